@@ -1,0 +1,98 @@
+"""Bayesian clustering with side information: posteriors over partitions from data and doubtful answers.
+
+Everything a user calls is reached from here. Names are looked up on first use, so that importing the package loads
+neither JAX nor ArviZ nor numba.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bayesclust import constraints, datasets, estimators, inference, metrics, models, plots, posterior
+    from bayesclust.constraints import (
+        ConfusionNoise,
+        LinkNoise,
+        PairwiseConstraints,
+        RelativeConstraints,
+        UniformNoise,
+    )
+    from bayesclust.estimators import DPMeans, RDPMeans, TVClust
+    from bayesclust.models import families
+    from bayesclust.posterior import (
+        constraint_credibility,
+        diagnose,
+        losses,
+        point_estimate,
+        similarity_matrix,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfusionNoise",
+    "DPMeans",
+    "LinkNoise",
+    "PairwiseConstraints",
+    "RDPMeans",
+    "RelativeConstraints",
+    "TVClust",
+    "UniformNoise",
+    "__version__",
+    "constraint_credibility",
+    "constraints",
+    "datasets",
+    "diagnose",
+    "estimators",
+    "families",
+    "inference",
+    "losses",
+    "metrics",
+    "models",
+    "plots",
+    "point_estimate",
+    "posterior",
+    "similarity_matrix",
+]
+
+# public name -> module that holds it; a name that is itself a module maps to its parent package
+_HOME = {
+    "ConfusionNoise": "bayesclust.constraints",
+    "DPMeans": "bayesclust.estimators",
+    "LinkNoise": "bayesclust.constraints",
+    "PairwiseConstraints": "bayesclust.constraints",
+    "RDPMeans": "bayesclust.estimators",
+    "RelativeConstraints": "bayesclust.constraints",
+    "TVClust": "bayesclust.estimators",
+    "UniformNoise": "bayesclust.constraints",
+    "constraint_credibility": "bayesclust.posterior",
+    "diagnose": "bayesclust.posterior",
+    "point_estimate": "bayesclust.posterior",
+    "similarity_matrix": "bayesclust.posterior",
+}
+_MODULES = {
+    "constraints": "bayesclust.constraints",
+    "datasets": "bayesclust.datasets",
+    "estimators": "bayesclust.estimators",
+    "families": "bayesclust.models.families",
+    "inference": "bayesclust.inference",
+    "losses": "bayesclust.posterior.losses",
+    "metrics": "bayesclust.metrics",
+    "models": "bayesclust.models",
+    "plots": "bayesclust.plots",
+    "posterior": "bayesclust.posterior",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        value: object = import_module(_MODULES[name])
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
