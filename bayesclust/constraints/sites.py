@@ -1,0 +1,149 @@
+"""All views merged into one factor graph, in the form that compiled samplers walk.
+
+Every answer is a factor on two or three items whose value depends on their equality pattern alone: row `code` of a table
+log p(answer | pattern), rebuilt whenever the noise changes. Samplers ask for two things: how putting item i in each cluster
+changes log p(s | z) (*site logits*), and the value of the factors that touch a set of items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesclust._jit import kernel
+from bayesclust.constraints.base import View
+
+UNPLACED = -1
+N_PATTERNS = 5
+
+
+class Sites(NamedTuple):
+    """Factors of all views, and for each item the factors that name it (compressed rows)."""
+
+    start: NDArray[np.int64]  # (n + 1,)
+    factor: NDArray[np.int64]  # (sum of degrees,)
+    member: NDArray[np.int64]  # (F, 3), third member -1 for pairs
+    code: NDArray[np.int64]  # (F,) row of the table
+
+
+def compile_sites(views: Sequence[View], n_items: int) -> Sites:
+    """Merge views into one factor graph.
+
+    Parameters
+    ----------
+    views : sequence of View
+    n_items : int
+
+    Returns
+    -------
+    Sites
+    """
+    members, codes, offset = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.int64)], 0
+    for view in views:
+        padded = np.full((len(view), 3), UNPLACED, dtype=np.int64)
+        padded[:, : view.items.shape[1]] = view.items
+        members.append(padded)
+        codes.append(offset + view.source * view.n_answers + view.answers)
+        offset += view.n_sources * view.n_answers
+    member, code = np.concatenate(members), np.concatenate(codes)
+    factor, column = np.nonzero(member >= 0)
+    item = member[factor, column]
+    order = np.argsort(item, kind="stable")
+    start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
+    return Sites(start, factor[order].astype(np.int64), member, code)
+
+
+def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+    """One table log p(answer | pattern) for all views, shape (codes, 5); pairs use the first two columns."""
+    rows = [np.zeros((0, N_PATTERNS))]
+    for view, noise in zip(views, noises, strict=True):
+        table = view.noise.log_table(noise)
+        padded = np.zeros((len(table), N_PATTERNS))
+        padded[:, : table.shape[1]] = table
+        rows.append(padded)
+    return np.concatenate(rows)
+
+
+@kernel
+def triplet_pattern(a: int, b: int, c: int) -> int:
+    """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
+    if a == b:
+        return 0 if b == c else 1
+    if a == c:
+        return 2
+    return 3 if b == c else 4
+
+
+@kernel
+def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
+    """log p(answer f | z)."""
+    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
+    if sites.member[f, 2] < 0:
+        return table[sites.code[f], 0 if a == b else 1]
+    return table[sites.code[f], triplet_pattern(a, b, z[sites.member[f, 2]])]
+
+
+@kernel
+def add_site_logits(
+    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, logits: NDArray[np.float64]
+) -> None:
+    """Add to logits[k] what putting item i in k changes in log p(s | z), relative to a new cluster.
+
+    Answers that name another unplaced item (label -1) are passed over.
+    """
+    for entry in range(sites.start[i], sites.start[i + 1]):
+        f = sites.factor[entry]
+        row = table[sites.code[f]]
+        first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
+        if third < 0:
+            other = z[second if first == i else first]
+            if other >= 0:
+                logits[other] += row[0] - row[1]
+            continue
+        if first == i:
+            left, right, with_left, with_right, apart = z[second], z[third], 1, 2, 3
+        elif second == i:
+            left, right, with_left, with_right, apart = z[first], z[third], 1, 3, 2
+        else:
+            left, right, with_left, with_right, apart = z[first], z[second], 2, 3, 1
+        if left < 0 or right < 0:
+            continue
+        if left == right:
+            logits[left] += row[0] - row[apart]
+        else:
+            logits[left] += row[with_left] - row[4]
+            logits[right] += row[with_right] - row[4]
+
+
+@kernel
+def log_prob_touching(
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    mark: NDArray[np.int64],
+) -> float:
+    """Sum of log p(answer | z) over the answers that name at least one of `items`, each once.
+
+    `mark` is scratch of length n, all zero before and after.
+    """
+    for position in range(len(items)):
+        mark[items[position]] = 1
+    value = 0.0
+    for position in range(len(items)):
+        i = items[position]
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            f = sites.factor[entry]
+            owner = sites.member[f, 0]
+            if mark[owner] == 0:
+                owner = sites.member[f, 1]
+            if mark[owner] == 0:
+                owner = sites.member[f, 2]
+            if owner == i:
+                value += factor_value(sites, table, z, f)
+    for position in range(len(items)):
+        mark[items[position]] = 0
+    return value

@@ -1,0 +1,22 @@
+"""Array shapes and kinds, named once.
+
+Throughout the package n counts items, d features, m answers, K clusters and S sources of answers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+CodeArray = NDArray[np.int8]
+BoolArray = NDArray[np.bool_]
+
+Params = dict[str, FloatArray]
+"""Noise parameters by name, each with a leading axis of sources."""
+
+Seed = int | np.random.Generator | None
+"""What `numpy.random.default_rng` turns into a generator."""
+
+__all__ = ["ArrayLike", "BoolArray", "CodeArray", "FloatArray", "IntArray", "NDArray", "Params", "Seed"]
