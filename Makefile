@@ -1,0 +1,32 @@
+# Each target makes .venv and installs into it first, when that is needed.
+PYTHON_IN_VENV = .venv/bin/python
+# xdist workers; each holds its own compiled kernels, so more than a few cost more than they bring
+WORKERS = -n auto --maxprocesses 4
+
+.PHONY: help env demo test test-slow lint format
+
+help:
+	@echo "make demo       fit wine with doubtful links, print a summary, write figures to demo_output/"
+	@echo "make test       the tests, without the slow ones"
+	@echo "make test-slow  the slow, simulation-based tests"
+	@echo "make lint       ruff and mypy"
+	@echo "make format     let ruff sort imports and mend what it can"
+
+env:
+	@sh tools/make-venv
+
+demo: env
+	@$(PYTHON_IN_VENV) -m bayesclust.experiments.demo
+
+test: env
+	@$(PYTHON_IN_VENV) -m pytest $(WORKERS)
+
+test-slow: env
+	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow
+
+lint: env
+	@$(PYTHON_IN_VENV) -m ruff check
+	@$(PYTHON_IN_VENV) -m mypy
+
+format: env
+	@$(PYTHON_IN_VENV) -m ruff check --fix
