@@ -1,0 +1,185 @@
+"""The collapsed Dirichlet-process sampler with side information (TVClust Sec. 3, cluster parameters integrated out).
+
+A sweep is: single-site updates of all items in random order (`scan`), a few split-merge proposals, Metropolis steps on the
+base measure's hyper-parameters, and conjugate draws of the concentration and of the noise of every view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust.constraints.base import View
+from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.inference.anchors import AnchorProposal
+from bayesclust.inference.hyper import HyperSampler, total_log_marginal
+from bayesclust.inference.scan import scan
+from bayesclust.inference.scan_full import scan_full
+from bayesclust.inference.seating import new_seating, refresh
+from bayesclust.inference.split_merge import split_merge
+from bayesclust.models.families.base import BoundFamily
+from bayesclust.models.families.gaussian_full import FullState
+from bayesclust.models.priors import Concentration, crp_log_prob
+
+FAST_SCANS = {FullState: scan_full}
+SPARE_SLOTS = 4
+
+
+@dataclass(frozen=True)
+class TVClustProblem:
+    """The model and the data: everything that the chains share.
+
+    Attributes
+    ----------
+    family : BoundFamily
+    views : tuple of View
+    concentration : Concentration
+    """
+
+    family: BoundFamily
+    views: tuple[View, ...] = ()
+    concentration: Concentration = field(default_factory=Concentration)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.family.X)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """What a sweep consists of.
+
+    Parameters
+    ----------
+    split_merge : int, default 3
+        Split-merge proposals per sweep.
+    restricted_scans : int, default 2
+        Restricted scans of a launch (Jain and Neal recommend a few).
+    fast : bool, default True
+        Use a family's fast scan where it has one.
+    single_site : bool, default True
+        Scan the items one by one.
+    """
+
+    split_merge: int = 3
+    restricted_scans: int = 2
+    fast: bool = True
+    single_site: bool = True
+
+
+class CollapsedChain:
+    """One chain. `sweep` moves it on, `draw` tells where it is.
+
+    Parameters
+    ----------
+    problem : TVClustProblem
+    z : ndarray of shape (n,)
+        Labels 0..K-1 to start from.
+    rng : Generator
+    moves : Moves
+    """
+
+    def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
+        self.problem, self.rng, self.moves = problem, rng, moves
+        self.sites = compile_sites(problem.views, problem.n_items)
+        self.anchors = AnchorProposal(problem.family.X, problem.views)
+        self.hyper_sampler = HyperSampler(problem.family)
+        self.hyper = problem.family.initial_hyper()
+        self.alpha = problem.concentration.initial()
+        self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
+        self.table = stack_tables(problem.views, self.noise)
+        self.moved = np.zeros(1, np.int64)
+        self.accepted = 0.0
+        self._seat(np.asarray(z))
+
+    def sweep(self, *, adapt: bool = False) -> None:
+        """One sweep over everything unknown; `adapt` tunes proposal scales and belongs to the warm-up."""
+        self._make_room(SPARE_SLOTS)
+        refresh(self.state, self.seating)
+        if self.moves.single_site:
+            self._scan()
+        self._split_merge()
+        self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
+        number = int(self.seating.number[0])
+        self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
+        self._update_noise()
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """(variables of the posterior, sample statistics) of the present state."""
+        variables: dict[str, Any] = {
+            "z": self.seating.z.copy(),
+            "n_clusters": int(self.seating.number[0]),
+            "concentration": self.alpha,
+        }
+        for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=True):
+            if prior.log_sd > 0:
+                variables[prior.name] = float(value)
+        for view, noise in zip(self.problem.views, self.noise, strict=True):
+            for name, values in noise.items():
+                variables[f"{view.name}/{name}"] = np.array(values)
+        statistics = {
+            "log_joint": self.log_joint(),
+            "moved": self.moved[0] / self.problem.n_items,
+            "split_merge_accept": self.accepted,
+        }
+        return variables, statistics
+
+    def log_joint(self) -> float:
+        """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
+        problem, z = self.problem, self.seating.z
+        in_use = self.seating.slots[: self.seating.number[0]]
+        value = crp_log_prob(self.state.count[in_use], self.alpha) + problem.concentration.log_prior(self.alpha)
+        value += total_log_marginal(self.state, self.seating) + problem.family.log_constant
+        value += problem.family.log_hyper_prior(self.hyper)
+        for view, noise in zip(problem.views, self.noise, strict=True):
+            value += view.log_prob(z, noise) + view.noise.log_prior(noise)
+        return float(value)
+
+    def _seat(self, z: NDArray[np.integer]) -> None:
+        number = int(z.max()) + 1
+        capacity = max(16, 2 * number + SPARE_SLOTS)
+        self.state = self.problem.family.new_state(capacity, self.hyper)
+        self.seating = new_seating(z, capacity)
+        refresh(self.state, self.seating)
+
+    def _make_room(self, spare: int) -> None:
+        number = int(self.seating.number[0])
+        if number + spare > len(self.seating.slots):
+            labels = self.seating.place[self.seating.z]
+            self._seat(labels)
+
+    def _scan(self) -> None:
+        move = FAST_SCANS.get(type(self.state), scan) if self.moves.fast else scan
+        order = self.rng.permutation(self.problem.n_items)
+        position, self.moved[0] = 0, 0
+        while position < len(order):
+            position = move(
+                self.state, self.seating, self.sites, self.table, np.log(self.alpha), order, position, self.moved, self.rng
+            )
+            self._make_room(1)
+
+    def _split_merge(self) -> None:
+        accepted, scans = 0, self.moves.restricted_scans
+        for _ in range(self.moves.split_merge):
+            self._make_room(SPARE_SLOTS)
+            first, second = self.anchors.draw(self.rng)
+            accepted += split_merge(
+                self.state, self.seating, self.sites, self.table, np.log(self.alpha), first, second, scans, self.rng
+            )
+        self.accepted = accepted / max(self.moves.split_merge, 1)
+
+    def _update_noise(self) -> None:
+        views: Sequence[View] = self.problem.views
+        if not views:
+            return
+        z = self.seating.z
+        self.noise = [
+            view.noise.draw(view.counts(z), noise, self.rng) for view, noise in zip(views, self.noise, strict=True)
+        ]
+        self.table = stack_tables(views, self.noise)

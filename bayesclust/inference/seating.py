@@ -1,0 +1,117 @@
+"""Who sits where: labels of the items and the slots in use, for compiled samplers.
+
+Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`; opening and closing a cluster
+swaps two entries, so that a sweep only ever walks the clusters that exist.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._jit import kernel
+from bayesclust.constraints.sites import UNPLACED
+from bayesclust.models.families.base import FLOAT_OPTIONS, derive, set_items
+
+
+class Seating(NamedTuple):
+    """Labels and slots."""
+
+    z: NDArray[np.int64]  # (n,) slot of each item
+    slots: NDArray[np.int64]  # (C,) permutation of the slots, those in use first
+    place: NDArray[np.int64]  # (C,) its inverse
+    number: NDArray[np.int64]  # (1,) clusters in use
+
+
+def new_seating(z: NDArray[np.integer], capacity: int) -> Seating:
+    """Seating of labels 0..K-1 without gaps in `capacity` slots."""
+    every = np.arange(capacity, dtype=np.int64)
+    number = np.array([z.max() + 1], dtype=np.int64)
+    return Seating(z.astype(np.int64), every.copy(), every.copy(), number)
+
+
+@kernel
+def open_slot(seating: Seating) -> int:
+    """Take a free slot into use."""
+    k = seating.slots[seating.number[0]]
+    seating.number[0] += 1
+    return k
+
+
+@kernel
+def swap_slots(seating: Seating, first: int, second: int) -> None:
+    """Swap two positions of `slots`."""
+    a, b = seating.slots[first], seating.slots[second]
+    seating.slots[first], seating.slots[second] = b, a
+    seating.place[a], seating.place[b] = second, first
+
+
+@kernel
+def close_slot(seating: Seating, k: int) -> None:
+    """Give an empty slot back."""
+    seating.number[0] -= 1
+    swap_slots(seating, seating.place[k], seating.number[0])
+
+
+@kernel
+def use_slot(seating: Seating, k: int) -> None:
+    """Take one given free slot into use."""
+    swap_slots(seating, seating.place[k], seating.number[0])
+    seating.number[0] += 1
+
+
+@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+def refresh(state: Any, seating: Seating) -> None:
+    """Recompute every cluster from its items: hyper-parameters may have changed, rounding may have crept in."""
+    n = len(seating.z)
+    empty = len(state.count) - 1
+    derive(state, empty)
+    size = np.zeros(empty + 2, np.int64)
+    for i in range(n):
+        size[seating.z[i] + 1] += 1
+    start = np.cumsum(size)
+    fill = start.copy()
+    items = np.empty(n, np.int64)
+    for i in range(n):
+        k = seating.z[i]
+        items[fill[k]] = i
+        fill[k] += 1
+    for position in range(seating.number[0]):
+        k = seating.slots[position]
+        set_items(state, items[start[k] : start[k + 1]], k)
+        derive(state, k)
+
+
+@kernel
+def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
+    """Draw a position 0..number-1 with probability proportional to exp(logits)."""
+    largest = logits[0]
+    for position in range(1, number):
+        largest = max(largest, logits[position])
+    total = 0.0
+    for position in range(number):
+        total += np.exp(logits[position] - largest)
+    left = rng.random() * total
+    for position in range(number):
+        left -= np.exp(logits[position] - largest)
+        if left < 0.0:
+            return position
+    return number - 1
+
+
+@kernel
+def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
+    """Items of one or two slots."""
+    n, number = len(seating.z), 0
+    items = np.empty(n, np.int64)
+    for i in range(n):
+        if seating.z[i] == first or seating.z[i] == second:
+            items[number] = i
+            number += 1
+    return items[:number]
+
+
+__all__ = ["UNPLACED", "Seating", "close_slot", "draw_index", "members", "new_seating", "open_slot", "refresh", "use_slot"]

@@ -1,0 +1,172 @@
+"""Split-merge moves: whole clusters in one step (Jain and Neal 2004), with launches allocated in sequence (Dahl 2003).
+
+Two anchors i and j are chosen with a probability that depends on the data and the questions asked, never on z. With S the
+items of their one or two clusters:
+
+1. launch: the rest of S joins i's or j's side one by one, then `scans` restricted Gibbs scans over the two sides;
+2. one more restricted scan makes the split (its probability is q), or, if i and j sit apart, is forced to the state that
+   exists, to learn the probability q with which a split would have made it;
+3. a split of S into A and B is accepted with probability min(1, r), its undoing with min(1, 1 / r), where
+
+    r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  m(x_A) m(x_B) / m(x_S)  *  p(s | split) / p(s | merged)  /  q.
+
+Every allocation weighs size, predictive density and the answers about items already placed; only r has to be exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._jit import kernel
+from bayesclust.constraints.sites import Sites, add_site_logits, log_prob_touching
+from bayesclust.inference.seating import UNPLACED, Seating, close_slot, members, use_slot
+from bayesclust.models.families.base import (
+    FLOAT_OPTIONS,
+    add_item,
+    clear_cluster,
+    derive,
+    log_marginal,
+    log_predictive,
+    remove_item,
+    set_items,
+)
+
+FAST = FLOAT_OPTIONS["fastmath"]
+
+
+@kernel(fastmath=FAST)
+def _log_odds(
+    state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, a: int, b: int,
+    site: NDArray[np.float64],
+) -> float:  # fmt: skip
+    """log p(item i in slot a) - log p(item i in slot b), i being in neither."""
+    add_site_logits(sites, table, z, i, site)
+    odds = math.log(state.count[a]) + log_predictive(state, i, a) + site[a]
+    odds -= math.log(state.count[b]) + log_predictive(state, i, b) + site[b]
+    for entry in range(sites.start[i], sites.start[i + 1]):
+        for column in range(3):
+            other = sites.member[sites.factor[entry], column]
+            if other >= 0 and z[other] >= 0:
+                site[z[other]] = 0.0
+    return odds
+
+
+@kernel(fastmath=FAST)
+def _place(state: Any, z: NDArray[np.int64], i: int, k: int) -> None:
+    z[i] = k
+    add_item(state, i, k)
+
+
+@kernel(fastmath=FAST)
+def _restricted_scan(
+    state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
+    site: NDArray[np.float64], target: NDArray[np.int64], rng: Generator,
+) -> float:  # fmt: skip
+    """Re-allocate items[2:] between slots a and b; returns the log probability of what was chosen.
+
+    Where target[t] is a slot, item t is forced there; -1 lets it be drawn.
+    """
+    log_prob = 0.0
+    for t in range(2, len(items)):
+        i = items[t]
+        if z[i] != UNPLACED:
+            remove_item(state, i, z[i])
+            z[i] = UNPLACED
+        odds = _log_odds(state, sites, table, z, i, a, b, site)
+        log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
+        log_b = log_a - odds
+        if target[t] == UNPLACED:
+            to_a = math.log(rng.random()) < log_a
+        else:
+            to_a = target[t] == a
+        log_prob += log_a if to_a else log_b
+        _place(state, z, i, a if to_a else b)
+    return log_prob
+
+
+@kernel(fastmath=FAST)
+def _log_ratio(
+    state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
+    merged: int, log_alpha: float, mark: NDArray[np.int64],
+) -> float:  # fmt: skip
+    """log of r above, less q; slots a and b hold the split, `merged` the union."""
+    n_a, n_b = state.count[a], state.count[b]
+    ratio = log_alpha + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
+    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
+    ratio += log_prob_touching(sites, table, z, items, mark)
+    split = z[items].copy()
+    z[items] = merged
+    ratio -= log_prob_touching(sites, table, z, items, mark)
+    for t in range(len(items)):
+        z[items[t]] = split[t]
+    return ratio
+
+
+@kernel(fastmath=FAST)
+def split_merge(
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    anchor: int,
+    other: int,
+    scans: int,
+    rng: Generator,
+) -> bool:
+    """Propose to part the two anchors or to bring them together; needs three free slots.
+
+    Returns
+    -------
+    bool
+        Whether the proposal was accepted.
+    """
+    z = seating.z
+    first, second = z[anchor], z[other]
+    free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
+    a, b, merged = free[0], free[1], free[2]
+    items = members(seating, first, second)
+    rng.shuffle(items)
+    for t in range(len(items)):
+        if items[t] == anchor:
+            items[t], items[0] = items[0], items[t]
+    for t in range(len(items)):
+        if items[t] == other:
+            items[t], items[1] = items[1], items[t]
+    before = z[items].copy()
+    drawn = np.full(len(items), UNPLACED)
+    forced = drawn
+    if first != second:
+        forced = np.where(before == first, a, b)
+    site, mark = np.zeros(len(state.count)), np.zeros(len(z), np.int64)
+    z[items] = UNPLACED
+    for k in (a, b):
+        clear_cluster(state, k)
+    _place(state, z, anchor, a)
+    _place(state, z, other, b)
+    for _ in range(scans + 1):
+        _restricted_scan(state, sites, table, z, items, a, b, site, drawn, rng)
+    log_q = _restricted_scan(state, sites, table, z, items, a, b, site, forced, rng)
+    set_items(state, items, merged)
+    derive(state, merged)
+    ratio = _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark) - log_q
+    if first != second:
+        ratio = -ratio
+    if math.log(rng.random()) >= ratio:
+        for t in range(len(items)):
+            z[items[t]] = before[t]
+        return False
+    close_slot(seating, first)
+    if first == second:
+        use_slot(seating, a)
+        use_slot(seating, b)
+    else:
+        close_slot(seating, second)
+        use_slot(seating, merged)
+        z[items] = merged
+    return True

@@ -1,0 +1,146 @@
+"""What every likelihood family offers, to Python code and to the compiled samplers.
+
+A family is two things. A *configuration* (`Family`, a frozen dataclass the user writes) is bound to data by
+`Family.bind`, which gives a `BoundFamily`: the conjugate model with its base measure filled in. For the samplers a bound
+family makes a *cluster state*: a NamedTuple of arrays with one slot per cluster and a last slot that always stays empty,
+so that the predictive of a new cluster is the predictive of that slot. Compiled code calls the seven functions below on any
+state; a family file registers its own with `implements`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+FLOAT_OPTIONS = {"fastmath": {"reassoc", "contract", "nsz"}}
+
+
+def clear_cluster(state: Any, k: int) -> None:
+    """Make slot k an empty cluster, equal to the prior slot."""
+    raise TypeError("clear_cluster runs in compiled code only")
+
+
+def add_item(state: Any, i: int, k: int) -> None:
+    """Put item i in cluster k."""
+    raise TypeError("add_item runs in compiled code only")
+
+
+def remove_item(state: Any, i: int, k: int) -> None:
+    """Take item i out of cluster k."""
+    raise TypeError("remove_item runs in compiled code only")
+
+
+def log_predictive(state: Any, i: int, k: int) -> float:
+    """log p(x_i | items of cluster k), item i not being one of them."""
+    raise TypeError("log_predictive runs in compiled code only")
+
+
+def log_marginal(state: Any, k: int) -> float:
+    """log p(items of cluster k), the parameters integrated out."""
+    raise TypeError("log_marginal runs in compiled code only")
+
+
+def set_items(state: Any, items: NDArray[np.int64], k: int) -> None:
+    """Set the sufficient statistics of slot k to those of `items`; `derive` does the rest."""
+    raise TypeError("set_items runs in compiled code only")
+
+
+def derive(state: Any, k: int) -> None:
+    """Recompute what slot k caches from its sufficient statistics and the hyper-parameters."""
+    raise TypeError("derive runs in compiled code only")
+
+
+def implements(function: Callable[..., Any], state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the compiled version of one of the functions above for one type of cluster state."""
+
+    def register(body: Callable[..., Any]) -> Callable[..., Any]:
+        def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
+            matches = isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type
+            return body if matches else None
+
+        overload(function, jit_options=FLOAT_OPTIONS, strict=False)(choose)
+        return body
+
+    return register
+
+
+class HyperPrior(NamedTuple):
+    """Log-normal prior of one positive hyper-parameter, or a fixed value where ``log_sd`` is 0.
+
+    ``name`` is the variable's name in the posterior, ``median`` its prior median, ``log_sd`` the standard deviation of
+    its logarithm.
+    """
+
+    name: str
+    median: float
+    log_sd: float
+
+
+@dataclass(frozen=True)
+class BoundFamily(ABC):
+    """A family with its base measure, bound to data.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The data in the coordinates in which the samplers compute.
+    log_constant : float
+        What the log marginals of all clusters lack to be log p(X | partition) in the user's units.
+    hyper_priors : tuple of HyperPrior
+        The hyper-parameters of the base measure, all positive.
+    """
+
+    X: NDArray[np.float64]
+    log_constant: float
+    hyper_priors: tuple[HyperPrior, ...]
+
+    @abstractmethod
+    def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> Any:
+        """Cluster state with `capacity` empty slots and the prior slot."""
+
+    @abstractmethod
+    def set_hyper(self, state: Any, hyper: NDArray[np.float64]) -> None:
+        """Write hyper-parameters into a state; the caller derives the slots anew."""
+
+    @abstractmethod
+    def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
+        """log p(X) of the rows of one cluster in our coordinates: the plain twin of the compiled function."""
+
+    @property
+    def free(self) -> NDArray[np.intp]:
+        """Positions of the hyper-parameters that are learned."""
+        return np.array([j for j, prior in enumerate(self.hyper_priors) if prior.log_sd > 0], dtype=np.intp)
+
+    def initial_hyper(self) -> NDArray[np.float64]:
+        """Prior medians, or the fixed values."""
+        return np.array([prior.median for prior in self.hyper_priors])
+
+    def sample_hyper(self, rng: Generator) -> NDArray[np.float64]:
+        """One draw from the hyper-prior."""
+        log_sd = np.array([prior.log_sd for prior in self.hyper_priors])
+        return self.initial_hyper() * np.exp(log_sd * rng.standard_normal(len(log_sd)))
+
+    def log_hyper_prior(self, hyper: NDArray[np.float64]) -> float:
+        """Log density of the hyper-parameters' logarithms."""
+        total = 0.0
+        for value, prior in zip(hyper, self.hyper_priors, strict=True):
+            if prior.log_sd > 0:
+                standard = np.log(value / prior.median) / prior.log_sd
+                total += -0.5 * standard**2 - np.log(prior.log_sd) - 0.5 * np.log(2 * np.pi)
+        return float(total)
+
+
+class Family(ABC):
+    """A likelihood family with a conjugate base measure (TVClust Eq. 3, 4 and 7), before it has seen data."""
+
+    @abstractmethod
+    def bind(self, X: NDArray[np.float64]) -> BoundFamily:
+        """Check the data and fill in what the base measure takes from them."""

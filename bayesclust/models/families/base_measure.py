@@ -1,0 +1,109 @@
+"""The default base measure of the Gaussian families: learned, equivariant, and never finer than the data.
+
+Every Gaussian family has the same three hyper-parameters, in units of each column's standard deviation:
+
+- ``base_scale`` (psi): expected within-cluster variance as a share of the column's total variance;
+- ``base_strength`` (nu0 - d - 1): how many observations that expectation is worth;
+- ``base_mean_precision`` (kappa0): precision of a cluster's mean relative to that of one item of the cluster.
+
+The scale of the clusters within the data decides the answer more than anything else, so all three are learned, each
+under a log-normal prior that is wide enough for tight and for overlapping clusters, and narrow enough to keep a column
+of ties from driving the scale to zero. Against that, the expected variance also has a floor: a column recorded to a
+resolution r cannot show a variance under r**2 / 12, the variance of rounding.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesclust.models.families.base import HyperPrior
+
+SCALE_PRIOR = HyperPrior("base_scale", 0.5, 1.0)
+STRENGTH_PRIOR = HyperPrior("base_strength", 15.0, 0.5)
+MEAN_PRECISION_PRIOR = HyperPrior("base_mean_precision", 0.1, 1.0)
+
+
+class StandardColumns(NamedTuple):
+    """Informative columns, centred and divided by their standard deviation."""
+
+    X: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    kept: NDArray[np.intp]
+
+
+def resolution(column: NDArray[np.float64]) -> float:
+    """Typical distance between neighbouring distinct values of a column; 0 for a constant one.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n,)
+
+    Returns
+    -------
+    float
+        The median gap, in the column's units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families.base_measure import resolution
+    >>> resolution(np.array([1.0, 3.0, 2.0, 2.0]))
+    1.0
+    """
+    values = np.unique(column)
+    return float(np.median(np.diff(values))) if len(values) > 1 else 0.0
+
+
+def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> StandardColumns:
+    """Standardise the columns, leaving out the constant ones, which tell nothing about a partition.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    common_unit : bool, default False
+        Divide every column by the root mean variance instead of its own standard deviation (spherical clusters have no
+        private units).
+
+    Returns
+    -------
+    StandardColumns
+        With at least one column, even when all are constant.
+    """
+    largest = np.abs(X).max(axis=0)
+    shrunk = X / np.where(largest > 0, largest, 1.0)
+    spread = shrunk.std(axis=0)
+    kept = np.flatnonzero(spread > 1e-12)
+    if len(kept) == 0:
+        kept = np.array([0])
+    scale = np.where(largest > 0, largest, 1.0)[kept]
+    shrunk, spread = shrunk[:, kept], np.where(spread[kept] > 1e-12, spread[kept], 1.0)
+    if common_unit:
+        scale = np.full(len(kept), scale.max())
+        shrunk = X[:, kept] / scale
+        spread = np.full(len(kept), max(np.sqrt(shrunk.var(axis=0).mean()), 1e-12))
+    centre = shrunk.mean(axis=0)
+    Z = np.ascontiguousarray((shrunk - centre) / spread)
+    floor = np.array([resolution(column) for column in Z.T]) ** 2 / 12
+    return StandardColumns(Z, centre * scale, spread * scale, floor, kept)
+
+
+def hyper_prior(value: float | str, default: HyperPrior) -> HyperPrior:
+    """The default prior for ``"learn"``, or a fixed value.
+
+    Raises
+    ------
+    ValueError
+        If the value is neither ``"learn"`` nor a positive finite number.
+    """
+    if isinstance(value, str):
+        if value == "learn":
+            return default
+    elif np.isfinite(value) and value > 0:
+        return HyperPrior(default.name, float(value), 0.0)
+    short = default.name.removeprefix("base_")
+    raise ValueError(f"{short}={value!r} is neither 'learn' nor a positive number; give one of these.")

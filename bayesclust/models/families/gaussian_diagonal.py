@@ -1,0 +1,231 @@
+"""Gaussian clusters whose columns are independent, with a normal-inverse-gamma base measure per column.
+
+    mu_kj | v_kj ~ N(m0_j, v_kj / kappa0),    v_kj ~ InvGamma(a0, b0_j)
+
+With n items in a cluster (Murphy 2007, Eq. 197 to 206):
+
+    kappa_n = kappa0 + n,  a_n = a0 + n / 2,  m_n = (kappa0 m0 + sum x) / kappa_n
+    b_n     = b0 + (sum x^2 + kappa0 m0^2 - kappa_n m_n^2) / 2
+    p(X)    = prod_j (2 pi)^(-n/2) Gamma(a_n) / Gamma(a0) b0_j^a0 / b_nj^a_n (kappa0 / kappa_n)^(1/2)
+
+Data are centred at m0, so that m0 = 0 below.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bayesclust.models.families import base
+from bayesclust.models.families.base_measure import (
+    MEAN_PRECISION_PRIOR,
+    SCALE_PRIOR,
+    STRENGTH_PRIOR,
+    hyper_prior,
+    standard_columns,
+)
+
+
+class DiagonalState(NamedTuple):
+    """Clusters with independent columns; C slots and the prior slot, d columns."""
+
+    X: NDArray[np.float64]  # (n, d), centred at m0
+    count: NDArray[np.int64]  # (C + 1,)
+    total: NDArray[np.float64]  # (C + 1, d) sum of x
+    square: NDArray[np.float64]  # (C + 1, d) sum of x^2
+    mean: NDArray[np.float64]  # (C + 1, d) m_n
+    rate: NDArray[np.float64]  # (C + 1, d) b_n
+    log_rate: NDArray[np.float64]  # (C + 1,) sum over columns of log b_n
+    rate0: NDArray[np.float64]  # (d,)
+    kappa0: NDArray[np.float64]  # (1,)
+    shape0: NDArray[np.float64]  # (1,) a0
+
+
+@base.implements(base.clear_cluster, DiagonalState)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    state.count[k] = 0
+    state.total[k] = 0.0
+    state.square[k] = 0.0
+    state.mean[k] = 0.0
+    state.rate[k] = state.rate0
+    state.log_rate[k] = state.log_rate[len(state.count) - 1]
+
+
+@base.implements(base.add_item, DiagonalState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    kappa = state.kappa0[0] + state.count[k]
+    log_rate = 0.0
+    for j in range(state.X.shape[1]):
+        x = state.X[i, j]
+        difference = x - state.mean[k, j]
+        state.rate[k, j] += 0.5 * kappa / (kappa + 1.0) * difference * difference
+        state.mean[k, j] += difference / (kappa + 1.0)
+        state.total[k, j] += x
+        state.square[k, j] += x * x
+        log_rate += math.log(state.rate[k, j])
+    state.log_rate[k] = log_rate
+    state.count[k] += 1
+
+
+@base.implements(base.remove_item, DiagonalState)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    kappa = state.kappa0[0] + state.count[k]
+    log_rate = 0.0
+    for j in range(state.X.shape[1]):
+        x = state.X[i, j]
+        difference = x - state.mean[k, j]
+        rate = state.rate[k, j] - 0.5 * kappa / (kappa - 1.0) * difference * difference
+        state.rate[k, j] = max(rate, state.rate0[j])
+        state.mean[k, j] -= difference / (kappa - 1.0)
+        state.total[k, j] -= x
+        state.square[k, j] -= x * x
+        log_rate += math.log(state.rate[k, j])
+    state.log_rate[k] = log_rate
+    state.count[k] -= 1
+
+
+@base.implements(base.log_predictive, DiagonalState)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    n = state.count[k]
+    kappa = state.kappa0[0] + n
+    shape = state.shape0[0] + 0.5 * n
+    g = 0.5 * kappa / (kappa + 1.0)
+    tail = 0.0
+    for j in range(d):
+        difference = state.X[i, j] - state.mean[k, j]
+        tail += math.log1p(g * difference * difference / state.rate[k, j])
+    constant = math.lgamma(shape + 0.5) - math.lgamma(shape) + 0.5 * math.log(g / math.pi)
+    return d * constant - 0.5 * state.log_rate[k] - (shape + 0.5) * tail
+
+
+@base.implements(base.log_marginal, DiagonalState)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    n = state.count[k]
+    kappa0, shape0 = state.kappa0[0], state.shape0[0]
+    shape = shape0 + 0.5 * n
+    constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * math.log(kappa0 / (kappa0 + n))
+    constant -= 0.5 * n * math.log(2.0 * math.pi)
+    empty = len(state.count) - 1
+    return d * constant + shape0 * state.log_rate[empty] - shape * state.log_rate[k]
+
+
+@base.implements(base.set_items, DiagonalState)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    state.count[k] = len(items)
+    state.total[k] = 0.0
+    state.square[k] = 0.0
+    for i in items:
+        for j in range(state.X.shape[1]):
+            x = state.X[i, j]
+            state.total[k, j] += x
+            state.square[k, j] += x * x
+
+
+@base.implements(base.derive, DiagonalState)
+def _derive(state, k):  # type: ignore[no-untyped-def]
+    kappa = state.kappa0[0] + state.count[k]
+    log_rate = 0.0
+    for j in range(state.X.shape[1]):
+        mean = state.total[k, j] / kappa
+        scatter = max(state.square[k, j] - kappa * mean * mean, 0.0)
+        state.mean[k, j] = mean
+        state.rate[k, j] = state.rate0[j] + 0.5 * scatter
+        log_rate += math.log(state.rate[k, j])
+    state.log_rate[k] = log_rate
+
+
+@dataclass(frozen=True)
+class BoundDiagonalGaussian(base.BoundFamily):
+    """Normal-inverse-gamma columns in standard units; hyper = (scale, strength, mean precision)."""
+
+    floor: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    kept: NDArray[np.intp]
+
+    def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
+        """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
+        scale, strength, kappa0 = (float(value) for value in hyper)
+        return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
+
+    def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> DiagonalState:
+        """Cluster state with empty slots."""
+        d, slots = self.X.shape[1], capacity + 1
+        total, square, mean, rate = np.zeros((4, slots, d))
+        state = DiagonalState(
+            self.X, np.zeros(slots, np.int64), total, square, mean, rate, np.zeros(slots),
+            np.zeros(d), np.zeros(1), np.zeros(1),
+        )  # fmt: skip
+        self.set_hyper(state, hyper)
+        return state
+
+    def set_hyper(self, state: DiagonalState, hyper: NDArray[np.float64]) -> None:
+        """Write hyper-parameters into a state."""
+        state.kappa0[0], state.shape0[0], state.rate0[:] = self.parameters(hyper)
+
+    def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
+        """log p(X), by the formula in this file's first lines."""
+        kappa0, a0, b0 = self.parameters(hyper)
+        n, d = X.shape
+        if n == 0:
+            return 0.0
+        kappa, a, mean = kappa0 + n, a0 + n / 2, X.mean(axis=0)
+        b = b0 + 0.5 * ((X - mean) ** 2).sum(axis=0) + 0.5 * kappa0 * n / kappa * mean**2
+        constant = gammaln(a) - gammaln(a0) + 0.5 * math.log(kappa0 / kappa) - 0.5 * n * math.log(2 * math.pi)
+        return float(d * constant + (a0 * np.log(b0) - a * np.log(b)).sum())
+
+
+@dataclass(frozen=True)
+class DiagonalGaussian(base.Family):
+    """Gaussian clusters whose columns are independent, each with its own variance.
+
+    Parameters
+    ----------
+    scale : float or "learn", default "learn"
+        Expected within-cluster variance as a share of each column's variance.
+    strength : float or "learn", default "learn"
+        How many observations that expectation is worth (2 a0 - 2).
+    mean_precision : float or "learn", default "learn"
+        kappa0: a cluster's mean has variance v_kj / kappa0 around the mean of the data.
+
+    Notes
+    -----
+    ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its resolution, and
+    m0 the mean of the data. Constant columns are left out. In one column it is `FullGaussian`.
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian distribution, Sec. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import DiagonalGaussian
+    >>> X = np.random.default_rng(0).normal(size=(10, 2))
+    >>> DiagonalGaussian(scale=0.5, strength=4.0).bind(X).initial_hyper()
+    array([0.5, 4. , 0.1])
+    """
+
+    scale: float | str = "learn"
+    strength: float | str = "learn"
+    mean_precision: float | str = "learn"
+
+    def bind(self, X: NDArray[np.float64]) -> BoundDiagonalGaussian:
+        """Standardise the columns and fill in the base measure."""
+        columns = standard_columns(X)
+        priors = (
+            hyper_prior(self.scale, SCALE_PRIOR),
+            hyper_prior(self.strength, STRENGTH_PRIOR),
+            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
+        )
+        log_constant = -len(X) * float(np.log(columns.unit).sum())
+        return BoundDiagonalGaussian(
+            columns.X, log_constant, priors, columns.floor, columns.centre, columns.unit, columns.kept
+        )

@@ -1,0 +1,275 @@
+"""Gaussian clusters with full covariance and a normal-inverse-Wishart base measure.
+
+    mu_k | Sigma_k ~ N(m0, Sigma_k / kappa0),    Sigma_k ~ IW(nu0, Psi0)
+
+With n items of mean xbar and scatter S in a cluster (Murphy 2007, Eq. 250 to 266):
+
+    kappa_n = kappa0 + n,  nu_n = nu0 + n,  m_n = (kappa0 m0 + n xbar) / kappa_n
+    Psi_n   = Psi0 + S + kappa0 n / kappa_n (xbar - m0)(xbar - m0)'
+    p(X)    = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2) (kappa0/kappa_n)^(d/2)
+
+and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, multigammaln
+
+from bayesclust.models.families import base
+from bayesclust.models.families.base_measure import (
+    MEAN_PRECISION_PRIOR,
+    SCALE_PRIOR,
+    STRENGTH_PRIOR,
+    hyper_prior,
+    standard_columns,
+)
+
+
+class FullState(NamedTuple):
+    """Clusters with full covariance; C slots and the prior slot, d columns."""
+
+    X: NDArray[np.float64]  # (n, d), centred at m0
+    count: NDArray[np.int64]  # (C + 1,)
+    total: NDArray[np.float64]  # (C + 1, d) sum of x
+    outer: NDArray[np.float64]  # (C + 1, d, d) sum of x x'
+    mean: NDArray[np.float64]  # (C + 1, d) m_n
+    precision: NDArray[np.float64]  # (C + 1, d, d) inverse of Psi_n
+    logdet: NDArray[np.float64]  # (C + 1,) log |Psi_n|
+    psi0: NDArray[np.float64]  # (d, d)
+    kappa0: NDArray[np.float64]  # (1,)
+    nu0: NDArray[np.float64]  # (1,)
+    constant: NDArray[np.float64]  # (n + 1,) predictive's normaliser given the cluster's size
+    marginal: NDArray[np.float64]  # (n + 1,) marginal's normaliser given the cluster's size
+
+
+@base.implements(base.clear_cluster, FullState)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    empty = len(state.count) - 1
+    state.count[k] = 0
+    state.total[k] = 0.0
+    state.outer[k] = 0.0
+    state.mean[k] = 0.0
+    state.precision[k] = state.precision[empty]
+    state.logdet[k] = state.logdet[empty]
+
+
+@base.implements(base.add_item, FullState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison for the inverse
+    d = state.X.shape[1]
+    kappa = state.kappa0[0] + state.count[k]
+    g = kappa / (kappa + 1.0)
+    x, mean, precision = state.X[i], state.mean[k], state.precision[k]
+    total, outer = state.total[k], state.outer[k]
+    difference = x - mean
+    u = np.zeros(d)
+    for a in range(d):
+        u += difference[a] * precision[a]
+        outer[a] += x[a] * x
+    q = np.sum(u * difference)
+    step = g / (1.0 + g * q)
+    for a in range(d):
+        precision[a] -= (step * u[a]) * u
+        mean[a] += difference[a] / (kappa + 1.0)
+        total[a] += x[a]
+    state.logdet[k] += math.log1p(g * q)
+    state.count[k] += 1
+
+
+@base.implements(base.remove_item, FullState)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    # Psi_{n-1} = Psi_n - c d d',  d = x - m_n,  c = kappa_n / (kappa_n - 1)
+    d = state.X.shape[1]
+    kappa = state.kappa0[0] + state.count[k]
+    c = kappa / (kappa - 1.0)
+    x, mean, precision = state.X[i], state.mean[k], state.precision[k]
+    total, outer = state.total[k], state.outer[k]
+    difference = x - mean
+    u = np.zeros(d)
+    for a in range(d):
+        u += difference[a] * precision[a]
+        outer[a] -= x[a] * x
+    q = np.sum(u * difference)
+    step = c / (1.0 - c * q)
+    for a in range(d):
+        precision[a] += (step * u[a]) * u
+        mean[a] -= difference[a] / (kappa - 1.0)
+        total[a] -= x[a]
+    state.logdet[k] += math.log1p(-c * q)
+    state.count[k] -= 1
+
+
+@base.implements(base.log_predictive, FullState)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    x, mean, precision = state.X[i], state.mean[k], state.precision[k]
+    q = 0.0
+    for a in range(d):
+        row = 0.0
+        for b in range(d):
+            row += precision[a, b] * (x[b] - mean[b])
+        q += row * (x[a] - mean[a])
+    n = state.count[k]
+    kappa = state.kappa0[0] + n
+    tail = math.log1p(q * kappa / (kappa + 1.0))
+    return state.constant[n] - 0.5 * state.logdet[k] - 0.5 * (state.nu0[0] + n + 1.0) * tail
+
+
+@base.implements(base.log_marginal, FullState)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    n, empty = state.count[k], len(state.count) - 1
+    nu0 = state.nu0[0]
+    return state.marginal[n] + 0.5 * nu0 * state.logdet[empty] - 0.5 * (nu0 + n) * state.logdet[k]
+
+
+@base.implements(base.set_items, FullState)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    rows = state.X[items]
+    state.count[k] = len(items)
+    state.total[k] = 0.0
+    for i in range(len(items)):
+        state.total[k] += rows[i]
+    state.outer[k] = np.dot(rows.T, rows)
+
+
+@base.implements(base.derive, FullState)
+def _derive(state, k):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    kappa = state.kappa0[0] + state.count[k]
+    state.mean[k] = state.total[k] / kappa
+    psi = state.psi0 + state.outer[k]
+    for a in range(d):
+        psi[a] -= (kappa * state.mean[k, a]) * state.mean[k]
+    lower = np.linalg.cholesky(psi)
+    logdet = 0.0
+    for a in range(d):
+        logdet += 2.0 * math.log(lower[a, a])
+    state.logdet[k] = logdet
+    state.precision[k] = np.linalg.inv(psi)
+
+
+@dataclass(frozen=True)
+class BoundFullGaussian(base.BoundFamily):
+    """Normal-inverse-Wishart clusters in standardised columns; hyper = (scale, strength, mean precision).
+
+    ``shape`` is the expected within-cluster covariance at scale 1, ``floor`` the variance of rounding.
+    """
+
+    shape: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    kept: NDArray[np.intp]
+
+    def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
+        """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
+        scale, strength, kappa0 = (float(value) for value in hyper)
+        nu0 = strength + self.X.shape[1] + 1
+        return kappa0, nu0, strength * (scale * self.shape + np.diag(self.floor))
+
+    def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> FullState:
+        """Cluster state with empty slots."""
+        (n, d), slots = self.X.shape, capacity + 1
+        vectors, matrices = np.zeros((2, slots, d)), np.zeros((2, slots, d, d))
+        state = FullState(
+            self.X, np.zeros(slots, np.int64), vectors[0], matrices[0], vectors[1], matrices[1], np.zeros(slots),
+            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), np.zeros(n + 1),
+        )  # fmt: skip
+        self.set_hyper(state, hyper)
+        return state
+
+    def set_hyper(self, state: FullState, hyper: NDArray[np.float64]) -> None:
+        """Write hyper-parameters and the normalisers that depend on them alone."""
+        kappa0, nu0, psi0 = self.parameters(hyper)
+        n, d = self.X.shape
+        state.kappa0[0], state.nu0[0], state.psi0[:] = kappa0, nu0, psi0
+        size = np.arange(n + 1)
+        kappa = kappa0 + size
+        state.constant[:] = (
+            gammaln((nu0 + size + 1) / 2)
+            - gammaln((nu0 + size + 1 - d) / 2)
+            + 0.5 * d * (np.log(kappa / (kappa + 1)) - math.log(math.pi))
+        )
+        # marginal[n+1] - marginal[n] differs from constant[n] in the determinants alone, which the state keeps
+        state.marginal[:] = 0.5 * d * (np.log(kappa0 / kappa) - size * math.log(math.pi))
+        state.marginal[:] += _multigammaln((nu0 + size) / 2, d) - multigammaln(nu0 / 2, d)
+
+    def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
+        """log p(X), by the formula in this file's first lines."""
+        kappa0, nu0, psi0 = self.parameters(hyper)
+        n, d = X.shape
+        if n == 0:
+            return 0.0
+        kappa, nu, mean = kappa0 + n, nu0 + n, X.mean(axis=0)
+        psi = psi0 + (X - mean).T @ (X - mean) + kappa0 * n / kappa * np.outer(mean, mean)
+        return float(
+            -0.5 * n * d * math.log(math.pi)
+            + multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
+            + 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
+            + 0.5 * d * math.log(kappa0 / kappa)
+        )  # fmt: skip
+
+
+def _multigammaln(a: NDArray[np.float64], d: int) -> NDArray[np.float64]:
+    total = np.full(a.shape, 0.25 * d * (d - 1) * math.log(math.pi))
+    for j in range(d):
+        total += gammaln(a - 0.5 * j)
+    return total
+
+
+@dataclass(frozen=True)
+class FullGaussian(base.Family):
+    """Gaussian clusters, each with its own full covariance matrix.
+
+    Parameters
+    ----------
+    scale : float or "learn", default "learn"
+        Expected within-cluster variance as a share of each column's variance (psi).
+    strength : float or "learn", default "learn"
+        How many observations that expectation is worth (nu0 - d - 1 > 0).
+    mean_precision : float or "learn", default "learn"
+        kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
+
+    Notes
+    -----
+    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its
+    resolution, and m0 the mean of the data: the fit does not change when a column is shifted or given another unit.
+    Constant columns are left out. The priors of what is learned are in `bayesclust.models.families.base_measure`.
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian distribution, Sec. 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import FullGaussian
+    >>> X = np.random.default_rng(0).normal(size=(10, 2))
+    >>> bound = FullGaussian(scale=0.5).bind(X)
+    >>> bound.X.shape
+    (10, 2)
+    """
+
+    scale: float | str = "learn"
+    strength: float | str = "learn"
+    mean_precision: float | str = "learn"
+
+    def bind(self, X: NDArray[np.float64]) -> BoundFullGaussian:
+        """Standardise the columns and fill in the base measure."""
+        columns = standard_columns(X)
+        priors = (
+            hyper_prior(self.scale, SCALE_PRIOR),
+            hyper_prior(self.strength, STRENGTH_PRIOR),
+            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
+        )
+        log_constant = -len(X) * float(np.log(columns.unit).sum())
+        shape = np.eye(columns.X.shape[1])
+        return BoundFullGaussian(
+            columns.X, log_constant, priors, shape, columns.floor, columns.centre, columns.unit, columns.kept
+        )

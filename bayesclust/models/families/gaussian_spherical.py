@@ -1,0 +1,225 @@
+"""Gaussian clusters with one variance for all columns, with a normal-inverse-gamma base measure.
+
+    mu_k | v_k ~ N(m0, v_k I / kappa0),    v_k ~ InvGamma(a0, b0)
+
+With n items in a cluster (Murphy 2007, Eq. 197 to 206, for d columns that share v_k):
+
+    kappa_n = kappa0 + n,  a_n = a0 + n d / 2,  m_n = (kappa0 m0 + sum x) / kappa_n
+    b_n     = b0 + (sum |x|^2 + kappa0 |m0|^2 - kappa_n |m_n|^2) / 2
+    p(X)    = (2 pi)^(-nd/2) Gamma(a_n) / Gamma(a0) b0^a0 / b_n^a_n (kappa0 / kappa_n)^(d/2)
+
+Data are centred at m0, so that m0 = 0 below. Its small-variance limit is DP-means (TVClust Sec. 4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bayesclust.models.families import base
+from bayesclust.models.families.base_measure import (
+    MEAN_PRECISION_PRIOR,
+    SCALE_PRIOR,
+    STRENGTH_PRIOR,
+    hyper_prior,
+    standard_columns,
+)
+
+
+class SphericalState(NamedTuple):
+    """Clusters with one variance; C slots and the prior slot, d columns."""
+
+    X: NDArray[np.float64]  # (n, d), centred at m0
+    count: NDArray[np.int64]  # (C + 1,)
+    total: NDArray[np.float64]  # (C + 1, d) sum of x
+    square: NDArray[np.float64]  # (C + 1,) sum of |x|^2
+    mean: NDArray[np.float64]  # (C + 1, d) m_n
+    rate: NDArray[np.float64]  # (C + 1,) b_n
+    kappa0: NDArray[np.float64]  # (1,)
+    shape0: NDArray[np.float64]  # (1,) a0
+    rate0: NDArray[np.float64]  # (1,) b0
+
+
+@base.implements(base.clear_cluster, SphericalState)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    state.count[k] = 0
+    state.total[k] = 0.0
+    state.square[k] = 0.0
+    state.mean[k] = 0.0
+    state.rate[k] = state.rate0[0]
+
+
+@base.implements(base.add_item, SphericalState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    kappa = state.kappa0[0] + state.count[k]
+    squared_distance = 0.0
+    for j in range(state.X.shape[1]):
+        x = state.X[i, j]
+        difference = x - state.mean[k, j]
+        squared_distance += difference * difference
+        state.square[k] += x * x
+        state.mean[k, j] += difference / (kappa + 1.0)
+        state.total[k, j] += x
+    state.rate[k] += 0.5 * kappa / (kappa + 1.0) * squared_distance
+    state.count[k] += 1
+
+
+@base.implements(base.remove_item, SphericalState)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    kappa = state.kappa0[0] + state.count[k]
+    squared_distance = 0.0
+    for j in range(state.X.shape[1]):
+        x = state.X[i, j]
+        difference = x - state.mean[k, j]
+        squared_distance += difference * difference
+        state.square[k] -= x * x
+        state.mean[k, j] -= difference / (kappa - 1.0)
+        state.total[k, j] -= x
+    state.rate[k] = max(state.rate[k] - 0.5 * kappa / (kappa - 1.0) * squared_distance, state.rate0[0])
+    state.count[k] -= 1
+
+
+@base.implements(base.log_predictive, SphericalState)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    n = state.count[k]
+    kappa = state.kappa0[0] + n
+    shape = state.shape0[0] + 0.5 * n * d
+    g = 0.5 * kappa / (kappa + 1.0)
+    squared_distance = 0.0
+    for j in range(d):
+        difference = state.X[i, j] - state.mean[k, j]
+        squared_distance += difference * difference
+    constant = math.lgamma(shape + 0.5 * d) - math.lgamma(shape) + 0.5 * d * math.log(g / (math.pi * state.rate[k]))
+    return constant - (shape + 0.5 * d) * math.log1p(g * squared_distance / state.rate[k])
+
+
+@base.implements(base.log_marginal, SphericalState)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    n = state.count[k]
+    kappa0, shape0 = state.kappa0[0], state.shape0[0]
+    shape = shape0 + 0.5 * n * d
+    constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * d * math.log(kappa0 / (kappa0 + n))
+    constant -= 0.5 * n * d * math.log(2.0 * math.pi)
+    return constant + shape0 * math.log(state.rate0[0]) - shape * math.log(state.rate[k])
+
+
+@base.implements(base.set_items, SphericalState)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    state.count[k] = len(items)
+    state.total[k] = 0.0
+    state.square[k] = 0.0
+    for i in items:
+        for j in range(state.X.shape[1]):
+            x = state.X[i, j]
+            state.total[k, j] += x
+            state.square[k] += x * x
+
+
+@base.implements(base.derive, SphericalState)
+def _derive(state, k):  # type: ignore[no-untyped-def]
+    kappa = state.kappa0[0] + state.count[k]
+    scatter = state.square[k]
+    for j in range(state.X.shape[1]):
+        mean = state.total[k, j] / kappa
+        state.mean[k, j] = mean
+        scatter -= kappa * mean * mean
+    state.rate[k] = state.rate0[0] + 0.5 * max(scatter, 0.0)
+
+
+@dataclass(frozen=True)
+class BoundSphericalGaussian(base.BoundFamily):
+    """Normal-inverse-gamma clusters in a common unit; hyper = (scale, strength, mean precision)."""
+
+    floor: float
+    centre: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    kept: NDArray[np.intp]
+
+    def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, float]:
+        """(kappa0, a0, b0) in our coordinates; E[v_k] = b0 / (a0 - 1)."""
+        scale, strength, kappa0 = (float(value) for value in hyper)
+        return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
+
+    def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> SphericalState:
+        """Cluster state with empty slots."""
+        d, slots = self.X.shape[1], capacity + 1
+        total, mean = np.zeros((2, slots, d))
+        state = SphericalState(
+            self.X, np.zeros(slots, np.int64), total, np.zeros(slots), mean, np.zeros(slots),
+            np.zeros(1), np.zeros(1), np.zeros(1),
+        )  # fmt: skip
+        self.set_hyper(state, hyper)
+        return state
+
+    def set_hyper(self, state: SphericalState, hyper: NDArray[np.float64]) -> None:
+        """Write hyper-parameters into a state."""
+        state.kappa0[0], state.shape0[0], state.rate0[0] = self.parameters(hyper)
+
+    def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
+        """log p(X), by the formula in this file's first lines."""
+        kappa0, a0, b0 = self.parameters(hyper)
+        n, d = X.shape
+        if n == 0:
+            return 0.0
+        kappa, a, mean = kappa0 + n, a0 + n * d / 2, X.mean(axis=0)
+        b = b0 + 0.5 * ((X - mean) ** 2).sum() + 0.5 * kappa0 * n / kappa * (mean**2).sum()
+        return float(
+            gammaln(a) - gammaln(a0) + 0.5 * d * math.log(kappa0 / kappa)
+            - 0.5 * n * d * math.log(2 * math.pi) + a0 * math.log(b0) - a * math.log(b)
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SphericalGaussian(base.Family):
+    """Gaussian clusters with one variance for all columns.
+
+    Parameters
+    ----------
+    scale : float or "learn", default "learn"
+        Expected within-cluster variance as a share of the mean variance of the columns.
+    strength : float or "learn", default "learn"
+        How many observations that expectation is worth (2 a0 - 2).
+    mean_precision : float or "learn", default "learn"
+        kappa0: a cluster's mean has variance v_k / kappa0 around the mean of the data.
+
+    Notes
+    -----
+    Columns are centred and divided by one common unit (the root of their mean variance), since a spherical cluster is
+    spherical only in the units that the user chose. Constant columns are left out.
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4 and 7, and Sec. 4; Murphy (2007), Sec. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import SphericalGaussian
+    >>> X = np.random.default_rng(0).normal(size=(10, 2))
+    >>> SphericalGaussian(scale=0.5).bind(X).hyper_priors[0]
+    HyperPrior(name='base_scale', median=0.5, log_sd=0.0)
+    """
+
+    scale: float | str = "learn"
+    strength: float | str = "learn"
+    mean_precision: float | str = "learn"
+
+    def bind(self, X: NDArray[np.float64]) -> BoundSphericalGaussian:
+        """Centre the columns, take their common unit and fill in the base measure."""
+        columns = standard_columns(X, common_unit=True)
+        priors = (
+            hyper_prior(self.scale, SCALE_PRIOR),
+            hyper_prior(self.strength, STRENGTH_PRIOR),
+            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
+        )
+        log_constant = -len(X) * float(np.log(columns.unit).sum())
+        return BoundSphericalGaussian(
+            columns.X, log_constant, priors, float(columns.floor.mean()), columns.centre, columns.unit, columns.kept
+        )

@@ -1,0 +1,175 @@
+"""Count vectors: multinomial clusters with a Dirichlet base measure.
+
+    theta_k ~ Dirichlet(beta, ..., beta),    x_i | theta_k ~ Multinomial(N_i, theta_k)
+
+With counts c_j summed over a cluster, C = sum_j c_j and B = d beta:
+
+    p(X) = prod_i coefficient(x_i)  Gamma(B) / Gamma(B + C)  prod_j Gamma(beta + c_j) / Gamma(beta)
+
+(the Dirichlet-multinomial ratio). The coefficients do not depend on the partition and are kept out of the state.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bayesclust.models.families import base
+from bayesclust.models.families.base_measure import hyper_prior
+
+CONCENTRATION_PRIOR = base.HyperPrior("base_concentration", 1.0, 1.0)
+
+
+class MultinomialState(NamedTuple):
+    """Clusters of count vectors; C slots and the prior slot, d columns. Items are kept by their non-zero columns."""
+
+    X: NDArray[np.float64]  # (n, d)
+    start: NDArray[np.int64]  # (n + 1,) where an item's non-zero columns begin
+    column: NDArray[np.int64]  # (nnz,)
+    size: NDArray[np.float64]  # (n,) N_i
+    count: NDArray[np.int64]  # (C + 1,) items
+    total: NDArray[np.float64]  # (C + 1, d) c_j
+    mass: NDArray[np.float64]  # (C + 1,) C
+    beta: NDArray[np.float64]  # (1,)
+
+
+@base.implements(base.clear_cluster, MultinomialState)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    state.count[k] = 0
+    state.total[k] = 0.0
+    state.mass[k] = 0.0
+
+
+@base.implements(base.add_item, MultinomialState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    for entry in range(state.start[i], state.start[i + 1]):
+        j = state.column[entry]
+        state.total[k, j] += state.X[i, j]
+    state.mass[k] += state.size[i]
+    state.count[k] += 1
+
+
+@base.implements(base.remove_item, MultinomialState)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    for entry in range(state.start[i], state.start[i + 1]):
+        j = state.column[entry]
+        state.total[k, j] -= state.X[i, j]
+    state.mass[k] -= state.size[i]
+    state.count[k] -= 1
+
+
+@base.implements(base.log_predictive, MultinomialState)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    mass = state.mass[k] + state.beta[0] * state.X.shape[1]
+    value = math.lgamma(mass) - math.lgamma(mass + state.size[i])
+    for entry in range(state.start[i], state.start[i + 1]):
+        j = state.column[entry]
+        x, weight = state.X[i, j], state.beta[0] + state.total[k, j]
+        if x == 1.0:
+            value += math.log(weight)
+        else:
+            value += math.lgamma(weight + x) - math.lgamma(weight)
+    return value
+
+
+@base.implements(base.log_marginal, MultinomialState)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    d, beta = state.X.shape[1], state.beta[0]
+    value = math.lgamma(d * beta) - math.lgamma(d * beta + state.mass[k])
+    for j in range(d):
+        if state.total[k, j] > 0:
+            value += math.lgamma(beta + state.total[k, j]) - math.lgamma(beta)
+    return value
+
+
+@base.implements(base.set_items, MultinomialState)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    state.count[k] = len(items)
+    state.total[k] = 0.0
+    state.mass[k] = 0.0
+    for i in items:
+        for entry in range(state.start[i], state.start[i + 1]):
+            j = state.column[entry]
+            state.total[k, j] += state.X[i, j]
+        state.mass[k] += state.size[i]
+
+
+@base.implements(base.derive, MultinomialState)
+def _derive(state, k):  # type: ignore[no-untyped-def]
+    pass
+
+
+@dataclass(frozen=True)
+class BoundMultinomial(base.BoundFamily):
+    """Dirichlet-multinomial clusters; hyper = (concentration beta of one column,)."""
+
+    def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> MultinomialState:
+        """Cluster state with empty slots."""
+        row, column = np.nonzero(self.X)
+        start = np.searchsorted(row, np.arange(len(self.X) + 1)).astype(np.int64)
+        slots = capacity + 1
+        state = MultinomialState(
+            self.X, start, column.astype(np.int64), self.X.sum(axis=1), np.zeros(slots, np.int64),
+            np.zeros((slots, self.X.shape[1])), np.zeros(slots), np.zeros(1),
+        )  # fmt: skip
+        self.set_hyper(state, hyper)
+        return state
+
+    def set_hyper(self, state: MultinomialState, hyper: NDArray[np.float64]) -> None:
+        """Write the concentration into a state."""
+        state.beta[0] = float(hyper[0])
+
+    def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
+        """log p(X) less the multinomial coefficients, by the formula in this file's first lines."""
+        beta, d = float(hyper[0]), X.shape[1]
+        total = X.sum(axis=0)
+        value = gammaln(d * beta) - gammaln(d * beta + total.sum())
+        return float(value + (gammaln(beta + total) - gammaln(beta)).sum())
+
+
+@dataclass(frozen=True)
+class Multinomial(base.Family):
+    """Count vectors (words in documents, visual words in images) with a Dirichlet base measure.
+
+    Parameters
+    ----------
+    concentration : float or "learn", default "learn"
+        beta: prior pseudo-count of every column. It decides how different clusters are expected to be, so it is learned
+        (log-normal with median 1, the uniform distribution, and standard deviation 1 of the logarithm).
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4, 7 and Sec. 5.4 (count data).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import Multinomial
+    >>> Multinomial(concentration=0.5).bind(np.array([[1.0, 0.0], [2.0, 3.0]])).initial_hyper()
+    array([0.5])
+    """
+
+    concentration: float | str = "learn"
+
+    def bind(self, X: NDArray[np.float64]) -> BoundMultinomial:
+        """Check that the data are counts.
+
+        Raises
+        ------
+        ValueError
+            If an entry is negative or not a whole number.
+        """
+        wrong = np.argwhere((X < 0) | (X != np.floor(X)))
+        if len(wrong):
+            row, column = wrong[0]
+            raise ValueError(
+                f"X[{row}, {column}] = {X[row, column]:g} is not a count; the multinomial family takes whole numbers >= 0."
+            )
+        prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
+        coefficients = float((gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1)).sum())
+        return BoundMultinomial(np.ascontiguousarray(X, dtype=np.float64), coefficients, (prior,))
