@@ -1,0 +1,131 @@
+"""The decorator of all compiled kernels, with a cache on disk that notices every change of what it depends on.
+
+numba discards a cached function when the file it is written in changes, but not when a kernel that it calls, and that
+was compiled into it from another file, does. So the freshness stamp of every kernel covers all sources of the package
+that mention numba or this module, and code cached for a type of a file outside the package depends on that file too.
+Constants that kernels read from other files belong in files that mention this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import pickle
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+try:
+    from numba.core import caching
+
+    FunctionCache: Any = caching.FunctionCache
+except (ImportError, AttributeError):  # a numba arranged otherwise: its own caching serves
+    FunctionCache = None
+
+PACKAGE = Path(__file__).resolve().parent
+# a full, read-only or damaged cache costs a compilation, not the result
+UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)
+
+
+@cache
+def sources_stamp(package: Path = PACKAGE) -> str:
+    """Digest of every source below `package` that defines kernels or takes part in them."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        text = path.read_bytes()
+        if b"_jit" in text or b"numba" in text:
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + text + b"\0")
+    return digest.hexdigest()
+
+
+@cache
+def _file_stamp(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _foreign_files(kinds: Any) -> Iterator[str]:
+    """Files outside the package that define the named tuples among numba types."""
+    for kind in kinds:
+        owner = getattr(kind, "instance_class", None)
+        if owner is not None:
+            with contextlib.suppress(TypeError, OSError):
+                path = Path(inspect.getfile(owner)).resolve()
+                if path.is_file() and not path.is_relative_to(PACKAGE):
+                    yield str(path)
+        yield from _foreign_files(getattr(kind, "types", ()))
+
+
+@cache
+def _package_cache() -> Any:
+    class PackageCache(FunctionCache):  # type: ignore[misc]
+        """numba's cache of one function with a wider idea of what its code depends on."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            self._cache_file._source_stamp = (self._cache_file._source_stamp, sources_stamp())
+
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            files = sorted(set(_foreign_files(getattr(sig, "args", sig))))
+            return (*super()._index_key(sig, codegen), *map(_file_stamp, files))
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            with contextlib.suppress(*UNREADABLE):
+                return super().load_overload(sig, target_context)
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with contextlib.suppress(*UNREADABLE):
+                super().save_overload(sig, data)
+
+    return PackageCache
+
+
+def _enable_cache(dispatcher: Any) -> None:
+    if FunctionCache is not None:
+        try:
+            dispatcher._cache = _package_cache()(dispatcher.py_func)
+        except (AttributeError, TypeError):
+            pass
+        except RuntimeError:  # no directory to write to: compile in every run
+            return
+        else:
+            return
+    with contextlib.suppress(RuntimeError):
+        dispatcher.enable_caching()
+
+
+def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Compile a function with numba, cached between runs and free of the interpreter's lock.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function; left out where options are given, as in ``@kernel(fastmath=True)``.
+    **options
+        Options of `numba.njit`. ``cache=False`` compiles anew in every run.
+
+    Returns
+    -------
+    numba dispatcher, or a decorator
+
+    Examples
+    --------
+    >>> @kernel(cache=False)
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(21)
+    42
+    """
+    cached = options.pop("cache", True)
+    settings = {"nogil": True, **options}
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(**settings)(function)
+        if cached:
+            _enable_cache(dispatcher)
+        return dispatcher
+
+    return decorate if function is None else decorate(function)
