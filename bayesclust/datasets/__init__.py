@@ -1,0 +1,15 @@
+"""Data sets with known classes: the papers' own where an installed package ships them, and generated ones.
+
+>>> from bayesclust import datasets
+>>> wine = datasets.load("wine")
+>>> wine.X.shape, wine.target_names
+((178, 13), ('class_0', 'class_1', 'class_2'))
+
+The classes are there to simulate answers and to judge results; no method in this package looks at them.
+"""
+
+from bayesclust.datasets.files import load, names
+from bayesclust.datasets.generated import make_counts, make_mixture, make_shape
+from bayesclust.datasets.record import Dataset
+
+__all__ = ["Dataset", "load", "make_counts", "make_mixture", "make_shape", "names"]

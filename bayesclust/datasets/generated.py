@@ -1,0 +1,221 @@
+"""Data sets drawn from models whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesclust.datasets.record import Dataset
+from bayesclust.typing import FloatArray, IntArray, Seed
+
+__all__ = ["make_counts", "make_mixture", "make_shape"]
+
+
+def make_mixture(
+    n: int = 500,
+    d: int = 2,
+    k: int = 5,
+    *,
+    separation: float = 4.0,
+    elongation: float = 4.0,
+    standardise: bool = True,
+    seed: Seed,
+) -> Dataset:
+    r"""Draw from a mixture of k correlated Gaussians with equal weights.
+
+    Centres are :math:`N(0, s^2 I / 2d)` with s the separation, and each covariance is :math:`Q \Lambda Q^T` with Q a
+    random rotation and :math:`\Lambda` log-uniform over a ratio of at most `elongation`, scaled to a mean of 1.
+
+    Parameters
+    ----------
+    n, d, k : int, default 500, 2, 5
+        Items, features and clusters.
+    separation : float, default 4.0
+        Root mean square distance between two centres, in units of the standard deviation inside a cluster. At the
+        default clusters overlap; 10 sets most of them apart.
+    elongation : float, default 4.0
+        Largest ratio between two variances of one cluster; 1 makes every cluster a sphere.
+    standardise : bool, default True
+        Give each feature mean 0 and variance 1.
+    seed : int or numpy.random.Generator
+        The same seed gives the same data.
+
+    Returns
+    -------
+    Dataset
+        X (n, d) and the component of each item as y (n,); components that drew no item keep their number.
+
+    Raises
+    ------
+    ValueError
+        If a count is not positive, the separation is negative or the elongation below 1.
+
+    Examples
+    --------
+    >>> from bayesclust.datasets import make_mixture
+    >>> data = make_mixture(200, 3, 4, separation=8.0, seed=0)
+    >>> data
+    Dataset('mixture': 200 items, 3 features, 4 classes)
+    >>> bool(abs(data.X.mean()) < 1e-12)
+    True
+    """
+    _positive(n=n, d=d, k=k)
+    _at_least(0.0, separation=separation)
+    _at_least(1.0, elongation=elongation)
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(scale=separation / np.sqrt(2 * d), size=(k, d))
+    y = rng.integers(k, size=n)
+    X = np.empty((n, d))
+    for component in range(k):
+        rows = np.flatnonzero(y == component)
+        X[rows] = centres[component] + rng.standard_normal((rows.size, d)) @ _covariance_root(d, elongation, rng).T
+    if standardise:
+        X -= X.mean(axis=0)
+        X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
+    text = f"{k} correlated Gaussians, separation {separation:g}, elongation at most {elongation:g}"
+    return _generated(X, y, k, "mixture", text)
+
+
+def make_counts(
+    n: int = 300,
+    d: int = 50,
+    k: int = 4,
+    *,
+    length: float = 100.0,
+    concentration: float = 0.5,
+    seed: Seed,
+) -> Dataset:
+    """Draw from a mixture of k multinomials with equal weights.
+
+    Each component has cell probabilities from a symmetric Dirichlet, and each item at least one count.
+
+    Parameters
+    ----------
+    n, d, k : int, default 300, 50, 4
+        Items, cells (words) and clusters.
+    length : float, default 100.0
+        Mean number of counts in an item, which is 1 + Poisson(length - 1).
+    concentration : float, default 0.5
+        Parameter of the Dirichlet: the smaller, the fewer cells carry a component, and the easier the task.
+    seed : int or numpy.random.Generator
+        The same seed gives the same data.
+
+    Returns
+    -------
+    Dataset
+        X (n, d) of whole numbers as float64, and the component of each item as y (n,).
+
+    Raises
+    ------
+    ValueError
+        If a count or the concentration is not positive, or the length is below 1.
+
+    Examples
+    --------
+    >>> from bayesclust.datasets import make_counts
+    >>> data = make_counts(100, 20, 3, length=50, seed=0)
+    >>> data.X.shape, bool((data.X == data.X.round()).all())
+    ((100, 20), True)
+    """
+    _positive(n=n, d=d, k=k)
+    _at_least(1.0, length=length)
+    if not concentration > 0:
+        raise ValueError(f"concentration must be positive; got {concentration}.")
+    rng = np.random.default_rng(seed)
+    cells = rng.dirichlet(np.full(d, concentration), size=k)
+    y = rng.integers(k, size=n)
+    X = rng.multinomial(1 + rng.poisson(length - 1, size=n), cells[y]).astype(float)
+    return _generated(X, y, k, "counts", f"{k} multinomials over {d} cells, mean length {length:g}")
+
+
+def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:
+    """Draw points in the plane along shapes that no mixture of a few Gaussians follows.
+
+    Parameters
+    ----------
+    kind : {"moons", "circles", "spirals"}, default "moons"
+        Two interleaved half circles, two concentric circles of radius 1 and 1/2, or three spiral arms.
+    n : int, default 300
+        Items, shared evenly between the shapes.
+    noise : float, default 0.05
+        Standard deviation of the Gaussian noise added to each coordinate.
+    seed : int or numpy.random.Generator
+        The same seed gives the same data.
+
+    Returns
+    -------
+    Dataset
+        X (n, 2) and the shape of each item as y (n,).
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown, n is not positive or the noise is negative.
+
+    Examples
+    --------
+    >>> from bayesclust.datasets import make_shape
+    >>> make_shape("spirals", 90, seed=0)
+    Dataset('spirals': 90 items, 2 features, 3 classes)
+    """
+    if kind not in _CURVES:
+        raise ValueError(f"there is no shape {kind!r}: make one of {', '.join(_CURVES)}.")
+    _positive(n=n)
+    _at_least(0.0, noise=noise)
+    rng = np.random.default_rng(seed)
+    k, curve = _CURVES[kind]
+    y = np.arange(n) % k
+    X = curve(rng.uniform(size=n), y) + noise * rng.standard_normal((n, 2))
+    return _generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
+
+
+def _moons(t: FloatArray, y: IntArray) -> FloatArray:
+    angle, sign = np.pi * t, 1 - 2 * y
+    return np.column_stack([y + sign * np.cos(angle), 0.5 * y + sign * np.sin(angle)])
+
+
+def _circles(t: FloatArray, y: IntArray) -> FloatArray:
+    radius, angle = 1 - 0.5 * y, 2 * np.pi * t
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def _spirals(t: FloatArray, y: IntArray) -> FloatArray:
+    radius, angle = 0.2 + t, 2 * np.pi * (t + y / 3)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+# kind -> how many curves, and the points at parameters t in [0, 1] of the curves y
+_CURVES = {"moons": (2, _moons), "circles": (2, _circles), "spirals": (3, _spirals)}
+
+
+def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> FloatArray:
+    """Draw A so that A A' is a covariance of mean variance 1 whose largest ratio of variances is `elongation`."""
+    rotation, triangle = np.linalg.qr(rng.standard_normal((d, d)))
+    rotation = rotation * np.sign(np.diag(triangle))
+    variances = np.exp(rng.uniform(0.0, np.log(elongation), size=d))
+    root: FloatArray = rotation * np.sqrt(variances / variances.mean())
+    return root
+
+
+def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:
+    return Dataset(
+        X=X,
+        y=y.astype(np.int64),
+        feature_names=tuple(f"x{j}" for j in range(X.shape[1])),
+        target_names=tuple(str(component) for component in range(k)),
+        name=name,
+        description=f"Generated: {description}.",
+    )
+
+
+def _positive(**counts: int) -> None:
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise TypeError(f"{name} must be a positive integer; got {value!r} of type {type(value).__name__}.")
+        if value < 1:
+            raise ValueError(f"{name} must be a positive integer; got {value}.")
+
+
+def _at_least(low: float, **numbers: float) -> None:
+    for name, value in numbers.items():
+        if not low <= value < np.inf:
+            raise ValueError(f"{name} must be a finite number of at least {low:g}; got {value}.")
