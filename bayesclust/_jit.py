@@ -2,7 +2,7 @@
 
 numba discards a cached function when the file it is written in changes, but not when a kernel that it calls, and that
 was compiled into it from another file, does. So the freshness stamp of every kernel covers all sources of the package
-that mention numba or this module, and code cached for a type of a file outside the package depends on that file too.
+that mention numba, this module or a family's kernels, and code cached for a type of a file outside the package depends on that file too.
 Constants that kernels read from other files belong in files that mention this module.
 """
 
@@ -27,6 +27,7 @@ except (ImportError, AttributeError):  # a numba arranged otherwise: its own cac
     FunctionCache = None
 
 PACKAGE = Path(__file__).resolve().parent
+MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
 # a full, read-only or damaged cache costs a compilation, not the result
 UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)
 
@@ -37,7 +38,7 @@ def sources_stamp(package: Path = PACKAGE) -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
-        if b"_jit" in text or b"numba" in text:
+        if any(word in text for word in MARKS):
             digest.update(path.relative_to(package).as_posix().encode() + b"\0" + text + b"\0")
     return digest.hexdigest()
 
