@@ -173,19 +173,15 @@ def test_shapes_without_noise_lie_on_disjoint_curves(kind, k):
 @pytest.mark.parametrize(
     ("make", "wrong", "sentence"),
     [
-        ("make_mixture", {"n": 0}, "ValueError: n must be a positive integer; got 0."),
-        ("make_mixture", {"d": 2.5}, "TypeError: d must be a positive integer; got 2.5 of type float."),
-        ("make_counts", {"k": True}, "TypeError: k must be a positive integer; got True of type bool."),
-        ("make_mixture", {"separation": -1}, "ValueError: separation must be a finite number of at least 0; got -1."),
-        ("make_mixture", {"elongation": 0.5}, "ValueError: elongation must be a finite number of at least 1; got 0.5."),
-        ("make_counts", {"concentration": 0}, "ValueError: concentration must be positive; got 0."),
-        ("make_counts", {"length": np.nan}, "ValueError: length must be a finite number of at least 1; got nan."),
-        ("make_shape", {"noise": np.inf}, "ValueError: noise must be a finite number of at least 0; got inf."),
-        (
-            "make_shape",
-            {"kind": "stars"},
-            "ValueError: there is no shape 'stars': make one of moons, circles, spirals.",
-        ),
+        ("make_mixture", {"n": 0}, "ValueError: n must be an integer of at least 1; got 0."),
+        ("make_mixture", {"d": 2.5}, "TypeError: d must be an integer of at least 1; got 2.5 of type float."),
+        ("make_counts", {"k": True}, "TypeError: k must be an integer of at least 1; got True of type bool."),
+        ("make_mixture", {"separation": -1}, "ValueError: separation must lie in [0, inf); got -1."),
+        ("make_mixture", {"elongation": 0.5}, "ValueError: elongation must lie in [1, inf); got 0.5."),
+        ("make_counts", {"concentration": 0}, "ValueError: concentration must lie in (0, inf); got 0."),
+        ("make_counts", {"length": np.nan}, "ValueError: length must lie in [1, inf); got nan."),
+        ("make_shape", {"noise": np.inf}, "ValueError: noise must lie in [0, inf); got inf."),
+        ("make_shape", {"kind": "stars"}, 'ValueError: kind must be "moons" or "circles" or "spirals"; got \'stars\'.'),
     ],
 )
 def test_bad_input_is_named(make, wrong, sentence):

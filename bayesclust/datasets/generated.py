@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesclust.checks import check_choice, check_int, check_positive
+from bayesclust.constraints._checks import number_between
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
 
@@ -46,8 +48,8 @@ def make_mixture(
 
     Raises
     ------
-    ValueError
-        If a count is not positive, the separation is negative or the elongation below 1.
+    TypeError, ValueError
+        If a count is not a positive integer, the separation is negative or the elongation below 1.
 
     Examples
     --------
@@ -58,9 +60,9 @@ def make_mixture(
     >>> bool(abs(data.X.mean()) < 1e-12)
     True
     """
-    _positive(n=n, d=d, k=k)
-    _at_least(0.0, separation=separation)
-    _at_least(1.0, elongation=elongation)
+    n, d, k = (check_int(count, name) for count, name in ((n, "n"), (d, "d"), (k, "k")))
+    separation = number_between(separation, "separation", "[0, inf)")
+    elongation = number_between(elongation, "elongation", "[1, inf)")
     rng = np.random.default_rng(seed)
     centres = rng.normal(scale=separation / np.sqrt(2 * d), size=(k, d))
     y = rng.integers(k, size=n)
@@ -106,8 +108,8 @@ def make_counts(
 
     Raises
     ------
-    ValueError
-        If a count or the concentration is not positive, or the length is below 1.
+    TypeError, ValueError
+        If a count is not a positive integer, the concentration is not positive, or the length is below 1.
 
     Examples
     --------
@@ -116,10 +118,9 @@ def make_counts(
     >>> data.X.shape, bool((data.X == data.X.round()).all())
     ((100, 20), True)
     """
-    _positive(n=n, d=d, k=k)
-    _at_least(1.0, length=length)
-    if not concentration > 0:
-        raise ValueError(f"concentration must be positive; got {concentration}.")
+    n, d, k = (check_int(count, name) for count, name in ((n, "n"), (d, "d"), (k, "k")))
+    length = number_between(length, "length", "[1, inf)")
+    concentration = check_positive(concentration, "concentration")
     rng = np.random.default_rng(seed)
     cells = rng.dirichlet(np.full(d, concentration), size=k)
     y = rng.integers(k, size=n)
@@ -148,8 +149,8 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
 
     Raises
     ------
-    ValueError
-        If the kind is unknown, n is not positive or the noise is negative.
+    TypeError, ValueError
+        If the kind is unknown, n is not a positive integer or the noise is negative.
 
     Examples
     --------
@@ -157,10 +158,8 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     >>> make_shape("spirals", 90, seed=0)
     Dataset('spirals': 90 items, 2 features, 3 classes)
     """
-    if kind not in _CURVES:
-        raise ValueError(f"there is no shape {kind!r}: make one of {', '.join(_CURVES)}.")
-    _positive(n=n)
-    _at_least(0.0, noise=noise)
+    kind, n = check_choice(kind, "kind", _CURVES), check_int(n, "n")
+    noise = number_between(noise, "noise", "[0, inf)")
     rng = np.random.default_rng(seed)
     k, curve = _CURVES[kind]
     y = np.arange(n) % k
@@ -205,17 +204,3 @@ def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) 
         name=name,
         description=f"Generated: {description}.",
     )
-
-
-def _positive(**counts: int) -> None:
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise TypeError(f"{name} must be a positive integer; got {value!r} of type {type(value).__name__}.")
-        if value < 1:
-            raise ValueError(f"{name} must be a positive integer; got {value}.")
-
-
-def _at_least(low: float, **numbers: float) -> None:
-    for name, value in numbers.items():
-        if not low <= value < np.inf:
-            raise ValueError(f"{name} must be a finite number of at least {low:g}; got {value}.")
