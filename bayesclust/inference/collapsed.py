@@ -50,6 +50,20 @@ class TVClustProblem:
         """Number of items."""
         return len(self.family.X)
 
+    @property
+    def noise_names(self) -> list[dict[str, str]]:
+        """For each view, the posterior's name of each noise parameter.
+
+        The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v and so on.
+        """
+        names: list[dict[str, str]] = []
+        taken: set[str] = set()
+        for view in self.views:
+            own = {name: name if name not in taken else f"{name}_{view.name}" for name in view.noise.parameters}
+            taken.update(own.values())
+            names.append(own)
+        return names
+
 
 @dataclass(frozen=True)
 class Moves:
@@ -57,8 +71,8 @@ class Moves:
 
     Parameters
     ----------
-    split_merge : int, default 3
-        Split-merge proposals per sweep.
+    split_merge : float, default 3
+        Split-merge proposals per sweep, on average where it is not a whole number.
     restricted_scans : int, default 2
         Restricted scans of a launch (Jain and Neal recommend a few).
     fast : bool, default True
@@ -67,10 +81,19 @@ class Moves:
         Scan the items one by one.
     """
 
-    split_merge: int = 3
+    split_merge: float = 3.0
     restricted_scans: int = 2
     fast: bool = True
     single_site: bool = True
+
+    @classmethod
+    def default(cls, n_items: int) -> Moves:
+        """Five split-merge proposals a sweep up to 400 items, then fewer, so that they cost no more than the scan.
+
+        A proposal visits all items of one or two clusters several times, one by one, and accepts less often the larger
+        they are; few clusters of few items, on the other hand, are where single-site moves get stuck.
+        """
+        return cls(split_merge=min(5.0, 2000.0 / n_items))
 
 
 class CollapsedChain:
@@ -88,7 +111,7 @@ class CollapsedChain:
     def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
         self.problem, self.rng, self.moves = problem, rng, moves
         self.sites = compile_sites(problem.views, problem.n_items)
-        self.anchors = AnchorProposal(problem.family.X, problem.views)
+        self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
         self.hyper_sampler = HyperSampler(problem.family)
         self.hyper = problem.family.initial_hyper()
         self.alpha = problem.concentration.initial()
@@ -120,9 +143,8 @@ class CollapsedChain:
         for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=True):
             if prior.log_sd > 0:
                 variables[prior.name] = float(value)
-        for view, noise in zip(self.problem.views, self.noise, strict=True):
-            for name, values in noise.items():
-                variables[f"{view.name}/{name}"] = np.array(values)
+        for names, noise in zip(self.problem.noise_names, self.noise, strict=True):
+            variables |= {names[name]: np.array(values) for name, values in noise.items()}
         statistics = {
             "log_joint": self.log_joint(),
             "moved": self.moved[0] / self.problem.n_items,
@@ -166,13 +188,14 @@ class CollapsedChain:
 
     def _split_merge(self) -> None:
         accepted, scans = 0, self.moves.restricted_scans
-        for _ in range(self.moves.split_merge):
+        proposals = int(self.moves.split_merge + self.rng.random())
+        for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(self.rng)
             accepted += split_merge(
                 self.state, self.seating, self.sites, self.table, np.log(self.alpha), first, second, scans, self.rng
             )
-        self.accepted = accepted / max(self.moves.split_merge, 1)
+        self.accepted = accepted / proposals if proposals else np.nan
 
     def _update_noise(self) -> None:
         views: Sequence[View] = self.problem.views

@@ -114,6 +114,10 @@ class BoundFamily(ABC):
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X) of the rows of one cluster in our coordinates: the plain twin of the compiled function."""
 
+    def embedding(self) -> NDArray[np.float64]:
+        """The items as points whose Euclidean distances make sense, for starting partitions and proposals."""
+        return self.X
+
     @property
     def free(self) -> NDArray[np.intp]:
         """Positions of the hyper-parameters that are learned."""

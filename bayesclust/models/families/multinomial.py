@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bayesclust.checks import check_items
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
 
@@ -108,6 +109,10 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 class BoundMultinomial(base.BoundFamily):
     """Dirichlet-multinomial clusters; hyper = (concentration beta of one column,)."""
 
+    def embedding(self) -> NDArray[np.float64]:
+        """Square roots of the shares: Euclidean distance is then Hellinger's."""
+        return np.sqrt(self.X / self.X.sum(axis=1, keepdims=True))
+
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> MultinomialState:
         """Cluster state with empty slots."""
         row, column = np.nonzero(self.X)
@@ -162,14 +167,9 @@ class Multinomial(base.Family):
         Raises
         ------
         ValueError
-            If an entry is negative or not a whole number.
+            If an entry is negative or not a whole number, or an item has no counts at all.
         """
-        wrong = np.argwhere((X < 0) | (X != np.floor(X)))
-        if len(wrong):
-            row, column = wrong[0]
-            raise ValueError(
-                f"X[{row}, {column}] = {X[row, column]:g} is not a count; the multinomial family takes whole numbers >= 0."
-            )
+        X = check_items(X, counts=True)
         prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
         coefficients = float((gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1)).sum())
-        return BoundMultinomial(np.ascontiguousarray(X, dtype=np.float64), coefficients, (prior,))
+        return BoundMultinomial(X, coefficients, (prior,))

@@ -1,0 +1,207 @@
+"""TVClust as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import Generator
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_views
+from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.runner import Draws, Schedule, run_chains
+from bayesclust.inference.starts import dispersed_number, seeded_partition
+from bayesclust.models.families import Family, get_family
+from bayesclust.models.priors import Concentration
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+SAMPLERS = ("collapsed",)
+
+
+class TVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
+
+    Parameters
+    ----------
+    sampler : {"collapsed"}, default "collapsed"
+        Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are integrated out.
+    family : str or Family, default "gaussian"
+        Likelihood of a cluster: "gaussian" (full covariance), "gaussian_diagonal", "gaussian_spherical", "multinomial",
+        or an object of `bayesclust.families`. Its base measure is learned unless fixed there, in units of the data: the
+        fit of a Gaussian family does not change when columns are shifted or rescaled (spherical: together).
+    concentration : float or (shape, rate), default (1.0, 1.0)
+        alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has mean 1; answers and
+        data soon outweigh it.
+    num_chains : int, default 4
+        Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
+    num_warmup : int, default 500
+        Sweeps before the first draw, during which proposals adapt.
+    num_samples : int, default 1000
+        Draws per chain.
+    thinning : int, default 1
+        Sweeps from one draw to the next.
+    loss : str or loss, default "vi"
+        Loss whose posterior expectation `labels_` minimises: "vi", "binder" or a value from `bayesclust.losses`.
+    init : "dispersed" or array of shape (n,), default "dispersed"
+        Starting partitions: k-means++ partitions into 3, 6, 12, 24 clusters, or one partition for all chains.
+    moves : Moves or None, default None
+        What a sweep consists of; None chooses by the number of items.
+    n_jobs : int or None, default None
+        Threads; None takes one per chain, at most one per processor. It does not change the draws.
+    progress : bool, default True
+        Show a progress bar in terminals and notebooks.
+    random_state : int, Generator or None, default None
+        The same integer gives the same draws.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        Draws in ArviZ's groups: z, n_clusters, concentration, base-measure and noise parameters in `posterior`; log_joint,
+        moved and split_merge_accept in `sample_stats`; `observed_data`; the answers in `constant_data`.
+    labels_ : ndarray of shape (n,)
+        The partition of least expected loss, labels 0..K-1.
+    n_clusters_ : int
+        Number of clusters in `labels_`.
+    n_features_in_ : int
+        Number of columns of the data.
+
+    Raises
+    ------
+    ValueError, TypeError
+        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+
+    References
+    ----------
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information. Eq. 8 is the model; Eq. 13, with the parameters
+    integrated out, is the site update.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> X = np.r_[np.random.default_rng(0).normal(0, 1, (15, 2)), np.random.default_rng(1).normal(9, 1, (15, 2))]
+    >>> links = bc.PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 29)], n_items=30)
+    >>> est = bc.TVClust(num_chains=2, num_warmup=50, num_samples=50, random_state=0).fit(X, constraints=links)
+    >>> est.n_clusters_
+    2
+    """
+
+    def __init__(
+        self,
+        sampler: str = "collapsed",
+        *,
+        family: str | Family = "gaussian",
+        concentration: float | tuple[float, float] = (1.0, 1.0),
+        num_chains: int = 4,
+        num_warmup: int = 500,
+        num_samples: int = 1000,
+        thinning: int = 1,
+        loss: Any = "vi",
+        init: str | ArrayLike = "dispersed",
+        moves: Moves | None = None,
+        n_jobs: int | None = None,
+        progress: bool = True,
+        random_state: int | Generator | None = None,
+    ) -> None:
+        self.sampler = sampler
+        self.family = family
+        self.concentration = concentration
+        self.num_chains = num_chains
+        self.num_warmup = num_warmup
+        self.num_samples = num_samples
+        self.thinning = thinning
+        self.loss = loss
+        self.init = init
+        self.moves = moves
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The items.
+        y : ignored
+        constraints : View, list of View or None
+            Answers about the items, of any kinds.
+
+        Returns
+        -------
+        self
+        """
+        from bayesclust.posterior.losses import get_loss
+        from bayesclust.posterior.partition import point_estimate
+
+        schedule = self._check_settings()
+        loss = get_loss(self.loss)
+        items = check_items(X)
+        validate_data(self, X, skip_check_array=True)
+        views = tuple(check_views(constraints, len(items)))
+        bound = get_family(self.family).bind(items)
+        problem = TVClustProblem(bound, views, Concentration.parse(self.concentration))
+        seed = check_random_state(self.random_state)
+        draws = run_chains(
+            self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs
+        )
+        self.posterior_ = self._tree(draws, problem, items)
+        self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        return self
+
+    def _check_settings(self) -> Schedule:
+        check_choice(self.sampler, "sampler", SAMPLERS)
+        check_int(self.num_chains, "num_chains")
+        if self.n_jobs is not None:
+            check_int(self.n_jobs, "n_jobs")
+        return Schedule(
+            check_int(self.num_warmup, "num_warmup", least=0),
+            check_int(self.num_samples, "num_samples"),
+            check_int(self.thinning, "thinning"),
+        )
+
+    def _starts(self, problem: TVClustProblem, seed: Generator) -> list[Callable[[], CollapsedChain]]:
+        moves = Moves.default(problem.n_items) if self.moves is None else self.moves
+        given = None if isinstance(self.init, str) else self._given_start(problem.n_items)
+        if given is None:
+            check_choice(self.init, "init", ("dispersed",))
+
+        def start(chain: int, rng: Generator) -> Callable[[], CollapsedChain]:
+            def make() -> CollapsedChain:
+                z = given
+                if z is None:
+                    z = seeded_partition(problem.family.embedding(), dispersed_number(chain, problem.n_items), rng)
+                return CollapsedChain(problem, z, rng, moves)
+
+            return make
+
+        return [start(chain, rng) for chain, rng in enumerate(seed.spawn(self.num_chains))]
+
+    def _given_start(self, n_items: int) -> IntArray:
+        labels = np.asarray(self.init)
+        if labels.shape != (n_items,):
+            raise ValueError(
+                f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, or 'dispersed'."
+            )
+        compact: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        return compact
+
+    def _tree(self, draws: Draws, problem: TVClustProblem, items: FloatArray) -> Any:
+        from bayesclust.posterior.tree import to_datatree
+
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in ("init", "random_state")}
+        return to_datatree(
+            draws.posterior,
+            draws.sample_stats,
+            views=problem.views,
+            X=items,
+            settings=json.loads(json.dumps(settings, default=str)),
+            seed=self.random_state if isinstance(self.random_state, int) else None,
+            interrupted=draws.interrupted,
+        )

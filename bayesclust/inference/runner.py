@@ -1,0 +1,157 @@
+"""Runs chains side by side: warm-up, draws, progress, and what was drawn so far when interrupted."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
+
+
+class Chain(Protocol):
+    """A sampler in motion."""
+
+    def sweep(self, *, adapt: bool = False) -> None:
+        """Move on by one sweep."""
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """(posterior variables, sample statistics) now."""
+
+
+class InterruptedRunWarning(UserWarning):
+    """A run was interrupted; the draws so far are returned."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Length of a run.
+
+    Parameters
+    ----------
+    num_warmup : int
+        Sweeps that are not kept, during which proposals adapt.
+    num_samples : int
+        Draws to keep, per chain.
+    thinning : int, default 1
+        Sweeps from one kept draw to the next.
+    """
+
+    num_warmup: int
+    num_samples: int
+    thinning: int = 1
+
+
+@dataclass
+class _Store:
+    """The draws of one chain, in arrays made when the first draw shows their shapes."""
+
+    size: int
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    number: int = 0
+
+    def append(self, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            value = np.asarray(value)
+            if name not in self.arrays:
+                self.arrays[name] = np.empty((self.size, *value.shape), dtype=_storage_type(name, value))
+            self.arrays[name][self.number] = value
+        self.number += 1
+
+
+def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
+    if name == "z":
+        return np.dtype(np.int16 if value.size <= np.iinfo(np.int16).max else np.int32)
+    return value.dtype
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What a run returns: arrays of shape (chain, draw, ...)."""
+
+    posterior: dict[str, NDArray[Any]]
+    sample_stats: dict[str, NDArray[Any]]
+    interrupted: bool
+
+
+def run_chains(
+    starts: Sequence[Callable[[], Chain]], schedule: Schedule, *, progress: bool = True, n_jobs: int | None = None
+) -> Draws:
+    """Run one chain per entry of `starts`, in threads.
+
+    Chains are independent and each has its own generator, so the draws do not depend on the number of threads.
+
+    Parameters
+    ----------
+    starts : sequence of callables
+        Each makes a chain.
+    schedule : Schedule
+    progress : bool, default True
+        Show a progress bar where there is a terminal or a notebook to show it in.
+    n_jobs : int or None
+        Threads; None takes as many as there are chains, at most the number of processors.
+
+    Returns
+    -------
+    Draws
+        Shorter than asked for after a keyboard interrupt, with a warning.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If interrupted before every chain had drawn once.
+    """
+    stop, number = threading.Event(), len(starts)
+    per_chain = schedule.num_warmup + schedule.num_samples * schedule.thinning
+    stores = [_Store(schedule.num_samples) for _ in starts]
+    statistics = [_Store(schedule.num_samples) for _ in starts]
+    bar = tqdm(total=number * per_chain, desc=f"{number} chains", unit="sweep", disable=None if progress else True)
+
+    def work(c: int) -> None:
+        chain = starts[c]()
+        for sweep in range(per_chain):
+            if stop.is_set():
+                return
+            chain.sweep(adapt=sweep < schedule.num_warmup)
+            after = sweep - schedule.num_warmup + 1
+            if after > 0 and after % schedule.thinning == 0:
+                variables, statistic = chain.draw()
+                statistics[c].append(statistic)
+                stores[c].append(variables)
+            bar.update()
+
+    workers = min(number, n_jobs or os.cpu_count() or 1)
+    interrupted = False
+    with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(work, c) for c in range(number)]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            stop.set() if interrupted or any(f.done() and f.exception() for f in futures) else None
+        wait(futures)
+    for future in futures:
+        future.result()
+    return _collect(stores, statistics, interrupted)
+
+
+def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) -> Draws:
+    number = min(store.number for store in stores)
+    if interrupted:
+        if number == 0:
+            raise KeyboardInterrupt
+        message = f"Interrupted: the first {number} draws of each chain are returned, of {stores[0].size} asked for."
+        warnings.warn(message, InterruptedRunWarning, stacklevel=3)
+
+    def join(parts: list[_Store]) -> dict[str, NDArray[Any]]:
+        return {name: np.stack([part.arrays[name][:number] for part in parts]) for name in parts[0].arrays}
+
+    return Draws(join(stores), join(statistics), interrupted)
