@@ -54,7 +54,7 @@ __all__ = [
     "similarity_matrix",
 ]
 
-# public name -> module that holds it; a name that is itself a module maps to its parent package
+# public name -> the module that holds it, or that it is
 _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
     "DPMeans": "bayesclust.estimators",
@@ -65,13 +65,9 @@ _HOME = {
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
     "constraint_credibility": "bayesclust.posterior",
-    "diagnose": "bayesclust.posterior",
-    "point_estimate": "bayesclust.posterior",
-    "similarity_matrix": "bayesclust.posterior",
-}
-_MODULES = {
     "constraints": "bayesclust.constraints",
     "datasets": "bayesclust.datasets",
+    "diagnose": "bayesclust.posterior",
     "estimators": "bayesclust.estimators",
     "families": "bayesclust.models.families",
     "inference": "bayesclust.inference",
@@ -79,17 +75,17 @@ _MODULES = {
     "metrics": "bayesclust.metrics",
     "models": "bayesclust.models",
     "plots": "bayesclust.plots",
+    "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
+    "similarity_matrix": "bayesclust.posterior",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        value: object = import_module(_MODULES[name])
-    elif name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-    else:
+    if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
+    module = import_module(_HOME[name])
+    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,224 @@
+"""The rules of the house: arrows point down, files stay short, what is public is explained, the front door is light."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "bayesclust"
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+FLOORS = [
+    {"typing", "_jit"},
+    {"checks", "constraints"},
+    {"models"},
+    {"inference", "posterior"},
+    {"compare", "datasets", "estimators", "metrics", "plots"},
+    {"experiments"},
+]
+BEYOND_THE_FLOOR = {"posterior": {"models"}}
+"""Rooms on lower floors that a room must not know all the same."""
+MAX_FILE, MAX_FUNCTION = 300, 60
+
+
+@cache
+def tree_of(module):
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+def room_of(module):
+    return module.split(".")[1] if "." in module else "front door"
+
+
+def floor_of(module):
+    return next((floor for floor, rooms in enumerate(FLOORS) if room_of(module) in rooms), None)
+
+
+def imports_of(module):
+    """Modules of the package that a module imports, at its top or inside its functions."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+                for _ in range(node.level - 1):
+                    package = package.rpartition(".")[0]
+                base = f"{package}.{base}".rstrip(".")
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                if name in MODULES or base in MODULES:
+                    yield name if name in MODULES else base
+
+
+IMPORTS = {module: sorted(set(imports_of(module))) for module in MODULES if module != "bayesclust"}
+
+
+def test_every_room_has_a_floor():
+    assert {room_of(module) for module in IMPORTS} <= set().union(*FLOORS)
+
+
+@pytest.mark.parametrize("module", IMPORTS)
+def test_imports_point_down(module):
+    room, floor = room_of(module), floor_of(module)
+    for target in IMPORTS[module]:
+        if room == "experiments" and target == "bayesclust":
+            continue  # an experiment is a user: it comes in by the front door
+        assert target != "bayesclust", f"{module} imports the front door"
+        if FLOORS[floor] == {"checks", "constraints"} and floor_of(target) == floor:
+            continue  # one floor, two doors: the circle test below still holds
+        assert room_of(target) == room or floor_of(target) < floor, f"{module} imports {target}"
+        assert room_of(target) not in BEYOND_THE_FLOOR.get(room, ()), f"{module} imports {target}"
+
+
+def test_imports_run_in_no_circle():
+    order = tuple(TopologicalSorter(IMPORTS).static_order())  # raises CycleError, which shows the circle
+    assert set(order) >= set(IMPORTS)
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES.values(), *sorted(ROOT.glob("tests/**/*.py"))], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_files_are_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE
+
+
+def functions_of(module):
+    return [node for node in ast.walk(tree_of(module)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_are_short(module):
+    """Lines of a function that are not its docstring."""
+    lengths = {}
+    for node in functions_of(module):
+        first = node.body[0]
+        docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(node) is not None else 0
+        lengths[node.name] = node.end_lineno - node.lineno + 1 - docstring
+    assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION} == {}
+
+
+def public_names(module):
+    """The names in a module's __all__, as far as they can be read without running it."""
+    for node in tree_of(module).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            return ast.literal_eval(node.value)
+    return []
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if "._" not in module])
+def test_public_functions_say_what_they_take_and_return(module):
+    public = set(public_names(module))
+    for node in tree_of(module).body:
+        if getattr(node, "name", None) not in public:
+            continue
+        text = ast.get_docstring(node)
+        assert text, f"{module}.{node.name} has no docstring"
+        if isinstance(node, ast.FunctionDef):
+            arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            assert not arguments or "Parameters\n-------" in text, f"{module}.{node.name} explains no parameters"
+            silent = isinstance(node.returns, ast.Constant) and node.returns.value is None
+            assert silent or re.search(r"^(Returns|Yields)\n---", text, re.M), f"{module}.{node.name} returns what?"
+
+
+def front_door():
+    import bayesclust
+
+    return [name for name in bayesclust.__all__ if not name.startswith("__")]
+
+
+@pytest.mark.parametrize("name", front_door())
+def test_the_front_door_opens_and_shows_an_example(name):
+    import bayesclust
+
+    value = getattr(bayesclust, name)
+    assert name in dir(bayesclust)
+    if not inspect.ismodule(value):
+        assert ">>>" in inspect.getdoc(value), f"bayesclust.{name} has no example to run"
+
+
+def test_the_front_door_tells_type_checkers_the_same_names():
+    import bayesclust
+
+    (block,) = (node for node in tree_of("bayesclust").body if isinstance(node, ast.If))
+    promised = {alias.asname or alias.name for node in block.body for alias in node.names}
+    assert promised == set(front_door())
+    assert set(bayesclust._HOME) == promised
+
+
+def test_an_unknown_name_at_the_front_door_is_an_attribute_error():
+    import bayesclust
+
+    with pytest.raises(AttributeError, match=r"^module 'bayesclust' has no attribute 'TVCluster'$"):
+        _ = bayesclust.TVCluster
+
+
+def run_python(code, **environment):
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment, cwd=ROOT
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split()
+
+
+def test_importing_the_package_is_cheap():
+    code = "import sys, time; t = time.process_time(); import bayesclust; print(time.process_time() - t, *sys.modules)"
+    seconds, *loaded = run_python(code)
+    assert float(seconds) < 0.5
+    assert not {"jax", "arviz", "numba", "numpy", "pandas", "matplotlib"} & set(loaded)
+
+
+def test_models_switch_jax_to_64_bits():
+    code = "import bayesclust.models, jax.numpy as jnp; print(jnp.ones(1).dtype)"
+    assert run_python(code, JAX_PLATFORMS="cpu") == ["float64"]
+
+
+@pytest.mark.parametrize("room", ["models", "inference"])
+def test_links_at_the_root_lead_into_the_package(room):
+    assert (ROOT / room).is_symlink()
+    assert (ROOT / room).resolve() == PACKAGE / room
+
+
+def test_built_files_hold_the_package_once(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", tmp_path], cwd=ROOT, check=True, capture_output=True
+    )
+    (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    packaged = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*") if path.suffix in {".py", ".typed"}}
+    in_wheel = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
+    assert sorted(in_wheel) == sorted(packaged)
+    with tarfile.open(sdist) as archive:
+        inside = [name.partition("/")[2] for name in archive.getnames()]
+    assert packaged <= set(inside)
+    assert {name.split("/")[0] for name in inside}.isdisjoint({"models", "inference", ".venv", "demo_output"})
+
+
+def tracked_files():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=False, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("these rules are about what a repository holds, and this is none")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and not (ROOT / name).is_symlink()]
+
+
+def test_no_lock_file_registry_host_or_machine_path_is_kept():
+    """Patterns are split so that this file does not match itself."""
+    hosts = r"pypi[.]org|python" r"hosted[.]org|anaconda[.]org|npmjs[.](?:org|com)|deb[.]debian[.]org"
+    options = r"--(?:extra-)?index-" r"url|--find-" r"links"
+    homes = r"(?<![\w.])/(?:home|root|Users|work)/(?!linuxbrew)\w"
+    for path in filter(Path.is_file, tracked_files()):
+        assert not re.search(r"(^|[.-])lock$|^Pipfile|^requirements.*\.txt$", path.name), path
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        found = re.search(f"{hosts}|{options}|{homes}", text)
+        assert not found, f"{path.relative_to(ROOT)} names {found.group()}"
