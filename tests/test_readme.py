@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,24 +16,26 @@ def blocks_of(text):
     return ["\n" * text[: block.start(1)].count("\n") + block[1] for block in BLOCK.finditer(text)]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("*.md") if BLOCK.search(path.read_text())))
-def test_python_in_markdown_runs(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@cache
+def names_after(markdown):
+    """Run the blocks of a Markdown file one after the other, and return the names they leave behind."""
     namespace = {"__name__": "__main__"}
-    for block in blocks_of((ROOT / name).read_text(encoding="utf-8")):
-        exec(compile(block, name, "exec"), namespace)
+    for block in blocks_of((ROOT / markdown).read_text(encoding="utf-8")):
+        exec(compile(block, markdown, "exec"), namespace)
+    return namespace
 
 
-def test_the_example_of_the_readme_finds_what_it_promises(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("*.md")))
+def test_python_in_markdown_runs(name):
+    assert names_after(name)
+
+
+def test_the_example_of_the_readme_finds_what_it_promises():
     (example,) = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
     assert sum(bool(line.strip()) for line in example.splitlines()) <= 20
-    namespace = {}
-    exec(compile(example, "README.md", "exec"), namespace)
-    est, wine = namespace["est"], namespace["wine"]
-    assert est.n_clusters_ == 3
-    assert namespace["bc"].metrics.pairwise_f(est.labels_, wine.y) > 0.9
-    assert capsys.readouterr().out
+    names = names_after("README.md")
+    assert names["est"].n_clusters_ == 3
+    assert names["bc"].metrics.pairwise_f(names["est"].labels_, names["wine"].y) > 0.9
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.name)

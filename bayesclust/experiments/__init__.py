@@ -1,0 +1,1 @@
+"""Runs from data to figures, written as a user would: only by the public door."""
