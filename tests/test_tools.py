@@ -1,0 +1,108 @@
+"""Set-up by make: an interpreter is found by running it, and .venv is made and filled only when that is needed."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FAKE = """#!/bin/sh
+# Stands in for a Python: answers the probes, makes a .venv that holds itself, and writes down what it was asked.
+case "$1 $2" in
+    "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo venv >>"$LOG" ;;
+    "-m pip") echo install >>"$LOG" ;;
+    "-c "*) echo "$0" ;;
+esac
+"""
+
+
+def executable(path, text=FAKE):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def find_python(**environment):
+    return subprocess.run(
+        ["/bin/sh", ROOT / "tools/find-python"], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{home}/.pyenv/versions/3.12.9/bin/python3.12",
+        "{home}/.local/share/uv/python/cpython-3.12.9-linux-x86_64-gnu/bin/python3.12",
+        "{home}/.local/share/mise/installs/python/3.12.9/bin/python3.12",
+        "{home}/.asdf/installs/python/3.12.9/bin/python3.12",
+    ],
+)
+def test_a_version_manager_is_found_behind_a_broken_shim(tmp_path, place):
+    executable(tmp_path / "shims/python3.12", "#!/bin/sh\nexit 127\n")
+    kept = executable(Path(place.format(home=tmp_path / "a home")))
+    found = find_python(HOME=str(tmp_path / "a home"), PATH=str(tmp_path / "shims"))
+    assert (found.returncode, found.stdout.strip()) == (0, str(kept))
+
+
+def test_path_comes_first_and_a_later_folder_serves_where_an_earlier_fails(tmp_path):
+    executable(tmp_path / "first/python3.12", "#!/bin/sh\nexit 1\n")
+    works = executable(tmp_path / "second/python3.12")
+    executable(tmp_path / "home/.pyenv/versions/3.12.1/bin/python3.12")
+    found = find_python(HOME=str(tmp_path / "home"), PATH=f"{tmp_path}/first:{tmp_path}/second")
+    assert found.stdout.strip() == str(works)
+
+
+def test_the_choice_of_the_user_is_kept_or_refused_in_a_sentence(tmp_path):
+    mine = executable(tmp_path / "mine")
+    assert find_python(PYTHON=str(mine), PATH="").stdout.strip() == str(mine)
+    old = executable(tmp_path / "old", "#!/bin/sh\nexit 1\n")
+    refused = find_python(PYTHON=str(old), PATH="")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        f"bayesclust needs Python 3.12 or newer, and PYTHON={old} is not one that works: point PYTHON at another.\n"
+    )
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A folder with what set-up reads, and a function that runs it and tells what the interpreter was asked."""
+    folder, log = tmp_path / "clone", tmp_path / "log"
+    shutil.copytree(ROOT / "tools", folder / "tools")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    fake = executable(tmp_path / "python")
+
+    def make_venv(folder=folder):
+        log.write_text("")
+        environment = {**os.environ, "LOG": str(log), "PYTHON": str(fake)}
+        subprocess.run(["sh", folder / "tools/make-venv"], env=environment, check=True, capture_output=True)
+        return log.read_text().split()
+
+    return folder, make_venv
+
+
+def test_set_up_does_only_what_is_needed(clone):
+    folder, make_venv = clone
+    assert make_venv() == ["venv", "install"]
+    assert make_venv() == []
+    with (folder / "pyproject.toml").open("a") as file:
+        file.write("\n# another dependency\n")
+    assert make_venv() == ["install"]
+    executable(folder / ".venv/bin/python", "#!/bin/sh\nexit 127\n")
+    assert make_venv() == ["venv", "install"]
+    moved = folder.rename(folder.with_name("moved here"))
+    assert make_venv(moved) == ["install"]
+    assert make_venv(moved) == []
+
+
+def test_an_install_that_fails_is_tried_again(clone, tmp_path):
+    folder, make_venv = clone
+    failing = FAKE.replace("echo install >>", "exit 1; echo >>")
+    executable(tmp_path / "python", failing)
+    with pytest.raises(subprocess.CalledProcessError):
+        make_venv()
+    executable(tmp_path / "python")
+    executable(folder / ".venv/bin/python")
+    assert make_venv() == ["install"]
