@@ -1,8 +1,11 @@
 """What the user knows: doubtful answers about pairs and triplets of items, as views of a partition."""
 
-from bayesclust.constraints.base import View, equality_patterns
+from bayesclust.constraints.base import View
+from bayesclust.constraints.coloring import constraint_graph, greedy_coloring
+from bayesclust.constraints.dataset import StoredView, to_dataset, views_from_dataset
 from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
 from bayesclust.constraints.pairwise import PairwiseConstraints
+from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.relative import RelativeConstraints
 
 __all__ = [
@@ -11,7 +14,12 @@ __all__ = [
     "NoiseModel",
     "PairwiseConstraints",
     "RelativeConstraints",
+    "StoredView",
     "UniformNoise",
     "View",
+    "constraint_graph",
     "equality_patterns",
+    "greedy_coloring",
+    "to_dataset",
+    "views_from_dataset",
 ]

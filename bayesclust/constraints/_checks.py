@@ -24,12 +24,13 @@ def number_between(value: Any, what: str, interval: str) -> float:
     """Return `value` as a float inside `interval`, written as in mathematics: "[0, 1)", "(0, 1]" and so on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{what} must be a number in {interval}; got {value!r} of type {type(value).__name__}.")
+    number = float(value)
     low, high = (float(part) for part in interval[1:-1].split(","))
-    above = value >= low if interval[0] == "[" else value > low
-    below = value <= high if interval[-1] == "]" else value < high
+    above = number >= low if interval[0] == "[" else number > low
+    below = number <= high if interval[-1] == "]" else number < high
     if not (above and below):
         raise ValueError(f"{what} must lie in {interval}; got {value}.")
-    return float(value)
+    return number
 
 
 def view_name(name: Any) -> str:
@@ -132,7 +133,8 @@ def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArr
     if present[-1] != len(present) - 1:
         missing = int(np.argmax(present != np.arange(len(present))))
         raise ValueError(
-            f"source skips number {missing} (the largest is {present[-1]}): number the sources 0, 1, 2, ... without gaps."
+            f"source skips number {missing} (the largest is {present[-1]}): "
+            "number the sources 0, 1, 2, ... without gaps."
         )
     return array.astype(np.int64), len(present)
 

@@ -18,11 +18,11 @@ ALMOST_ONE = 1.0 - 2.0**-53
 Beta = tuple[float, float]
 
 
-def beta_or_fixed(value: Any, what: str, interval: str) -> Beta | float:
+def beta_or_known(value: Any, what: str, interval: str) -> Beta | float:
     """Return a Beta prior as a pair of floats, or a known value inside `interval` as a float."""
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, Real):
         return number_between(value, what, interval)
-    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)) or len(value) != 2:
+    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)) or np.shape(value) != (2,):
         raise TypeError(f"{what} must be a Beta prior (a, b) or a known number in {interval}; got {value!r}.")
     for weight in value:
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
@@ -41,32 +41,44 @@ def dirichlet_rows(weights: ArrayLike, size: int) -> FloatArray:
     bad = ~((array > 0) & np.isfinite(array))
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise ValueError(f"prior[{row}, {column}] is {array[row, column]}: Dirichlet weights must be positive and finite.")
-    array.setflags(write=False)
+        raise ValueError(f"prior[{row}, {column}] is {array[row, column]:g}: weights must be positive and finite.")
     return array
 
 
 def confusion_matrix(matrix: ArrayLike, size: int, what: str) -> FloatArray:
-    """Return a (size, size) matrix of p(answer | truth) whose rows sum to one."""
+    """Return a (size, size) matrix of p(answer | truth), whose rows sum to one."""
     array = np.array(matrix, dtype=np.float64)
     if array.shape != (size, size):
         raise ValueError(
-            f"{what} must have shape ({size}, {size}); got {array.shape}: pass one row of probabilities per true answer."
+            f"{what} must have shape ({size}, {size}); got {array.shape}: "
+            "pass one row of probabilities per true answer."
         )
     bad = ~((array >= 0) & (array <= 1))
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise ValueError(f"{what}[{row}, {column}] is {array[row, column]}: probabilities lie in [0, 1].")
+        raise ValueError(f"{what}[{row}, {column}] is {array[row, column]:g}: probabilities lie in [0, 1].")
     sums = array.sum(axis=1)
-    if not np.allclose(sums, 1.0, rtol=0, atol=1e-8):
-        row = int(np.argmax(np.abs(sums - 1)))
+    row = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[row] - 1) > 1e-8:
         raise ValueError(f"row {row} of {what} sums to {sums[row]:.6g}: each row must sum to one.")
-    array.setflags(write=False)
     return array
 
 
+def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, what: str) -> FloatArray:
+    """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
+    array = np.asarray(matrix, dtype=np.float64)
+    if array.ndim < 3:
+        return np.tile(confusion_matrix(array, size, what), (n_sources, 1, 1))
+    if len(array) != n_sources:
+        raise ValueError(
+            f"{what} must be one matrix or one per source ({n_sources}); got {len(array)}: "
+            "set n_sources to the number of matrices."
+        )
+    return np.stack([confusion_matrix(rows, size, f"{what}[{s}]") for s, rows in enumerate(array)])
+
+
 def scalar(value: Any) -> Any:
-    """Return a float for a single number and the array otherwise."""
+    """Return a single number as a float, and an array as it is."""
     return float(value) if np.ndim(value) == 0 else value
 
 
@@ -77,11 +89,19 @@ def beta_mean(prior: Beta | float) -> float:
 
 def draw_beta(prior: Beta, ones: IntArray, zeros: IntArray, rng: np.random.Generator) -> FloatArray:
     """Draw from Beta(a + ones, b + zeros), kept off 0 and 1 so that logarithms stay finite."""
-    return np.clip(rng.beta(prior[0] + ones, prior[1] + zeros), TINY, ALMOST_ONE)
+    drawn: FloatArray = np.clip(rng.beta(prior[0] + ones, prior[1] + zeros), TINY, ALMOST_ONE)
+    return drawn
+
+
+def draw_dirichlet(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw from Dirichlet distributions over the last axis, as normalised gammas kept off 0."""
+    gammas = np.maximum(rng.standard_gamma(weights), TINY)
+    drawn: FloatArray = gammas / gammas.sum(axis=-1, keepdims=True)
+    return drawn
 
 
 def log_beta(prior: Beta, value: ArrayLike) -> Any:
-    """Return the log density of Beta(a, b) at `value`, summed over the last axis."""
+    """Return the log density of Beta(a, b), summed over the last axis of `value`."""
     x = np.clip(np.asarray(value, dtype=np.float64), TINY, ALMOST_ONE)
     a, b = prior
     return scalar(((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b)).sum(axis=-1))
@@ -91,10 +111,8 @@ def log_beta_marginal(prior: Beta | float, ones: IntArray, zeros: IntArray) -> A
     """Return the log probability of a sequence of ones and zeros, summed over the last axis."""
     if isinstance(prior, tuple):
         a, b = prior
-        terms = betaln(a + ones, b + zeros) - betaln(a, b)
-    else:
-        terms = ones * np.log(max(prior, TINY)) + zeros * np.log1p(-prior)
-    return scalar(np.sum(terms, axis=-1))
+        return scalar((betaln(a + ones, b + zeros) - betaln(a, b)).sum(axis=-1))
+    return scalar((ones * np.log(max(prior, TINY)) + zeros * np.log1p(-prior)).sum(axis=-1))
 
 
 def log_dirichlet_norm(weights: FloatArray) -> FloatArray:

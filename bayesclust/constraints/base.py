@@ -4,132 +4,109 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from bayesclust.constraints import _checks as check
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.constraints.patterns import draw_answers, equality_patterns
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
-_TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
-
-
-def equality_patterns(labels: ArrayLike) -> CodeArray:
-    """Return which of the items of each tuple share a label.
-
-    Parameters
-    ----------
-    labels : (..., t) array of int
-        Labels of the members of each tuple, t = 2 or 3.
-
-    Returns
-    -------
-    (...) array of int8
-        For pairs 0 = same, 1 = different; for triplets (i, j, k) 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i,
-        4 = all different.
-
-    Examples
-    --------
-    >>> equality_patterns([[0, 0, 1], [0, 1, 0], [0, 1, 2]])
-    array([1, 2, 4], dtype=int8)
-    """
-    labels = np.asarray(labels)
-    first, second = labels[..., 0], labels[..., 1]
-    if labels.shape[-1] == 2:
-        return np.asarray(first != second, dtype=np.int8)
-    third = labels[..., 2]
-    return np.asarray(_TRIPLET_PATTERN[(first == second) + 2 * (first == third) + 4 * (second == third)], dtype=np.int8)
 
 
 class View(ABC):
     """Side information that depends on a partition only through the equality pattern of the items of each answer.
 
     A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood, site weights,
-    simulation and restriction follow. Views are immutable: methods return new ones.
+    simulation and restriction follow. A view does not change: methods return new ones.
 
     Parameters
     ----------
     items : (m, t) array of int
         The t = 2 or 3 different items that each answer is about.
     answers : (m,) array of str or int
-        Answers, as words or codes of the vocabulary.
+        Answers, as words or codes of the vocabulary (bool is a code where there are two).
     n_items : int
         Number of items of the data; items are numbered 0 to n_items - 1.
     source : (m,) array of int, optional
         Who gave each answer, numbered from 0 without gaps; one source by default.
     noise : NoiseModel, optional
-        How answers go wrong; the default of the kind says "more likely right than wrong".
-    name : str, optional
+        How answers go wrong; by default that of the kind, which says "more likely right than wrong".
+    name : str
         What the view is called in data sets and posteriors.
 
     Attributes
     ----------
-    items, answers, source : read-only arrays, (m, t) int64, (m,) int8, (m,) int64
-    flipped : (m,) array of bool or None
-        Which answers are known to be unlike the truth, where answers were simulated.
-    n_items, n_sources, n_answers : int
+    items : (m, t) array of int64, read-only
+    answers : (m,) array of int8, read-only
+        Codes: positions in the vocabulary.
+    source : (m,) array of int64, read-only
+    flipped : (m,) array of bool, or None
+        Which answers are unlike the truth; known only where answers were simulated.
+    n_items, n_sources : int
     noise : NoiseModel
     name : str
+    kind : str
+        What kind of view it is, the same for all views of a class.
+    vocabulary : tuple of str
+        Answers in words, by code.
+    truth : (n_patterns,) array of int8
+        The answer that a faultless source gives under each equality pattern.
+    members : tuple of str
+        Names of the t items of an answer.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For wrong shapes and kinds, an item out of range or named twice in a row, an answer outside the vocabulary,
+        sources that are negative or skip a number, a noise model of another kind.
     """
 
     kind: ClassVar[str]
     vocabulary: ClassVar[tuple[str, ...]]
     truth: ClassVar[CodeArray]
     members: ClassVar[tuple[str, ...]]
+    # what the constructor calls its first two arguments, for the sentences of errors
     _items_word: ClassVar[str]
     _answers_word: ClassVar[str]
 
     def __init__(
-        self,
-        items: ArrayLike,
-        answers: ArrayLike,
-        n_items: int,
-        source: ArrayLike | None = None,
-        noise: NoiseModel | None = None,
-        name: str | None = None,
+        self, items: ArrayLike, answers: ArrayLike, n_items: int, source: ArrayLike | None, noise: Any, name: str
     ) -> None:
         self.n_items = check.positive_int(n_items, "n_items")
-        width, where = len(self.members), self._items_word
-        self.items: IntArray = check.frozen(
-            self._arrange(check.item_tuples(items, width, self.n_items, where))
-        )
-        m = len(self.items)
-        self.answers: CodeArray = check.frozen(
-            check.answer_codes(answers, self.vocabulary, m, self._answers_word, where)
-        )
-        numbers, self.n_sources = check.source_numbers(source, m, where)
+        tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
+        numbers, self.n_sources = check.source_numbers(source, len(tuples), self._items_word)
+        self.items: IntArray = check.frozen(self._arrange(tuples))
         self.source: IntArray = check.frozen(numbers)
-        self.noise = self._checked_noise(noise)
-        self.name = check.view_name(self._default_name() if name is None else name)
+        self.answers: CodeArray = check.frozen(self._encode(answers))
         self.flipped: BoolArray | None = None
+        self.noise = self.default_noise() if noise is None else self._checked_noise(noise)
+        self.name = check.view_name(name)
 
     @classmethod
     @abstractmethod
     def default_noise(cls) -> NoiseModel:
         """Return the noise model used when none is given."""
 
-    @classmethod
-    @abstractmethod
-    def _default_name(cls) -> str: ...
-
     def _arrange(self, items: IntArray) -> IntArray:
+        """Put the items of each answer in the order in which the kind keeps them."""
         return items
 
-    def _checked_noise(self, noise: NoiseModel | None) -> NoiseModel:
-        if noise is None:
-            return self.default_noise()
+    def _encode(self, answers: ArrayLike) -> CodeArray:
+        return check.answer_codes(answers, self.vocabulary, len(self), self._answers_word, self._items_word)
+
+    def _checked_noise(self, noise: Any) -> NoiseModel:
+        usual = type(self.default_noise()).__name__
         if not isinstance(noise, NoiseModel):
-            raise TypeError(f"noise must be a NoiseModel; got {type(noise).__name__}.")
+            raise TypeError(f"noise must be a noise model; got {type(noise).__name__}: pass for instance {usual}().")
         if noise.kind != self.kind:
-            raise ValueError(
+            raise TypeError(
                 f"{type(noise).__name__} is for {noise.kind} constraints, but these are {self.kind}: "
-                f"pass {type(self.default_noise()).__name__}."
+                f"pass for instance {usual}()."
             )
         return noise
 
@@ -154,25 +131,15 @@ class View(ABC):
     def __repr__(self) -> str:
         tally = np.bincount(self.answers, minlength=self.n_answers)
         answers = ", ".join(f"{count} {word}" for word, count in zip(self.vocabulary, tally, strict=True))
-        sources = "" if self.n_sources == 1 else f", {self.n_sources} sources"
-        return f"<{type(self).__name__} {self.name!r}: {answers}; {self.n_items} items{sources}>"
+        sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources"
+        return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
 
     def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of every answer's items.
-
-        Parameters
-        ----------
-        z : (..., n) array of int
-            Partitions, as labels.
-
-        Returns
-        -------
-        (..., m) array of int8
-        """
+        """Return the equality pattern of every answer's items, (..., m) of int8, for labels z (..., n)."""
         return equality_patterns(np.asarray(z)[..., self.items])
 
     def truths(self, z: ArrayLike) -> CodeArray:
-        """Return the answer that a faultless source would give, as codes (..., m), for labels z (..., n)."""
+        """Return the answer that a faultless source would give, as codes (..., m) of int8, for labels z (..., n)."""
         truths: CodeArray = self.truth[self.patterns(z)]
         return truths
 
@@ -182,18 +149,20 @@ class View(ABC):
         Parameters
         ----------
         z : (..., n) array of int
+            Partitions, as labels.
 
         Returns
         -------
         (..., n_sources * n_answers, n_patterns) array of int64
         """
         patterns = self.patterns(z)
+        shape = (self.n_sources * self.n_answers, self.n_patterns)
+        cell = (self.codes * self.n_patterns + patterns).reshape(-1, len(self))
         batch = patterns.shape[:-1]
-        n_codes, n_patterns = self.n_sources * self.n_answers, self.n_patterns
-        cell = (self.codes * n_patterns + patterns).reshape(-1, len(self))
-        offset = np.arange(len(cell))[:, None] * (n_codes * n_patterns)
-        tally = np.bincount((cell + offset).ravel(), minlength=len(cell) * n_codes * n_patterns)
-        return tally.reshape(*batch, n_codes, n_patterns)
+        n_tables = int(np.prod(batch))
+        offset = np.arange(n_tables)[:, None] * (shape[0] * shape[1])
+        tally = np.bincount((cell.reshape(n_tables, -1) + offset).ravel(), minlength=n_tables * shape[0] * shape[1])
+        return tally.reshape(*batch, *shape).astype(np.int64, copy=False)
 
     def log_prob(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike]) -> Any:
         """Return log p(answers | z, noise).
@@ -201,8 +170,9 @@ class View(ABC):
         Parameters
         ----------
         z : (..., n) array of int
+            Partitions, as labels.
         noise_params : dict of arrays
-            Parameters of `noise`, the axis of sources after any batch axes, which broadcast with those of z.
+            Parameters of `noise`, whose axis of sources follows batch axes that broadcast with those of z, if any.
 
         Returns
         -------
@@ -214,45 +184,44 @@ class View(ABC):
     def site_logits(self, z: ArrayLike, i: int, n_clusters: int, noise_params: Mapping[str, ArrayLike]) -> FloatArray:
         """Return what each choice of cluster for one item does to the log probability of the answers.
 
-        A plain twin of the compiled kernels, for reading and for tests.
+        The plain twin of the compiled kernels, for reading and for tests.
 
         Parameters
         ----------
         z : (..., n) array of int
             Labels in 0..n_clusters-1; the label of item i itself is not read.
         i : int
+            The item.
         n_clusters : int
+            Number of clusters.
         noise_params : dict of arrays
+            Parameters of `noise`, as for `log_prob`.
 
         Returns
         -------
         (..., n_clusters + 1) array of float
             Change of `log_prob` when item i joins cluster k, relative to a new cluster of its own (the last entry, 0).
         """
-        z = np.asarray(z)
+        moved = np.array(z)
         mine = (self.items == i).any(axis=1)
-        table = self.noise.log_table(noise_params)
-        logits = np.empty((*z.shape[:-1], n_clusters + 1))
-        moved = z.copy()
+        by_code = self.noise.log_table(noise_params)[..., self.codes[mine], :]
+        values = []
         for k in range(n_clusters + 1):
             moved[..., i] = k
-            patterns = equality_patterns(moved[..., self.items[mine]])
-            codes = np.broadcast_to(self.codes[mine], patterns.shape)
-            flat = np.broadcast_to(table, (*patterns.shape[:-1], *table.shape[-2:]))
-            picked = flat.reshape(*flat.shape[:-2], -1)
-            cell = codes * self.n_patterns + patterns
-            logits[..., k] = np.take_along_axis(picked, cell, axis=-1).sum(axis=-1)
+            pattern = equality_patterns(moved[..., self.items[mine]])
+            chosen = (pattern[..., None] == np.arange(self.n_patterns)) * by_code
+            values.append(chosen.sum(axis=(-2, -1)))
+        logits: FloatArray = np.stack(values, axis=-1)
         return logits - logits[..., -1:]
 
     def with_answers(self, answers: ArrayLike) -> Self:
         """Return the same questions with other answers, shape (m,), as words or codes."""
         other = copy.copy(self)
-        codes = check.answer_codes(answers, self.vocabulary, len(self), self._answers_word, self._items_word)
-        other.answers, other.flipped = check.frozen(codes), None
+        other.answers, other.flipped = check.frozen(self._encode(answers)), None
         return other
 
     def with_noise(self, noise: NoiseModel) -> Self:
-        """Return the same answers under another noise model."""
+        """Return the same questions and answers with another noise model."""
         other = copy.copy(self)
         other.noise = self._checked_noise(noise)
         return other
@@ -263,7 +232,9 @@ class View(ABC):
         Parameters
         ----------
         z : (n,) array of int
+            Partition, as labels.
         noise_params : dict of arrays
+            Parameters of `noise`, each with a leading axis of sources.
         rng : numpy.random.Generator
 
         Returns
@@ -271,10 +242,12 @@ class View(ABC):
         View
             Its `flipped` tells which answers came out unlike the truth.
         """
-        truths = self.truths(z)
-        answers = draw_answers(self.noise.confusion(noise_params), self.source, truths, rng)
+        return self._answered(draw_answers(self.noise.confusion(noise_params), self.source, self.truths(z), rng), z)
+
+    def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
+        """Return the same questions with simulated answers, of which the truth is known."""
         other = self.with_answers(answers)
-        other.flipped = check.frozen(answers != truths)
+        other.flipped = check.frozen(other.answers != self.truths(z))
         return other
 
     def restrict(self, items: ArrayLike) -> Self:
@@ -288,28 +261,26 @@ class View(ABC):
         Returns
         -------
         View
-            With n_items = k and the same number of sources.
+            With n_items = k. Sources keep their numbers, whether or not any of their answers are left.
 
         Raises
         ------
-        ValueError
-            If an item is out of range or named twice, or a mask has the wrong length.
+        TypeError, ValueError
+            If an item is out of range or named twice, none is left, or a mask has the wrong length.
         """
         kept = check.chosen_items(items, self.n_items)
         position = np.full(self.n_items, -1, dtype=np.int64)
         position[kept] = np.arange(len(kept))
-        moved = position[self.items]
-        inside = (moved >= 0).all(axis=1)
+        inside = (position[self.items] >= 0).all(axis=1)
         other = copy.copy(self)
         other.n_items = len(kept)
-        other.items = check.frozen(self._arrange(moved[inside]))
-        other.answers = check.frozen(self.answers[inside])
-        other.source = check.frozen(self.source[inside])
+        other.items = check.frozen(self._arrange(position[self.items[inside]]))
+        other.answers, other.source = check.frozen(self.answers[inside]), check.frozen(self.source[inside])
         other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
         return other
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per answer: the items (columns i, j and k), the answer as a word, and the source."""
+        """Return one row per answer: the items (columns i, j and for triplets k), the answer in words, the source."""
         import pandas as pd
 
         columns: dict[str, Any] = {name: self.items[:, t] for t, name in enumerate(self.members)}
@@ -318,25 +289,4 @@ class View(ABC):
         return pd.DataFrame(columns)
 
 
-def draw_answers(
-    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator
-) -> CodeArray:
-    """Draw an answer for each question from its source's row of the confusion matrix.
-
-    Parameters
-    ----------
-    confusion : (S, A, A) array of float
-        p(answer | truth) of each source.
-    source : (m,) array of int
-    truths : (m,) array of int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    (m,) array of int8
-    """
-    cumulative = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
-    return (rng.random(len(source))[:, None] >= cumulative).sum(axis=1).astype(np.int8)
-
-
-__all__ = ["Sequence", "View", "draw_answers", "equality_patterns"]
+__all__ = ["View", "draw_answers", "equality_patterns"]

@@ -2,19 +2,67 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from math import comb
+from typing import TYPE_CHECKING, Any, ClassVar, Self, override
 
 import numpy as np
 
+from bayesclust.constraints import _checks as check
+from bayesclust.constraints import entailment, questions
+from bayesclust.constraints._matrix import answers_in_matrix
 from bayesclust.constraints.base import View
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
-from bayesclust.typing import ArrayLike, CodeArray, IntArray
+from bayesclust.typing import ArrayLike, CodeArray, IntArray, Seed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PairwiseConstraints(View):
+    """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, any of which may be wrong.
+
+    The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several times, and answers
+    may contradict each other: they are so many noisy answers.
+
+    Parameters
+    ----------
+    pairs : (m, 2) array of int
+        Two different items each; stored with the smaller one first.
+    same : (m,) array of bool, int or str
+        Whether the two are in the same cluster: True, 1 or "same"; False, 0 or "different".
+    n_items : int
+        Number of items of the data.
+    source : (m,) array of int, optional
+        Who gave each answer, numbered from 0 without gaps; one source by default.
+    noise : LinkNoise, optional
+        How answers go wrong; ``LinkNoise()`` by default.
+    name : str, default "links"
+        What the view is called in data sets and posteriors.
+
+    Attributes
+    ----------
+    items, answers, source, n_items, n_sources, noise, name, flipped
+        As for every `View`; patterns are 0 = same, 1 = different.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence, for any of the above out of shape, of another kind or out of range.
+
+    Examples
+    --------
+    >>> links = PairwiseConstraints([(0, 1), (3, 1)], [True, False], n_items=4)
+    >>> links
+    <PairwiseConstraints 'links': 1 different, 1 same, on 4 items>
+    >>> links.may_not_links
+    array([[1, 3]])
+    >>> links.log_prob([0, 0, 1, 1], {"p": [0.9], "q": [0.8]})  # log(0.9 * 0.8)
+    -0.3285
+    """
+
     kind: ClassVar[str] = "pairwise"
     vocabulary: ClassVar[tuple[str, ...]] = ("different", "same")
-    truth: ClassVar[CodeArray] = np.array(LinkNoise.truth, dtype=np.int8)
+    truth: ClassVar[CodeArray] = check.frozen(np.array(LinkNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j")
     _items_word: ClassVar[str] = "pairs"
     _answers_word: ClassVar[str] = "same"
@@ -31,22 +79,219 @@ class PairwiseConstraints(View):
         super().__init__(pairs, same, n_items, source, noise, name)
 
     @classmethod
+    @override
     def default_noise(cls) -> NoiseModel:
         return LinkNoise()
 
-    @classmethod
-    def _default_name(cls) -> str:
-        return "links"
-
+    @override
     def _arrange(self, items: IntArray) -> IntArray:
         return np.sort(items, axis=1)
 
+    @classmethod
+    def sample(
+        cls,
+        labels: ArrayLike,
+        *,
+        fraction: float | None = None,
+        size: int | None = None,
+        flip: ArrayLike = 0.0,
+        ordered: bool = False,
+        n_sources: int = 1,
+        seed: Seed = None,
+        name: str = "links",
+    ) -> Self:
+        """Ask about random pairs and answer by known labels, sometimes wrongly.
+
+        Parameters
+        ----------
+        labels : (n,) array
+            True clusters, of any sortable kind.
+        fraction, size : float in (0, 1] or int
+            How many pairs to ask about: a share of all n (n - 1) / 2 (rounded, at least one), or a number.
+        flip : float or (n_sources,) array of float, default 0
+            Probability that an answer is wrong, in [0, 1]. Each answer is flipped independently, so the share of wrong
+            ones varies around it.
+        ordered : bool, default False
+            False draws unordered pairs uniformly without replacement. True draws cells of the n x n matrix and
+            symmetrises, as the TVClust authors' released settings do: `fraction` is then the share of n^2 cells (`size`
+            their number), which covers nearly twice that share of the pairs; each pair is answered once.
+        n_sources : int, default 1
+            Sources among whom the pairs are dealt at random, in equal shares.
+        seed : int, Generator or None
+            None starts from the machine's entropy and cannot be repeated.
+        name : str, default "links"
+
+        Returns
+        -------
+        PairwiseConstraints
+            Whose `flipped` tells which answers are wrong.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If both or neither of `fraction` and `size` are given, or something is out of range.
+
+        Examples
+        --------
+        >>> links = PairwiseConstraints.sample([0, 0, 1, 1, 2, 2], fraction=0.4, flip=0.1, seed=0)
+        >>> len(links), int(links.flipped.sum())
+        (6, 2)
+        """
+        truth = check.true_labels(labels, least=2)
+        n, rng = len(truth), np.random.default_rng(seed)
+        if ordered:
+            pairs = questions.random_ordered_pairs(n, questions.how_many(n * n, fraction, size, "ordered pairs"), rng)
+        else:
+            pairs = questions.random_pairs(n, questions.how_many(comb(n, 2), fraction, size, "pairs"), rng)
+        source = questions.deal_sources(len(pairs), n_sources, rng)
+        rates = check.rates_per_source(flip, n_sources, "flip")
+        asked = cls(pairs, np.zeros(len(pairs), dtype=np.int8), n, source, name=name)
+        return asked._answered(asked.truths(truth) ^ (rng.random(len(pairs)) < rates[source]), truth)
+
+    @classmethod
+    def from_lists(
+        cls,
+        must_link: ArrayLike,
+        cannot_link: ArrayLike,
+        n_items: int,
+        noise: NoiseModel | None = None,
+        name: str = "links",
+    ) -> Self:
+        """Make a view of two lists of pairs.
+
+        Parameters
+        ----------
+        must_link, cannot_link : (a, 2) and (b, 2) arrays of int
+            Pairs answered "same" and "different"; either may be empty.
+        n_items : int
+        noise : LinkNoise, optional
+        name : str, default "links"
+
+        Returns
+        -------
+        PairwiseConstraints
+            Checked like those of the constructor.
+
+        Examples
+        --------
+        >>> PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)], n_items=3)
+        <PairwiseConstraints 'links': 2 different, 1 same, on 3 items>
+        """
+        n = check.positive_int(n_items, "n_items")
+        same = check.item_tuples(must_link, 2, n, "must_link")
+        different = check.item_tuples(cannot_link, 2, n, "cannot_link")
+        answers = np.repeat(np.array([1, 0], dtype=np.int8), [len(same), len(different)])
+        return cls(np.concatenate([same, different]), answers, n, noise=noise, name=name)
+
+    @classmethod
+    def from_matrix(cls, E: Any, noise: NoiseModel | None = None, name: str = "links") -> Self:
+        """Make a view of TVClust's matrix E of answers.
+
+        Parameters
+        ----------
+        E : (n, n) array or scipy sparse matrix
+            1 = same, 0 = different, NaN = not asked. In a sparse matrix what is not stored was not asked, and a
+            stored 0 means different. An answer may stand on one side of the diagonal or, once more, on both. The
+            diagonal may hold 1.
+        noise : LinkNoise, optional
+        name : str, default "links"
+
+        Returns
+        -------
+        PairwiseConstraints
+
+        Raises
+        ------
+        ValueError
+            If E is not square, holds other values, says that an item differs from itself, or contradicts its transpose.
+
+        Examples
+        --------
+        >>> nan = float("nan")
+        >>> PairwiseConstraints.from_matrix([[1, 1, nan], [1, 1, 0], [nan, 0, 1]])
+        <PairwiseConstraints 'links': 1 different, 1 same, on 3 items>
+        """
+        pairs, answers, n = answers_in_matrix(E)
+        return cls(pairs, answers, n, noise=noise, name=name)
+
     @property
     def may_links(self) -> IntArray:
-        """Pairs answered "same", shape (a, 2)."""
-        return self.items[self.answers == 1]
+        """Pairs answered "same", (a, 2)."""
+        return np.compress(self.answers == 1, self.items, axis=0)
 
     @property
     def may_not_links(self) -> IntArray:
-        """Pairs answered "different", shape (b, 2)."""
-        return self.items[self.answers == 0]
+        """Pairs answered "different", (b, 2)."""
+        return np.compress(self.answers == 0, self.items, axis=0)
+
+    def components(self) -> IntArray:
+        """Return the component of each item, (n_items,), if all answers "same" were right.
+
+        Numbered in order of first appearance; an item without such answers is alone.
+        """
+        return entailment.must_link_components(self.may_links, self.n_items)
+
+    def closure(self) -> Self:
+        """Return all answers that these entail, if all were right.
+
+        Returns
+        -------
+        PairwiseConstraints
+            "same" for every pair inside a component of may-links, "different" for every pair across two components that
+            some may-not-link sets apart; each pair once, sorted, from one source.
+
+        Raises
+        ------
+        ValueError
+            If answers contradict each other, since a contradiction entails everything.
+
+        Examples
+        --------
+        >>> PairwiseConstraints([(0, 1), (1, 2), (2, 3)], [True, True, False], n_items=4).closure()
+        <PairwiseConstraints 'links': 3 different, 3 same, on 4 items>
+        """
+        component = self.components()
+        torn = (self.answers == 0) & (component[self.items[:, 0]] == component[self.items[:, 1]])
+        if torn.any():
+            row = int(np.argmax(torn))
+            i, j = self.items[row].tolist()
+            raise ValueError(
+                f"pairs[{row}] says that items {i} and {j} are different, but other answers make them the same: "
+                "remove one of the answers that conflicts() lists."
+            )
+        within = entailment.pairs_within(component)
+        between = np.sort(entailment.pairs_between(component, self.may_not_links), axis=1)
+        answers = np.repeat(np.array([1, 0], dtype=np.int8), [len(within), len(between)])
+        pairs = np.concatenate([within, between])
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        return type(self)(pairs[order], answers[order], self.n_items, noise=self.noise, name=self.name)
+
+    def conflicts(self) -> pd.DataFrame:
+        """Return the pairs whose answers cannot all be right.
+
+        Returns
+        -------
+        DataFrame
+            One row per pair: the items i and j, how often each answer was given ("different", "same"), and why it is
+            listed (reason): "both answers were given", or "other answers join them" by a chain of may-links.
+
+        Examples
+        --------
+        >>> PairwiseConstraints([(0, 1), (1, 0), (1, 2)], [True, False, True], n_items=3).conflicts()
+           i  j  different  same                  reason
+        0  0  1          1     1  both answers were given
+        """
+        import pandas as pd
+
+        component = self.components()
+        pairs, row = np.unique(self.items, axis=0, return_inverse=True)
+        tally = np.zeros((len(pairs), self.n_answers), dtype=np.int64)
+        np.add.at(tally, (row.reshape(-1), self.answers), 1)
+        torn = (tally[:, 0] > 0) & (component[pairs[:, 0]] == component[pairs[:, 1]])
+        reason = np.where(tally[torn, 1] > 0, "both answers were given", "other answers join them")
+        return pd.DataFrame(
+            np.column_stack([pairs, tally])[torn], columns=[*self.members, *self.vocabulary], dtype=np.int64
+        ).assign(reason=reason.astype(object))
+
+
+__all__ = ["PairwiseConstraints"]

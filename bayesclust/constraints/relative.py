@@ -2,19 +2,68 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from math import comb
+from typing import TYPE_CHECKING, ClassVar, Self, override
 
 import numpy as np
 
+from bayesclust.constraints import _checks as check
+from bayesclust.constraints import entailment, questions
+from bayesclust.constraints._conjugate import confusion_per_source
 from bayesclust.constraints.base import View
 from bayesclust.constraints.noise import NoiseModel, UniformNoise
-from bayesclust.typing import ArrayLike, CodeArray
+from bayesclust.constraints.patterns import draw_answers
+from bayesclust.typing import ArrayLike, CodeArray, IntArray, Seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+YES, NO, DNK = 0, 1, 2
 
 
 class RelativeConstraints(View):
+    """Answers "yes", "no" or "dnk" (do not know) about triplets of items, any of which may be wrong.
+
+    Of the triplet (i, j, k) it is asked whether i is more similar to j than to k. The true answer is "yes" if i and j
+    share a cluster without k, "no" if i and k do without j, and "dnk" otherwise (Pei et al., DCRC, Eq. 1).
+
+    Parameters
+    ----------
+    triplets : (m, 3) array of int
+        Three different items each.
+    answers : (m,) array of str or int
+        "yes", "no" or "dnk", or the codes 0, 1, 2.
+    n_items : int
+        Number of items of the data.
+    source : (m,) array of int, optional
+        Who gave each answer, numbered from 0 without gaps; one source by default.
+    noise : UniformNoise or ConfusionNoise, optional
+        How answers go wrong; ``UniformNoise()`` by default.
+    name : str, default "triplets"
+        What the view is called in data sets and posteriors.
+
+    Attributes
+    ----------
+    items, answers, source, n_items, n_sources, noise, name, flipped
+        As for every `View`; patterns are 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 = all different.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence, for any of the above out of shape, of another kind or out of range.
+
+    Examples
+    --------
+    >>> triplets = RelativeConstraints([(0, 1, 2), (2, 0, 3)], ["yes", "dnk"], n_items=4)
+    >>> triplets
+    <RelativeConstraints 'triplets': 1 yes, 0 no, 1 dnk, on 4 items>
+    >>> triplets.truths([0, 0, 1, 1]) == triplets.answers
+    array([ True, False])
+    """
+
     kind: ClassVar[str] = "relative"
     vocabulary: ClassVar[tuple[str, ...]] = ("yes", "no", "dnk")
-    truth: ClassVar[CodeArray] = np.array(UniformNoise.truth, dtype=np.int8)
+    truth: ClassVar[CodeArray] = check.frozen(np.array(UniformNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j", "k")
     _items_word: ClassVar[str] = "triplets"
     _answers_word: ClassVar[str] = "answers"
@@ -31,9 +80,118 @@ class RelativeConstraints(View):
         super().__init__(triplets, answers, n_items, source, noise, name)
 
     @classmethod
+    @override
     def default_noise(cls) -> NoiseModel:
         return UniformNoise()
 
     @classmethod
-    def _default_name(cls) -> str:
-        return "triplets"
+    def sample(
+        cls,
+        labels: ArrayLike,
+        *,
+        fraction: float | None = None,
+        size: int | None = None,
+        noise: ArrayLike = 0.05,
+        confusion: ArrayLike | None = None,
+        n_sources: int = 1,
+        seed: Seed = None,
+        name: str = "triplets",
+    ) -> Self:
+        """Ask about random triplets and answer by known labels, sometimes wrongly.
+
+        Parameters
+        ----------
+        labels : (n,) array
+            True clusters, of any sortable kind.
+        fraction, size : float in (0, 1] or int
+            How many questions to ask: a share of all n (n - 1) (n - 2) / 2 (rounded, at least one), or a number. They
+            are drawn uniformly without replacement; (i, j, k) and (i, k, j) are one question.
+        noise : float or (n_sources,) array of float, default 0.05
+            Probability that an answer is wrong, in [0, 1]; the two wrong answers are equally likely (DCRC, Table I).
+            Answers go wrong independently. The default is the paper's.
+        confusion : (3, 3) or (n_sources, 3, 3) array of float, optional
+            p(answer | truth) in place of `noise`; rows are the truth and columns the answer, yes, no, dnk.
+        n_sources : int, default 1
+            Sources among whom the questions are dealt at random, in equal shares.
+        seed : int, Generator or None
+            None starts from the machine's entropy and cannot be repeated.
+        name : str, default "triplets"
+
+        Returns
+        -------
+        RelativeConstraints
+            Whose `flipped` tells which answers are wrong.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If both or neither of `fraction` and `size` are given, or something is out of range.
+
+        Examples
+        --------
+        >>> RelativeConstraints.sample([0, 0, 1, 1, 2, 2], size=10, noise=0.0, seed=0).flipped.any()
+        np.False_
+        """
+        truth = check.true_labels(labels, least=3)
+        n, rng = len(truth), np.random.default_rng(seed)
+        triplets = questions.random_triplets(n, questions.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng)
+        source = questions.deal_sources(len(triplets), n_sources, rng)
+        if confusion is None:
+            table = UniformNoise().confusion({"noise": check.rates_per_source(noise, n_sources, "noise")})
+        else:
+            table = confusion_per_source(confusion, 3, n_sources, "confusion")
+        asked = cls(triplets, np.full(len(triplets), DNK, dtype=np.int8), n, source, name=name)
+        return asked._answered(draw_answers(table, source, asked.truths(truth), rng), truth)
+
+    def conflicts(self) -> pd.DataFrame:
+        """Return the questions whose answers cannot all be right.
+
+        "yes" says that i and j share a cluster without k, "no" that i and k do without j. These are followed through
+        chains of shared clusters; what a "dnk" entails for other questions is not.
+
+        Returns
+        -------
+        DataFrame
+            One row per question, with j < k: the items i, j and k, how often each answer was given ("yes", "no",
+            "dnk"), and why it is listed (reason): "several answers were given", "other answers join what this sets
+            apart", or, for a "dnk", "other answers entail yes" or "other answers entail no".
+
+        Examples
+        --------
+        >>> chain = RelativeConstraints([(0, 1, 2), (1, 0, 3), (2, 1, 0)], ["yes", "yes", "yes"], n_items=4)
+        >>> chain.conflicts()[["i", "j", "k", "reason"]].values.tolist()
+        [[0, 1, 2, 'other answers join what this sets apart'], [2, 0, 1, 'other answers join what this sets apart']]
+        """
+        import pandas as pd
+
+        asked, tally = self._tally()
+        reason = np.full(len(asked), "", dtype=object)
+        i, j, k = asked.T
+        yes, no, dnk = (tally > 0).T
+        must = np.concatenate([asked[yes][:, [0, 1]], asked[no][:, [0, 2]]])
+        cannot = np.concatenate([asked[yes][:, [0, 2]], asked[no][:, [0, 1]]])
+        component = entailment.must_link_components(must, self.n_items)
+        ij, ik = component[i] == component[j], component[i] == component[k]
+        apart_ij = entailment.set_apart(component, cannot, asked[:, [0, 1]])
+        apart_ik = entailment.set_apart(component, cannot, asked[:, [0, 2]])
+        reason[dnk & ij & apart_ik] = "other answers entail yes"
+        reason[dnk & ik & apart_ij] = "other answers entail no"
+        reason[(yes & ik) | (no & ij)] = "other answers join what this sets apart"
+        reason[(tally > 0).sum(axis=1) > 1] = "several answers were given"
+        listed = reason != ""
+        return pd.DataFrame(
+            np.column_stack([asked, tally])[listed], columns=[*self.members, *self.vocabulary], dtype=np.int64
+        ).assign(reason=reason[listed])
+
+    def _tally(self) -> tuple[IntArray, IntArray]:
+        """Return the different questions with j < k, and how often each was answered yes, no and dnk."""
+        mirrored = self.items[:, 1] > self.items[:, 2]
+        items = np.where(mirrored[:, None], self.items[:, [0, 2, 1]], self.items)
+        answers = np.where(mirrored, np.array([NO, YES, DNK])[self.answers], self.answers)
+        asked, row = np.unique(items, axis=0, return_inverse=True)
+        tally = np.zeros((len(asked), self.n_answers), dtype=np.int64)
+        np.add.at(tally, (row.reshape(-1), answers), 1)
+        return asked, tally
+
+
+__all__ = ["RelativeConstraints"]

@@ -1,0 +1,159 @@
+"""Views as variables of an xarray data set, and back: what a saved posterior keeps of the answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.constraints.patterns import equality_patterns
+from bayesclust.typing import ArrayLike, CodeArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesclust.constraints.base import View
+
+
+@dataclass(frozen=True, eq=False)
+class StoredView:
+    """The questions and answers of a view as read from a data set, without its noise model.
+
+    Attributes
+    ----------
+    name, kind : str
+    items : (m, t) array of int64
+    answers : (m,) array of int8
+    source : (m,) array of int64
+    n_items, n_sources : int
+    vocabulary : tuple of str
+    truth : (n_patterns,) array of int8
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> (stored,) = views_from_dataset(to_dataset([links]))
+    >>> stored.truths([0, 0, 0]) == stored.answers
+    array([ True, False])
+    """
+
+    name: str
+    kind: str
+    items: IntArray
+    answers: CodeArray
+    source: IntArray
+    n_items: int
+    n_sources: int
+    vocabulary: tuple[str, ...]
+    truth: CodeArray
+
+    @property
+    def n_answers(self) -> int:
+        """Number of words in the vocabulary."""
+        return len(self.vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def patterns(self, z: ArrayLike) -> CodeArray:
+        """Return the equality pattern of every answer's items, (..., m), for labels z (..., n)."""
+        return equality_patterns(np.asarray(z)[..., self.items])
+
+    def truths(self, z: ArrayLike) -> CodeArray:
+        """Return the answer that a faultless source would give, as codes (..., m), for labels z (..., n)."""
+        truths: CodeArray = self.truth[self.patterns(z)]
+        return truths
+
+
+def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
+    """Return the questions and answers of views as variables of a data set.
+
+    Parameters
+    ----------
+    views : iterable of View
+        With different names.
+
+    Returns
+    -------
+    xarray.Dataset
+        For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); kind, vocabulary and
+        truth (JSON lists), n_items and n_sources are attributes of v_items. The attribute `views` of the data set
+        is the JSON list of names.
+
+    Raises
+    ------
+    ValueError
+        If two views have the same name.
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> ds = to_dataset([PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)])
+    >>> ds["links_answer"].values, ds.attrs["views"]
+    (array([1, 0], dtype=int8), '["links"]')
+    """
+    import xarray as xr
+
+    variables: dict[str, Any] = {}
+    names: list[str] = []
+    for view in views:
+        if view.name in names:
+            raise ValueError(f'two views are named "{view.name}": give each a name of its own, name="...".')
+        names.append(view.name)
+        v, rows = view.name, f"{view.name}_answer_id"
+        about = {
+            "kind": view.kind,
+            "vocabulary": json.dumps(list(view.vocabulary)),
+            "truth": json.dumps(view.truth.tolist()),
+            "n_items": view.n_items,
+            "n_sources": view.n_sources,
+        }
+        variables[f"{v}_items"] = ((rows, f"{v}_member"), view.items, about)
+        variables[f"{v}_answer"] = ((rows,), view.answers)
+        variables[f"{v}_source"] = ((rows,), view.source)
+    return xr.Dataset(variables, attrs={"views": json.dumps(names)})
+
+
+def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
+    """Return the views that `to_dataset` wrote.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Other variables are passed over; a data set that knows of no views has none.
+
+    Returns
+    -------
+    list of StoredView
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import RelativeConstraints
+    >>> triplets = RelativeConstraints([(0, 1, 2)], ["dnk"], n_items=3)
+    >>> [view.name for view in views_from_dataset(to_dataset([triplets]))]
+    ['triplets']
+    """
+    views = []
+    for name in json.loads(ds.attrs.get("views", "[]")):
+        about = ds[f"{name}_items"].attrs
+        views.append(
+            StoredView(
+                name=name,
+                kind=about["kind"],
+                items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
+                answers=np.asarray(ds[f"{name}_answer"].values, dtype=np.int8),
+                source=np.asarray(ds[f"{name}_source"].values, dtype=np.int64),
+                n_items=int(about["n_items"]),
+                n_sources=int(about["n_sources"]),
+                vocabulary=tuple(json.loads(about["vocabulary"])),
+                truth=np.array(json.loads(about["truth"]), dtype=np.int8),
+            )
+        )
+    return views
+
+
+__all__ = ["StoredView", "to_dataset", "views_from_dataset"]

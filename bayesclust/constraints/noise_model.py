@@ -1,0 +1,95 @@
+"""The protocol of a noise model.
+
+Every noise model says the same kind of thing: an answer depends on the partition only through the *true* answer, by a
+confusion matrix C[truth, answer] of each source. What differs is the shape of C and its conjugate prior.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesclust.constraints._conjugate import TINY
+from bayesclust.typing import ArrayLike, FloatArray, IntArray, Params
+
+
+class NoiseModel(ABC):
+    """Distribution of the answers of S sources given the true answers, with its prior.
+
+    Parameters travel as a dict of arrays, in which the axis of sources comes first after any batch axes. A table of
+    counts has one row per source and answer, in the order source * n_answers + answer, and one column per equality
+    pattern; batch axes may come before.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of view the model speaks of.
+    truth : tuple of int
+        The true answer under each equality pattern.
+    n_answers : int
+        Number of possible answers.
+    parameters : dict of str to tuple of str
+        The parameters and the dimensions of each.
+    free : tuple of str
+        Those that are sampled; the others keep a given value.
+    """
+
+    kind: ClassVar[str]
+    truth: ClassVar[tuple[int, ...]]
+    n_answers: ClassVar[int]
+    parameters: ClassVar[dict[str, tuple[str, ...]]]
+
+    @property
+    @abstractmethod
+    def free(self) -> tuple[str, ...]:
+        """Names of the parameters that are sampled."""
+
+    @abstractmethod
+    def initial(self, n_sources: int) -> Params:
+        """Return the prior means, or the known values, for `n_sources` sources."""
+
+    @abstractmethod
+    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        """Return p(answer | truth), shape (..., S, truth, answer)."""
+
+    @abstractmethod
+    def draw(self, counts: IntArray, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+        """Draw the free parameters from their conjugate posterior given the counts, and keep the others."""
+
+    @abstractmethod
+    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
+        """Return the log prior density of the free parameters, summed over sources: float, or (...) array."""
+
+    @abstractmethod
+    def log_marginal(self, counts: IntArray) -> Any:
+        """Return log p(answers | partition), the free parameters integrated out: float, or (...) array."""
+
+    def sample_prior(self, n_sources: int, rng: np.random.Generator) -> Params:
+        """Draw the free parameters of `n_sources` sources from the prior, beside the known values of the others."""
+        no_answers = np.zeros((n_sources * self.n_answers, len(self.truth)), dtype=np.int64)
+        return self.draw(no_answers, self.initial(n_sources), rng)
+
+    def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        """Return log p(answer | pattern), shape (..., S * n_answers, n_patterns).
+
+        A probability of zero is taken as the smallest normal double (-708 nats), so that the difference of two all but
+        impossible partitions stays finite and tells which breaks more answers.
+        """
+        by_pattern = self.confusion(params)[..., list(self.truth), :]
+        table = np.log(np.maximum(np.swapaxes(by_pattern, -1, -2), TINY))
+        return table.reshape(*table.shape[:-3], -1, len(self.truth))
+
+    def fold(self, counts: IntArray) -> IntArray:
+        """Sum counts (..., S * n_answers, n_patterns) over patterns of one truth: (..., S, truth, answer)."""
+        counts = np.asarray(counts)
+        by_source = counts.reshape(*counts.shape[:-2], -1, self.n_answers, len(self.truth))
+        folded = np.zeros((*by_source.shape[:-1], self.n_answers), dtype=np.int64)
+        for pattern, truth in enumerate(self.truth):
+            folded[..., truth] += by_source[..., pattern]
+        return np.swapaxes(folded, -1, -2)
+
+
+__all__ = ["NoiseModel"]
