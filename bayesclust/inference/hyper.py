@@ -56,15 +56,19 @@ class HyperSampler:
         for j in free:
             proposal = hyper.copy()
             proposal[j] *= np.exp(np.exp(self.log_step[j]) * rng.standard_normal())
-            self.family.set_hyper(state, proposal)
-            derive_all(state, seating)
-            value = total_log_marginal(state, seating) + self.family.log_hyper_prior(proposal)
-            accept = np.exp(min(value - current, 0.0)) if np.isfinite(value) else 0.0
+            value = self.family.log_hyper_prior(proposal)
+            if np.isfinite(value):
+                self._set(state, seating, proposal)
+                value += total_log_marginal(state, seating)
+            accept = np.exp(min(value - current, 0.0))
             if rng.random() < accept:
                 hyper, current = proposal, value
-            else:
-                self.family.set_hyper(state, hyper)
+            elif np.isfinite(value):
+                self._set(state, seating, hyper)
             if adapt:
                 self.log_step[j] += (accept - TARGET_ACCEPTANCE) / np.sqrt(self.steps)
-        derive_all(state, seating)
         return hyper
+
+    def _set(self, state: Any, seating: Seating, hyper: NDArray[np.float64]) -> None:
+        self.family.set_hyper(state, hyper)
+        derive_all(state, seating)

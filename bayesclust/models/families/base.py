@@ -12,13 +12,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 FLOAT_OPTIONS = {"fastmath": {"reassoc", "contract", "nsz"}}
 
@@ -72,16 +73,47 @@ def implements(function: Callable[..., Any], state_type: type) -> Callable[[Call
     return register
 
 
-class HyperPrior(NamedTuple):
-    """Log-normal prior of one positive hyper-parameter, or a fixed value where ``log_sd`` is 0.
+@dataclass(frozen=True)
+class HyperPrior:
+    """Log-normal prior of one positive hyper-parameter, cut off below, or a fixed value where ``log_sd`` is 0.
 
-    ``name`` is the variable's name in the posterior, ``median`` its prior median, ``log_sd`` the standard deviation of
-    its logarithm.
+    Parameters
+    ----------
+    name : str
+        The variable's name in the posterior.
+    median : float
+        Median before the cut, or the fixed value.
+    log_sd : float
+        Standard deviation of the logarithm before the cut.
+    least : float, default 0
+        Smallest value possible.
     """
 
     name: str
     median: float
     log_sd: float
+    least: float = 0.0
+
+    @property
+    def _cut(self) -> float:
+        """Probability that the cut takes away."""
+        return float(ndtr(np.log(self.least / self.median) / self.log_sd)) if self.least > 0 else 0.0
+
+    def log_prob(self, value: float) -> float:
+        """Log density of the parameter's logarithm; 0 where it is fixed, -inf below ``least``."""
+        if self.log_sd == 0:
+            return 0.0
+        if not self.least <= value < np.inf:
+            return -np.inf
+        standard = np.log(value / self.median) / self.log_sd
+        return float(-0.5 * standard**2 - np.log(self.log_sd) - 0.5 * np.log(2 * np.pi) - np.log1p(-self._cut))
+
+    def sample(self, rng: Generator) -> float:
+        """One draw."""
+        if self.log_sd == 0:
+            return self.median
+        uniform = self._cut + (1.0 - self._cut) * rng.random()
+        return float(self.median * np.exp(self.log_sd * ndtri(uniform)))
 
 
 @dataclass(frozen=True)
@@ -129,17 +161,11 @@ class BoundFamily(ABC):
 
     def sample_hyper(self, rng: Generator) -> NDArray[np.float64]:
         """One draw from the hyper-prior."""
-        log_sd = np.array([prior.log_sd for prior in self.hyper_priors])
-        return self.initial_hyper() * np.exp(log_sd * rng.standard_normal(len(log_sd)))
+        return np.array([prior.sample(rng) for prior in self.hyper_priors])
 
     def log_hyper_prior(self, hyper: NDArray[np.float64]) -> float:
-        """Log density of the hyper-parameters' logarithms."""
-        total = 0.0
-        for value, prior in zip(hyper, self.hyper_priors, strict=True):
-            if prior.log_sd > 0:
-                standard = np.log(value / prior.median) / prior.log_sd
-                total += -0.5 * standard**2 - np.log(prior.log_sd) - 0.5 * np.log(2 * np.pi)
-        return float(total)
+        """Log density of the hyper-parameters' logarithms; -inf where a hyper-parameter is impossible."""
+        return sum(prior.log_prob(value) for value, prior in zip(hyper, self.hyper_priors, strict=True))
 
 
 class Family(ABC):

@@ -7,9 +7,10 @@ Every Gaussian family has the same three hyper-parameters, in units of each colu
 - ``base_mean_precision`` (kappa0): precision of a cluster's mean relative to that of one item of the cluster.
 
 The scale of the clusters within the data decides the answer more than anything else, so all three are learned, each
-under a log-normal prior that is wide enough for tight and for overlapping clusters, and narrow enough to keep a column
-of ties from driving the scale to zero. Against that, the expected variance also has a floor: a column recorded to a
-resolution r cannot show a variance under r**2 / 12, the variance of rounding.
+under a log-normal prior that is wide enough for tight and for overlapping clusters. Where many items share one value of a
+column, a cluster of them has no variance and a likelihood without bound: against that, the priors are cut off below (at
+one pseudo-observation of a thousandth of the variance), and the expected variance has a floor, since a column recorded to
+a resolution r cannot show a variance under r**2 / 12, that of rounding.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from numpy.typing import NDArray
 
 from bayesclust.models.families.base import HyperPrior
 
-SCALE_PRIOR = HyperPrior("base_scale", 0.5, 1.0)
-STRENGTH_PRIOR = HyperPrior("base_strength", 15.0, 0.5)
-MEAN_PRECISION_PRIOR = HyperPrior("base_mean_precision", 0.1, 1.0)
+SCALE_PRIOR = HyperPrior("base_scale", 0.5, 1.0, least=1e-3)
+STRENGTH_PRIOR = HyperPrior("base_strength", 15.0, 0.5, least=1.0)
+MEAN_PRECISION_PRIOR = HyperPrior("base_mean_precision", 0.1, 1.0, least=1e-4)
 
 
 class StandardColumns(NamedTuple):
