@@ -15,6 +15,7 @@ a resolution r cannot show a variance under r**2 / 12, that of rounding.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -93,14 +94,16 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     return StandardColumns(Z, centre * scale, spread * scale, floor, kept)
 
 
-def hyper_prior(value: float | str, default: HyperPrior) -> HyperPrior:
-    """The default prior for ``"learn"``, or a fixed value.
+def hyper_prior(value: float | str | HyperPrior, default: HyperPrior) -> HyperPrior:
+    """The default prior for ``"learn"``, a prior of the user's own, or a fixed value.
 
     Raises
     ------
     ValueError
-        If the value is neither ``"learn"`` nor a positive finite number.
+        If the value is neither ``"learn"`` nor a HyperPrior nor a positive finite number.
     """
+    if isinstance(value, HyperPrior):
+        return replace(value, name=default.name)
     if isinstance(value, str):
         if value == "learn":
             return default

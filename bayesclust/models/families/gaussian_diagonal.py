@@ -188,11 +188,11 @@ class DiagonalGaussian(base.Family):
 
     Parameters
     ----------
-    scale : float or "learn", default "learn"
+    scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance.
-    strength : float or "learn", default "learn"
+    strength : float, HyperPrior or "learn", default "learn"
         How many observations that expectation is worth (2 a0 - 2).
-    mean_precision : float or "learn", default "learn"
+    mean_precision : float, HyperPrior or "learn", default "learn"
         kappa0: a cluster's mean has variance v_kj / kappa0 around the mean of the data.
 
     Notes
@@ -213,9 +213,9 @@ class DiagonalGaussian(base.Family):
     array([0.5, 4. , 0.1])
     """
 
-    scale: float | str = "learn"
-    strength: float | str = "learn"
-    mean_precision: float | str = "learn"
+    scale: float | str | base.HyperPrior = "learn"
+    strength: float | str | base.HyperPrior = "learn"
+    mean_precision: float | str | base.HyperPrior = "learn"
 
     def bind(self, X: NDArray[np.float64]) -> BoundDiagonalGaussian:
         """Standardise the columns and fill in the base measure."""

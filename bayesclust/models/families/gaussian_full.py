@@ -229,11 +229,11 @@ class FullGaussian(base.Family):
 
     Parameters
     ----------
-    scale : float or "learn", default "learn"
+    scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance (psi).
-    strength : float or "learn", default "learn"
+    strength : float, HyperPrior or "learn", default "learn"
         How many observations that expectation is worth (nu0 - d - 1 > 0).
-    mean_precision : float or "learn", default "learn"
+    mean_precision : float, HyperPrior or "learn", default "learn"
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
 
     Notes
@@ -256,9 +256,9 @@ class FullGaussian(base.Family):
     (10, 2)
     """
 
-    scale: float | str = "learn"
-    strength: float | str = "learn"
-    mean_precision: float | str = "learn"
+    scale: float | str | base.HyperPrior = "learn"
+    strength: float | str | base.HyperPrior = "learn"
+    mean_precision: float | str | base.HyperPrior = "learn"
 
     def bind(self, X: NDArray[np.float64]) -> BoundFullGaussian:
         """Standardise the columns and fill in the base measure."""

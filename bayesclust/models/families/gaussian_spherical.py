@@ -182,11 +182,11 @@ class SphericalGaussian(base.Family):
 
     Parameters
     ----------
-    scale : float or "learn", default "learn"
+    scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of the mean variance of the columns.
-    strength : float or "learn", default "learn"
+    strength : float, HyperPrior or "learn", default "learn"
         How many observations that expectation is worth (2 a0 - 2).
-    mean_precision : float or "learn", default "learn"
+    mean_precision : float, HyperPrior or "learn", default "learn"
         kappa0: a cluster's mean has variance v_k / kappa0 around the mean of the data.
 
     Notes
@@ -207,9 +207,9 @@ class SphericalGaussian(base.Family):
     HyperPrior(name='base_scale', median=0.5, log_sd=0.0)
     """
 
-    scale: float | str = "learn"
-    strength: float | str = "learn"
-    mean_precision: float | str = "learn"
+    scale: float | str | base.HyperPrior = "learn"
+    strength: float | str | base.HyperPrior = "learn"
+    mean_precision: float | str | base.HyperPrior = "learn"
 
     def bind(self, X: NDArray[np.float64]) -> BoundSphericalGaussian:
         """Centre the columns, take their common unit and fill in the base measure."""

@@ -143,7 +143,7 @@ class Multinomial(base.Family):
 
     Parameters
     ----------
-    concentration : float or "learn", default "learn"
+    concentration : float, HyperPrior or "learn", default "learn"
         beta: prior pseudo-count of every column. It decides how different clusters are expected to be, so it is learned
         (log-normal with median 1, the uniform distribution, and standard deviation 1 of the logarithm).
 
@@ -159,7 +159,7 @@ class Multinomial(base.Family):
     array([0.5])
     """
 
-    concentration: float | str = "learn"
+    concentration: float | str | base.HyperPrior = "learn"
 
     def bind(self, X: NDArray[np.float64]) -> BoundMultinomial:
         """Check that the data are counts.
