@@ -42,7 +42,12 @@ def view_name(name: Any) -> str:
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, what: str) -> IntArray:
     """Return `items` as (m, width) integers in 0..n_items-1 without repeats inside a row."""
-    array = np.asarray(items)
+    try:
+        array = np.asarray(items)
+    except ValueError:
+        raise ValueError(
+            f"{what} has rows of different lengths: pass one row of {width} item indices per answer."
+        ) from None
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, width), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != width:
@@ -146,15 +151,23 @@ def true_labels(labels: ArrayLike, least: int) -> IntArray:
         raise ValueError(f"labels must have shape (n,); got {array.shape}: pass one label per item.")
     if len(array) < least:
         raise ValueError(f"labels must name at least {least} items; got {len(array)}.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        row = int(np.argmax(~np.isfinite(array)))
+    # only NaN differs from itself
+    missing = np.array([value is None or value != value for value in array.tolist()], dtype=np.bool_)
+    if missing.any():
+        row = int(np.argmax(missing))
         raise ValueError(f"labels[{row}] is {array[row]}: pass a label for every item.")
-    return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise TypeError("labels must be of one kind that can be sorted: pass numbers or words, not a mix.") from None
 
 
 def rates_per_source(value: ArrayLike, n_sources: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return error rates in [0, 1], one number or one per source, as (n_sources,)."""
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be a number in [0, 1], or one per source; got {value!r}.") from None
     if array.shape not in ((), (n_sources,)):
         raise ValueError(
             f"{what} must be one number or one per source ({n_sources}); got shape {array.shape}: "
@@ -172,13 +185,19 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
     array = np.asarray(items)
     if array.dtype == np.bool_:
         if array.shape != (n_items,):
-            raise ValueError(f"a mask of items must have shape ({n_items},); got {array.shape}.")
-        return np.flatnonzero(array).astype(np.int64)
-    if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
-        raise ValueError(f"items must be a list of indices or a mask; got shape {array.shape}, dtype {array.dtype}.")
+            raise ValueError(
+                f"a mask of items must have shape ({n_items},); got {array.shape}: pass one value per item."
+            )
+        array = np.flatnonzero(array)
+    if array.size == 0:
+        raise ValueError("items is empty: keep at least one item.")
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"items must be a list of indices or a mask; got shape {array.shape}, dtype {array.dtype}.")
     outside = (array < 0) | (array >= n_items)
     if outside.any():
-        raise ValueError(f"items names {array[outside][0]}, but items are numbered 0 to {n_items - 1}.")
+        raise ValueError(
+            f"items names {array[outside][0]}, but items are numbered 0 to {n_items - 1}: correct the index."
+        )
     values, times = np.unique(array, return_counts=True)
     if (times > 1).any():
         raise ValueError(f"items names {values[times > 1][0]} more than once: pass each item once.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -156,12 +157,11 @@ class View(ABC):
         (..., n_sources * n_answers, n_patterns) array of int64
         """
         patterns = self.patterns(z)
-        shape = (self.n_sources * self.n_answers, self.n_patterns)
-        cell = (self.codes * self.n_patterns + patterns).reshape(-1, len(self))
-        batch = patterns.shape[:-1]
-        n_tables = int(np.prod(batch))
-        offset = np.arange(n_tables)[:, None] * (shape[0] * shape[1])
-        tally = np.bincount((cell.reshape(n_tables, -1) + offset).ravel(), minlength=n_tables * shape[0] * shape[1])
+        batch, shape = patterns.shape[:-1], (self.n_sources * self.n_answers, self.n_patterns)
+        n_tables, n_cells = prod(batch), prod(shape)
+        cell = (self.codes * self.n_patterns + patterns).reshape(n_tables, len(self))
+        cell += n_cells * np.arange(n_tables)[:, None]
+        tally = np.bincount(cell.ravel(), minlength=n_tables * n_cells)
         return tally.reshape(*batch, *shape).astype(np.int64, copy=False)
 
     def log_prob(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike]) -> Any:

@@ -71,7 +71,10 @@ def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
     """
     for view in views:
         if view.n_items != n_items:
-            raise ValueError(f"the constraints {view.name!r} are on {view.n_items} items, but n_items is {n_items}.")
+            raise ValueError(
+                f"the constraints {view.name!r} are on {view.n_items} items, but n_items is {n_items}: "
+                "pass the n_items they were made for."
+            )
     start, neighbour = constraint_graph(views, n_items)
     order = np.argsort(-np.diff(start), kind="stable")
     bounds, adjacent = start.tolist(), neighbour.tolist()  # lists: a plain loop reads them faster than arrays

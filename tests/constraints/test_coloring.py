@@ -1,0 +1,71 @@
+"""The colouring of the constraint graph: proper, of few colours, and quick."""
+
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from bayesclust.constraints import PairwiseConstraints, RelativeConstraints, constraint_graph, greedy_coloring
+
+
+def random_views(n, rng):
+    labels = rng.integers(3, size=n)
+    return [
+        PairwiseConstraints.sample(labels, size=2 * n, seed=rng, flip=0.2),
+        RelativeConstraints.sample(labels, size=n, seed=rng),
+    ]
+
+
+def neighbours(views, n):
+    """Sets of neighbours, from the definition."""
+    adjacent = [set() for _ in range(n)]
+    for view in views:
+        for row in view.items.tolist():
+            for i in row:
+                adjacent[i] |= set(row) - {i}
+    return adjacent
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_items_that_share_an_answer_differ_in_colour(seed):
+    n, rng = 40, np.random.default_rng(seed)
+    views = random_views(n, rng)
+    colors, adjacent = greedy_coloring(views, n), neighbours(views, n)
+    assert all(colors[i] not in {colors[j] for j in adjacent[i]} for i in range(n))
+    assert sorted(set(colors.tolist())) == list(range(colors.max() + 1))
+    assert colors.max() <= max(map(len, adjacent))
+    # greedy: every lower colour is taken by some neighbour
+    assert all(set(range(colors[i])) <= {colors[j] for j in adjacent[i]} for i in range(n))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_graph_lists_each_neighbour_once(seed):
+    n, rng = 30, np.random.default_rng(seed)
+    views = random_views(n, rng)
+    start, neighbour = constraint_graph(views, n)
+    assert [neighbour[a:b].tolist() for a, b in pairwise(start)] == [
+        sorted(adjacent) for adjacent in neighbours(views, n)
+    ]
+
+
+def test_a_triplet_needs_three_colours():
+    assert sorted(greedy_coloring([RelativeConstraints([(4, 0, 2)], ["dnk"], 5)], 5)[[0, 2, 4]]) == [0, 1, 2]
+
+
+def test_a_star_needs_two():
+    star = PairwiseConstraints([(7, leaf) for leaf in range(7)], [True] * 7, 8)
+    np.testing.assert_array_equal(greedy_coloring([star], 8), [1] * 7 + [0])
+
+
+def test_without_answers_one_colour_does():
+    assert not greedy_coloring([], 5).any()
+    assert not greedy_coloring([PairwiseConstraints([], [], 5)], 5).any()
+
+
+def test_a_hundred_thousand_links_take_less_than_a_second(rng):
+    links = PairwiseConstraints.sample(rng.integers(10, size=5000), size=100_000, seed=0)
+    start = time.process_time()
+    colors = greedy_coloring([links], 5000)
+    assert time.process_time() - start < 1
+    assert (colors[links.items[:, 0]] != colors[links.items[:, 1]]).all()

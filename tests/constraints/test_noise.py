@@ -1,0 +1,216 @@
+"""Noise models against numerical integration, conjugate moments and definitions."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
+
+WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
+
+
+def counts_of(noise, n_sources, rng, high=5):
+    return rng.integers(high, size=(n_sources * noise.n_answers, len(noise.truth)))
+
+
+def likelihood(noise, counts, /, **params):
+    """p(answers | partition, params) for one source."""
+    return np.exp((counts * noise.log_table({k: np.array([v]) for k, v in params.items()})).sum())
+
+
+def by_source(counts, n_sources):
+    return np.split(counts, n_sources)
+
+
+@pytest.mark.parametrize("noise", [LinkNoise(), LinkNoise(p=(2.0, 3.0), q=(1.0, 1.0))])
+def test_link_evidence_is_the_integral_over_p_and_q(noise, rng):
+    counts = counts_of(noise, 2, rng)
+    prior_p, prior_q = stats.beta(*noise.p).pdf, stats.beta(*noise.q).pdf
+    expected = 0.0
+    for table in by_source(counts, 2):
+        value, _ = integrate.dblquad(
+            lambda p, q, table=table: likelihood(noise, table, p=p, q=q) * prior_p(p) * prior_q(q), 0, 1, 0, 1
+        )
+        expected += np.log(value)
+    assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [UniformNoise(), UniformNoise(eps=(2.0, 2.5))])
+def test_uniform_evidence_is_the_integral_over_eps(noise, rng):
+    counts = counts_of(noise, 2, rng)
+    prior = stats.beta(*noise.eps).pdf
+    expected = 0.0
+    for table in by_source(counts, 2):
+        value, _ = integrate.quad(
+            lambda eps, table=table: likelihood(noise, table, noise=eps) * prior(eps), 0, 1, epsabs=0
+        )
+        expected += np.log(value)
+    assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [ConfusionNoise(), ConfusionNoise(prior=WEIGHTS)])
+def test_confusion_evidence_is_the_integral_over_its_rows(noise, rng):
+    counts = counts_of(noise, 1, rng, high=3)
+    expected = 0.0
+    for truth, (row, weights) in enumerate(zip(noise.fold(counts)[0], noise.prior, strict=True)):
+        density = stats.dirichlet(weights).pdf
+
+        def integrand(second, first, row=row, density=density):
+            rest = 1 - first - second
+            if min(first, second, rest) <= 0:
+                return 0.0
+            point = np.array([first, second, rest])
+            return np.prod(point**row) * density(point / point.sum())
+
+        value, _ = integrate.dblquad(integrand, 0, 1, 0, lambda first: 1 - first, epsabs=1e-10)
+        expected += np.log(value)
+        assert row.sum() == counts[:, np.array(noise.truth) == truth].sum()
+    assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        LinkNoise(p=0.9, q=0.7),
+        UniformNoise(eps=0.2),
+        ConfusionNoise(matrix=[[0.8, 0.1, 0.1], [0, 0.9, 0.1], [0, 0, 1]]),
+    ],
+    ids=repr,
+)
+def test_known_noise_plugs_in(noise, rng):
+    counts = counts_of(noise, 2, rng)
+    params = noise.initial(2)
+    assert noise.free == ()
+    assert noise.log_marginal(counts) == pytest.approx((counts * noise.log_table(params)).sum())
+    assert noise.log_prior(params) == 0
+    drawn = noise.draw(counts, params, rng)
+    for name in noise.parameters:
+        np.testing.assert_array_equal(drawn[name], params[name])
+
+
+def test_one_of_two_link_parameters_may_be_known(rng):
+    noise = LinkNoise(q=0.7)
+    counts = counts_of(noise, 3, rng)
+    drawn = noise.draw(counts, noise.initial(3), rng)
+    assert noise.free == ("p",)
+    np.testing.assert_array_equal(drawn["q"], [0.7] * 3)
+    assert len(set(drawn["p"])) == 3
+    assert noise.log_prior(drawn) == pytest.approx(stats.beta(4, 1).logpdf(drawn["p"]).sum())
+
+
+def draws(noise, counts, n_sources, rng, times=4000):
+    initial = noise.initial(n_sources)
+    tables = np.broadcast_to(counts, (times, *counts.shape))
+    return noise.draw(tables, initial, rng)
+
+
+def assert_moments(sample, mean, variance):
+    """Means within 4.5 standard errors, variances within 15%."""
+    assert (np.abs(sample.mean(axis=0) - mean) < 4.5 * np.sqrt(variance / len(sample))).all()
+    np.testing.assert_allclose(sample.var(axis=0), variance, rtol=0.15)
+
+
+def test_link_draws_follow_the_conjugate_posterior(rng):
+    same_1, same_0, different_0, different_1 = np.array([[7, 2], [1, 4], [9, 0], [2, 3]])
+    counts = np.empty((4, 2), dtype=int)
+    counts[[0, 2]] = np.column_stack([same_0, different_0])
+    counts[[1, 3]] = np.column_stack([same_1, different_1])
+    sample = draws(LinkNoise(p=(4, 1), q=(3, 2)), counts, 2, rng)
+    p, q = stats.beta(4 + same_1, 1 + same_0), stats.beta(3 + different_0, 2 + different_1)
+    assert_moments(sample["p"], p.mean(), p.var())
+    assert_moments(sample["q"], q.mean(), q.var())
+
+
+def test_uniform_draws_follow_the_conjugate_posterior(rng):
+    counts = np.zeros((6, 5), dtype=int)
+    counts[0] = [1, 6, 0, 2, 0]  # source 0 said yes: right under pattern 1 alone
+    counts[2] = [3, 1, 0, 4, 2]  # dnk: right under 0, 3 and 4
+    counts[4] = [0, 1, 5, 0, 0]  # source 1 said no: right under pattern 2 alone
+    sample = draws(UniformNoise(eps=(1, 9)), counts, 2, rng)["noise"]
+    posterior = stats.beta(1 + np.array([4, 1]), 9 + np.array([15, 5]))
+    assert_moments(sample, posterior.mean(), posterior.var())
+
+
+def test_confusion_draws_follow_the_conjugate_posterior(rng):
+    noise = ConfusionNoise(prior=WEIGHTS)
+    counts = counts_of(noise, 2, rng)
+    sample = draws(noise, counts, 2, rng)["confusion"]
+    weights = np.array(WEIGHTS) + noise.fold(counts)
+    mean = weights / weights.sum(axis=-1, keepdims=True)
+    assert_moments(sample, mean, mean * (1 - mean) / (weights.sum(axis=-1, keepdims=True) + 1))
+
+
+@pytest.mark.parametrize("noise", [LinkNoise(), UniformNoise(), ConfusionNoise(prior=WEIGHTS)], ids=repr)
+def test_evidence_is_likelihood_times_prior_over_posterior(noise, rng):
+    """Bayes' theorem at any value of the parameters ties the three densities together."""
+    counts = counts_of(noise, 2, rng)
+    params = noise.sample_prior(2, rng)
+    folded = noise.fold(counts)
+    right = np.diagonal(folded, axis1=-2, axis2=-1)
+    if isinstance(noise, LinkNoise):
+        wrong = folded.sum(axis=-1) - right
+        log_posterior = stats.beta(4 + right[:, 1], 1 + wrong[:, 1]).logpdf(params["p"]).sum()
+        log_posterior += stats.beta(4 + right[:, 0], 1 + wrong[:, 0]).logpdf(params["q"]).sum()
+    elif isinstance(noise, UniformNoise):
+        wrong = folded.sum(axis=(-2, -1)) - right.sum(axis=-1)
+        log_posterior = stats.beta(1 + wrong, 9 + right.sum(axis=-1)).logpdf(params["noise"]).sum()
+    else:
+        rows = zip((np.array(WEIGHTS) + folded).reshape(-1, 3), params["confusion"].reshape(-1, 3), strict=True)
+        log_posterior = sum(stats.dirichlet.logpdf(row, weights) for weights, row in rows)
+    log_joint = (counts * noise.log_table(params)).sum() + noise.log_prior(params)
+    assert noise.log_marginal(counts) == pytest.approx(log_joint - log_posterior)
+
+
+@pytest.mark.parametrize("noise", [LinkNoise(), UniformNoise(), ConfusionNoise(), LinkNoise(p=0.9)], ids=repr)
+def test_prior_draws_have_the_prior_mean_and_the_promised_shapes(noise, rng):
+    sample = noise.sample_prior(3000, rng)
+    sizes = {"source": 3000, "truth": 3, "answer": 3}
+    for name, dims in noise.parameters.items():
+        assert sample[name].shape == tuple(sizes[dim] for dim in dims)
+        error = 4.5 * sample[name].std(axis=0) / np.sqrt(3000)
+        assert (np.abs(sample[name].mean(axis=0) - noise.initial(1)[name][0]) <= error + 1e-12).all()
+
+
+def test_link_table_is_eq_8():
+    table = np.exp(LinkNoise().log_table({"p": [0.9, 0.6], "q": [0.8, 0.7]}))
+    # rows source 0 different, same; source 1 different, same; columns pattern same, different
+    np.testing.assert_allclose(table, [[0.1, 0.8], [0.9, 0.2], [0.4, 0.7], [0.6, 0.3]])
+
+
+def test_uniform_table_is_table_1_of_dcrc():
+    table = np.exp(UniformNoise().log_table({"noise": [0.1]}))
+    right, wrong = 0.9, 0.05
+    np.testing.assert_allclose(
+        table,
+        [
+            [wrong, right, wrong, wrong, wrong],  # yes
+            [wrong, wrong, right, wrong, wrong],  # no
+            [right, wrong, wrong, right, right],  # dnk
+        ],
+    )
+
+
+def test_no_error_at_all_leaves_differences_finite():
+    triplets = RelativeConstraints([(0, 1, 2), (0, 2, 1)], ["yes", "yes"], 3, noise=UniformNoise(eps=0.0))
+    params = triplets.noise.initial(1)
+    one_broken, both_broken = triplets.log_prob([[0, 0, 1], [0, 0, 0]], params)
+    assert both_broken == pytest.approx(2 * one_broken)
+    assert -800 < one_broken < -700
+    assert np.isfinite(triplets.site_logits([0, 0, 1], 0, 2, params)).all()
+    assert triplets.noise.log_marginal(triplets.counts([0, 0, 1])) < -700
+
+
+def test_draws_stay_off_zero_and_one():
+    noise = LinkNoise(p=(1e-3, 1e-3), q=(1e-3, 1e-3))
+    sample = noise.sample_prior(500, np.random.default_rng(0))
+    links = PairwiseConstraints([(0, 1)], [True], 2, noise=noise)
+    assert all(((value > 0) & (value < 1)).all() for value in sample.values())
+    assert np.isfinite(noise.log_prior(sample))
+    assert all(np.isfinite(links.log_prob([0, 1], {"p": p[None], "q": p[None]})) for p in sample["q"])
+
+
+def test_models_with_equal_settings_are_equal():
+    assert ConfusionNoise() == ConfusionNoise(prior=8 * np.eye(3) + 1 - np.eye(3))
+    assert LinkNoise(p=[4, 1]) == LinkNoise()
+    assert UniformNoise(eps=0.1) != UniformNoise(eps=0.2)
+    assert eval(repr(ConfusionNoise(prior=WEIGHTS))) == ConfusionNoise(prior=WEIGHTS)

@@ -1,0 +1,191 @@
+"""Pairwise constraints: sampling and matrices; closure and conflicts against all partitions of a few items."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.constraints.entailment import must_link_components
+
+nan = float("nan")
+
+
+def partitions(n):
+    """All partitions of n items as labels."""
+    rows = [[0]]
+    for _ in range(n - 1):
+        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
+    return np.array(rows)
+
+
+def random_links(n, m, rng):
+    pairs = [rng.choice(n, 2, replace=False) for _ in range(m)]
+    return PairwiseConstraints(pairs, rng.random(m) < 0.5, n)
+
+
+def possible(view):
+    """Partitions that make every answer right."""
+    z = partitions(view.n_items)
+    return z[(view.truths(z) == view.answers).all(axis=1)]
+
+
+def test_pairs_are_stored_with_the_smaller_item_first():
+    links = PairwiseConstraints([(3, 1), (0, 2)], ["same", "different"], 4)
+    np.testing.assert_array_equal(links.items, [(1, 3), (0, 2)])
+    np.testing.assert_array_equal(links.may_links, [(1, 3)])
+    np.testing.assert_array_equal(links.may_not_links, [(0, 2)])
+
+
+def test_clean_answers_are_the_truth():
+    labels = np.array(["b", "a", "c", "a", "b", "b"])
+    links = PairwiseConstraints.sample(labels, fraction=1.0, seed=0)
+    assert len(links) == 15
+    assert not links.flipped.any()
+    np.testing.assert_array_equal(links.answers, labels[links.items[:, 0]] == labels[links.items[:, 1]])
+
+
+def test_answers_are_flipped_at_the_rate_of_their_source(rng):
+    labels = rng.integers(5, size=200)
+    rates = [0.0, 0.1, 0.45, 1.0]
+    links = PairwiseConstraints.sample(labels, size=8000, flip=rates, n_sources=4, seed=1)
+    wrong = links.answers != (labels[links.items[:, 0]] == labels[links.items[:, 1]])
+    np.testing.assert_array_equal(links.flipped, wrong)
+    for source, rate in enumerate(rates):
+        mine = wrong[links.source == source]
+        assert len(mine) == 2000
+        assert stats.binomtest(int(mine.sum()), 2000, rate).pvalue > 1e-3
+
+
+def test_flips_are_independent_draws_not_an_exact_share():
+    labels = np.arange(40) % 3
+    wrong = [PairwiseConstraints.sample(labels, size=100, flip=0.2, seed=seed).flipped.sum() for seed in range(300)]
+    assert np.var(wrong) == pytest.approx(100 * 0.2 * 0.8, rel=0.25)
+
+
+def test_flips_hit_both_answers_alike(rng):
+    labels = rng.integers(2, size=300)
+    links = PairwiseConstraints.sample(labels, size=10_000, flip=0.2, seed=2)
+    same = labels[links.items[:, 0]] == labels[links.items[:, 1]]
+    for group in (same, ~same):
+        assert stats.binomtest(int(links.flipped[group].sum()), int(group.sum()), 0.2).pvalue > 1e-3
+
+
+def test_ordered_draws_answer_nearly_twice_as_many_pairs(rng):
+    labels = rng.integers(4, size=150)
+    unordered = PairwiseConstraints.sample(labels, fraction=0.03, seed=0)
+    ordered = PairwiseConstraints.sample(labels, fraction=0.03, ordered=True, seed=0)
+    assert len(unordered) == round(0.03 * 150 * 149 / 2)
+    assert len(ordered) / len(unordered) == pytest.approx(2 - 0.03, rel=0.05)
+    assert len(np.unique(ordered.items, axis=0)) == len(ordered)
+    assert not ordered.flipped.any()
+
+
+@pytest.mark.parametrize("form", [np.array, np.ndarray.tolist])
+def test_a_dense_matrix_is_read_from_either_side(form):
+    E = np.array([[nan, 1, nan, 0], [1, 1, nan, nan], [nan, 0, 1, nan], [nan, nan, 1, nan]])
+    links = PairwiseConstraints.from_matrix(form(E))
+    answered = dict(zip(map(tuple, links.items.tolist()), links.answers.tolist(), strict=True))
+    assert answered == {(0, 1): 1, (0, 3): 0, (1, 2): 0, (2, 3): 1}
+    assert links.n_items == 4
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_matrix, sparse.lil_array])
+def test_a_sparse_matrix_stores_its_answers_zeros_included(kind):
+    rows, columns, values = [0, 3, 1, 2, 2], [1, 0, 2, 1, 2], [1.0, 0.0, 0.0, 0.0, 1.0]
+    stored = kind(sparse.coo_array((values, (rows, columns)), shape=(4, 4)))
+    links = PairwiseConstraints.from_matrix(stored)
+    answered = dict(zip(map(tuple, links.items.tolist()), links.answers.tolist(), strict=True))
+    assert answered == {(0, 1): 1, (0, 3): 0, (1, 2): 0}
+
+
+def test_a_matrix_of_every_answer_comes_back(rng):
+    labels = rng.integers(3, size=12)
+    links = PairwiseConstraints.from_matrix(labels[:, None] == labels)
+    assert len(links) == 66
+    np.testing.assert_array_equal(links.truths(labels), links.answers)
+
+
+def test_lists_become_answers():
+    links = PairwiseConstraints.from_lists([(1, 0)], [(2, 1), (0, 2)], n_items=5, noise=LinkNoise(p=0.9), name="ann")
+    np.testing.assert_array_equal(links.items, [(0, 1), (1, 2), (0, 2)])
+    np.testing.assert_array_equal(links.answers, [1, 0, 0])
+    assert (links.noise, links.name) == (LinkNoise(p=0.9), "ann")
+    assert len(PairwiseConstraints.from_lists([], [], n_items=2)) == 0
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_closure_is_what_all_possible_partitions_share(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(3, size=6)
+    links = PairwiseConstraints.sample(labels, size=int(rng.integers(1, 9)), seed=rng)
+    z = possible(links)
+    expected = {}
+    for i, j in combinations(range(6), 2):
+        same = z[:, i] == z[:, j]
+        if same.all() or not same.any():
+            expected[i, j] = int(same[0])
+    closed = links.closure()
+    assert list(map(tuple, closed.items.tolist())) == sorted(expected)
+    assert dict(zip(map(tuple, closed.items.tolist()), closed.answers.tolist(), strict=True)) == expected
+    np.testing.assert_array_equal(closed.closure().items, closed.items)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_answers_conflict_where_no_partition_is_possible(seed):
+    rng = np.random.default_rng(seed)
+    links = random_links(6, int(rng.integers(3, 10)), rng)
+    conflicts = links.conflicts()
+    assert (len(conflicts) == 0) == (len(possible(links)) > 0)
+    if len(conflicts):
+        # without the listed "different" answers nothing is left to contradict
+        listed = set(zip(conflicts["i"], conflicts["j"], strict=True))
+        kept = [
+            not (a == 0 and tuple(pair) in listed) for pair, a in zip(links.items.tolist(), links.answers, strict=True)
+        ]
+        rest = PairwiseConstraints(links.items[kept], links.answers[kept], 6)
+        assert len(possible(rest)) > 0
+        with pytest.raises(ValueError, match="other answers make them the same"):
+            links.closure()
+
+
+def test_conflicts_say_why():
+    links = PairwiseConstraints([(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (3, 4), (0, 3)], [1, 1, 0, 1, 0, 1, 0], 5)
+    assert links.conflicts().values.tolist() == [
+        [0, 2, 1, 0, "other answers join them"],
+        [3, 4, 1, 2, "both answers were given"],
+    ]
+
+
+def plain_components(pairs, n):
+    component = list(range(n))
+    for _ in range(n):
+        for i, j in pairs:
+            component[i] = component[j] = min(component[i], component[j])
+    order = list(dict.fromkeys(component))
+    return [order.index(label) for label in component]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_components_agree_with_spreading_labels(seed):
+    rng = np.random.default_rng(seed)
+    links = random_links(15, 12, rng)
+    assert links.components().tolist() == plain_components(links.may_links.tolist(), 15)
+
+
+def test_a_long_chain_needs_no_recursion():
+    n = 50_000
+    chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    assert (must_link_components(chain[::-1], n) == 0).all()
+
+
+def test_closure_keeps_name_and_noise():
+    links = PairwiseConstraints([(0, 1)], [True], 3, source=[0], noise=LinkNoise(p=0.9), name="ann")
+    assert (links.closure().name, links.closure().noise) == ("ann", LinkNoise(p=0.9))
+
+
+def test_other_noise_on_the_same_answers():
+    links = PairwiseConstraints([(0, 1)], [True], 2)
+    assert links.with_noise(LinkNoise(p=0.7)).noise == LinkNoise(p=0.7)
+    assert links.noise == LinkNoise()
