@@ -3,13 +3,14 @@ PYTHON_IN_VENV = .venv/bin/python
 # xdist workers; each holds its own compiled kernels, so more than a few cost more than they bring
 WORKERS = -n auto --maxprocesses 4
 
-.PHONY: help env demo test test-slow lint format
+.PHONY: help env demo test test-slow lint format bench
 
 help:
 	@echo "make demo       fit wine with doubtful links, print a summary, write figures to demo_output/"
 	@echo "make test       the tests, without the slow ones"
 	@echo "make test-slow  the slow, simulation-based tests"
 	@echo "make lint       ruff and mypy"
+	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/results.json"
 	@echo "make format     let ruff sort imports and mend what it can"
 
 env:
@@ -27,6 +28,9 @@ test-slow: env
 lint: env
 	@$(PYTHON_IN_VENV) -m ruff check
 	@$(PYTHON_IN_VENV) -m mypy
+
+bench: env
+	@$(PYTHON_IN_VENV) -m benchmarks
 
 format: env
 	@$(PYTHON_IN_VENV) -m ruff check --fix

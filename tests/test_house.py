@@ -133,6 +133,15 @@ def test_public_functions_say_what_they_take_and_return(module):
             assert silent or re.search(r"^(Returns|Yields)\n---", text, re.M), f"{module}.{node.name} returns what?"
 
 
+@pytest.mark.parametrize("module", [module for module in MODULES if "._" not in module])
+def test_public_methods_are_explained_where_they_come_from(module):
+    imported = importlib.import_module(module)
+    for name in getattr(imported, "__all__", []):
+        for method, value in vars(getattr(imported, name)).items() if inspect.isclass(getattr(imported, name)) else []:
+            if not method.startswith("_") and (inspect.isroutine(value) or isinstance(value, property)):
+                assert inspect.getdoc(getattr(getattr(imported, name), method)), f"{module}.{name}.{method} does what?"
+
+
 def front_door():
     import bayesclust
 
