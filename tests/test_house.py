@@ -1,6 +1,7 @@
 """The rules of the house: arrows point down, files stay short, what is public is explained, the front door is light."""
 
 import ast
+import importlib
 import inspect
 import re
 import subprocess
@@ -10,6 +11,7 @@ import zipfile
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -133,13 +135,17 @@ def test_public_functions_say_what_they_take_and_return(module):
             assert silent or re.search(r"^(Returns|Yields)\n---", text, re.M), f"{module}.{node.name} returns what?"
 
 
+def public_methods(module):
+    for name, owner in vars(importlib.import_module(module)).items():
+        if inspect.isclass(owner) and owner.__module__ == module and not name.startswith("_"):
+            for method, value in vars(owner).items():
+                if not method.startswith("_") and isinstance(value, FunctionType | classmethod | staticmethod | property):
+                    yield f"{name}.{method}", getattr(owner, method)
+
+
 @pytest.mark.parametrize("module", [module for module in MODULES if "._" not in module])
 def test_public_methods_are_explained_where_they_come_from(module):
-    imported = importlib.import_module(module)
-    for name in getattr(imported, "__all__", []):
-        for method, value in vars(getattr(imported, name)).items() if inspect.isclass(getattr(imported, name)) else []:
-            if not method.startswith("_") and (inspect.isroutine(value) or isinstance(value, property)):
-                assert inspect.getdoc(getattr(getattr(imported, name), method)), f"{module}.{name}.{method} does what?"
+    assert [name for name, method in public_methods(module) if not inspect.getdoc(method)] == []
 
 
 def front_door():
