@@ -121,8 +121,12 @@ class CollapsedChain:
         self.accepted = 0.0
         self._seat(np.asarray(z))
 
-    def sweep(self, *, adapt: bool = False) -> None:
-        """One sweep over everything unknown; `adapt` tunes proposal scales and belongs to the warm-up."""
+    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+        """One sweep over everything unknown.
+
+        `adapt` tunes proposal scales; `trust` holds the noise at its prior mean. Both belong to the warm-up: a partition
+        that has not yet seen the answers contradicts half of them, and would have them dismissed as noise for good.
+        """
         self._make_room(SPARE_SLOTS)
         refresh(self.state, self.seating)
         if self.moves.single_site:
@@ -131,7 +135,8 @@ class CollapsedChain:
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         number = int(self.seating.number[0])
         self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
-        self._update_noise()
+        if not trust:
+            self._update_noise()
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(variables of the posterior, sample statistics) of the present state."""

@@ -19,8 +19,8 @@ from tqdm.auto import tqdm
 class Chain(Protocol):
     """A sampler in motion."""
 
-    def sweep(self, *, adapt: bool = False) -> None:
-        """Move on by one sweep."""
+    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+        """Move on by one sweep; `adapt` and `trust` are set in the warm-up, `trust` in its first half."""
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(posterior variables, sample statistics) now."""
@@ -119,7 +119,7 @@ def run_chains(
         for sweep in range(per_chain):
             if stop.is_set():
                 return
-            chain.sweep(adapt=sweep < schedule.num_warmup)
+            chain.sweep(adapt=sweep < schedule.num_warmup, trust=2 * sweep < schedule.num_warmup)
             after = sweep - schedule.num_warmup + 1
             if after > 0 and after % schedule.thinning == 0:
                 variables, statistic = chain.draw()
