@@ -32,6 +32,7 @@ FLOORS = [
 BEYOND_THE_FLOOR = {"posterior": {"models"}}
 """Rooms on lower floors that a room must not know all the same."""
 MAX_FILE, MAX_FUNCTION = 300, 60
+METHODS = (FunctionType, classmethod, staticmethod, property)
 
 
 @cache
@@ -139,7 +140,7 @@ def public_methods(module):
     for name, owner in vars(importlib.import_module(module)).items():
         if inspect.isclass(owner) and owner.__module__ == module and not name.startswith("_"):
             for method, value in vars(owner).items():
-                if not method.startswith("_") and isinstance(value, FunctionType | classmethod | staticmethod | property):
+                if not method.startswith("_") and isinstance(value, METHODS):
                     yield f"{name}.{method}", getattr(owner, method)
 
 
