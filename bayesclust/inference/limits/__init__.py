@@ -1,0 +1,1 @@
+"""Deterministic algorithms that are limits of the probabilistic models."""

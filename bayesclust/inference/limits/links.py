@@ -1,0 +1,63 @@
+"""May-links and may-not-links of all views as one graph, walked by compiled passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesclust.constraints.base import View
+from bayesclust.typing import BoolArray, IntArray, NDArray
+
+
+class LinkGraph(NamedTuple):
+    """Links of all views, and those of each item in compressed rows, every link in the rows of both its items.
+
+    Those of item i are entries start[i] to start[i + 1] of `neighbour` (the other item) and `may` (whether the answer was
+    "same").
+    """
+
+    pairs: IntArray  # (m, 2)
+    same: BoolArray  # (m,)
+    start: IntArray  # (n + 1,)
+    neighbour: NDArray[np.int32]  # (2 m,)
+    may: BoolArray  # (2 m,)
+
+    def inside(self, labels: IntArray, xi: tuple[float, float]) -> float:
+        """Return the links' share of the objective, -xi1 #{may-links inside clusters} + xi2 #{may-not-links inside}."""
+        together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
+        may = int(np.count_nonzero(together & self.same))
+        return xi[1] * (int(np.count_nonzero(together)) - may) - xi[0] * may
+
+
+def link_graph(views: Sequence[View], n_items: int) -> LinkGraph:
+    """Merge pairwise views; every answer counts, so contradictory ones cancel.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> graph = link_graph([links], n_items=3)
+    >>> graph.start, graph.neighbour, graph.may
+    (array([0, 1, 3, 4]), array([1, 0, 2, 1], dtype=int32), array([ True,  True, False, False]))
+    >>> graph.inside(np.array([0, 0, 0]), xi=(10.0, 1.0))
+    -9.0
+    """
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(view.items for view in views)])
+    same = np.concatenate([np.empty(0, dtype=bool), *(view.answers == 1 for view in views)])
+    return _graph(pairs, same, n_items)
+
+
+def _graph(pairs: IntArray, same: BoolArray, n_items: int) -> LinkGraph:
+    item, neighbour = np.concatenate([pairs, pairs[:, ::-1]]).T
+    order = np.argsort(item, kind="stable")
+    start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
+    return LinkGraph(pairs, same, start, neighbour[order].astype(np.int32), np.concatenate([same, same])[order])
+
+
+def reorder(graph: LinkGraph, order: IntArray) -> LinkGraph:
+    """Return the links of the items order[0], order[1], ... numbered 0, 1, ..."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return _graph(place[graph.pairs], graph.same, len(order))
