@@ -6,7 +6,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -101,12 +101,13 @@ def run_chains(
     Returns
     -------
     Draws
-        Shorter than asked for after a keyboard interrupt, with a warning.
+        After a keyboard interrupt fewer than asked for, with a warning: a common number of draws per chain, and without
+        the chains that had hardly begun where leaving them out keeps more draws.
 
     Raises
     ------
     KeyboardInterrupt
-        If interrupted before every chain had drawn once.
+        If interrupted before any chain had drawn once.
     """
     stop, number = threading.Event(), len(starts)
     per_chain = schedule.num_warmup + schedule.num_samples * schedule.thinning
@@ -128,15 +129,16 @@ def run_chains(
             bar.update()
 
     workers = min(number, n_jobs or os.cpu_count() or 1)
+    futures: list[Future[None]] = []
     interrupted = False
     with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(work, c) for c in range(number)]
         try:
+            futures.extend(pool.submit(work, c) for c in range(number))
             wait(futures, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            stop.set() if interrupted or any(f.done() and f.exception() for f in futures) else None
+            stop.set()
         wait(futures)
     for future in futures:
         future.result()
@@ -144,14 +146,22 @@ def run_chains(
 
 
 def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) -> Draws:
-    number = min(store.number for store in stores)
+    number, kept = stores[0].size, list(range(len(stores)))
     if interrupted:
+        number, kept = _most_draws([store.number for store in stores])
         if number == 0:
             raise KeyboardInterrupt
-        message = f"Interrupted: the first {number} draws of each chain are returned, of {stores[0].size} asked for."
+        chains = "each chain" if len(kept) == len(stores) else f"{len(kept)} of {len(stores)} chains"
+        message = f"Interrupted: the first {number} draws of {chains} are returned, of {stores[0].size} asked for."
         warnings.warn(message, InterruptedRunWarning, stacklevel=3)
 
     def join(parts: list[_Store]) -> dict[str, NDArray[Any]]:
-        return {name: np.stack([part.arrays[name][:number] for part in parts]) for name in parts[0].arrays}
+        return {name: np.stack([parts[c].arrays[name][:number] for c in kept]) for name in parts[kept[0]].arrays}
 
     return Draws(join(stores), join(statistics), interrupted)
+
+
+def _most_draws(numbers: list[int]) -> tuple[int, list[int]]:
+    """(draws per chain, chains to keep) that keep the most: chains that still wait for a thread are left out."""
+    number = max(numbers, key=lambda least: least * sum(n >= least for n in numbers))
+    return number, [c for c, n in enumerate(numbers) if n >= number]

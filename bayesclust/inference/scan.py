@@ -6,7 +6,8 @@ TVClust Eq. 13 with the parameters integrated out. For item i, taken out of its 
     log w_new = log alpha + log p(x_i)
 
 The site logits are, for links, f log(p / (1-q)) + s log((1-p) / q) with f and s the numbers of may-links and may-not-links
-from i into k. An item alone in its cluster is taken out first, so that staying alone is "new", once.
+from i into k. An item alone in its cluster is taken out first, so that staying alone is "new", once; the emptied slot keeps
+its place until the item is seated, so that `scan_full` meets the clusters in the same order.
 """
 
 from __future__ import annotations
@@ -54,23 +55,25 @@ def scan(
         alone = state.count[old] == 1
         z[i] = UNPLACED
         remove_item(state, i, old)
-        if alone:
-            close_slot(seating, old)
         number = seating.number[0]
         add_site_logits(sites, table, z, i, site)
         for a in range(number):
             k = seating.slots[a]
-            logits[a] = math.log(state.count[k]) + log_predictive(state, i, k) + site[k]
+            if k == old and alone:
+                logits[a] = -math.inf
+            else:
+                logits[a] = math.log(state.count[k]) + log_predictive(state, i, k) + site[k]
             site[k] = 0.0
         logits[number] = log_alpha + log_predictive(state, i, empty)
         choice = draw_index(logits, number + 1, rng)
-        if choice == number:
-            k = open_slot(seating)
-            clear_cluster(state, k)
-            moved[0] += 0 if alone else 1
-        else:
+        if choice < number:
             k = seating.slots[choice]
-            moved[0] += 0 if k == old and not alone else 1
+            if alone:
+                close_slot(seating, old)
+        else:
+            k = old if alone else open_slot(seating)
+            clear_cluster(state, k)
+        moved[0] += k != old
         z[i] = k
         add_item(state, i, k)
     return len(order)
