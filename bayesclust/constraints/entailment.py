@@ -29,6 +29,7 @@ def must_link_components(must: IntArray, n_items: int) -> IntArray:
     """
     links = coo_array((np.ones(len(must), dtype=np.int8), (must[:, 0], must[:, 1])), shape=(n_items, n_items))
     labels = connected_components(links.astype(np.int64).tocsr(), directed=False)[1]
+    # SciPy promises no order
     first = np.unique(labels, return_index=True)[1]
     number = np.empty(len(first), dtype=np.int64)
     number[np.argsort(first)] = np.arange(len(first))

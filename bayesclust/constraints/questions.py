@@ -109,9 +109,8 @@ def unrank_pairs(ranks: IntArray) -> IntArray:
     """
     ranks = np.asarray(ranks, dtype=np.int64)
     high = ((1 + np.sqrt(1 + 8 * ranks.astype(np.float64))) / 2).astype(np.int64)
-    # the square root of a large rank may be off by one
+    # the square root of a large rank may be rounded up to that of the next whole one
     high -= high * (high - 1) // 2 > ranks
-    high += high * (high + 1) // 2 <= ranks
     return np.column_stack([ranks - high * (high - 1) // 2, high])
 
 

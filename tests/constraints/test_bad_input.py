@@ -185,6 +185,11 @@ CASES = [
         "E[1, 0] is -1: entries are 1 (same), 0 (different) or NaN (not asked).",
     ),
     (
+        matrix(sparse.coo_array(([1.0, 1.0], ([0, 0], [1, 1])), shape=(2, 2))),
+        ValueError,
+        "E[0, 1] is 2: entries are 1 (same), 0 (different) or NaN (not asked).",
+    ),
+    (
         matrix([[0, 1], [1, 1]]),
         ValueError,
         "E[0, 0] is 0, but no item differs from itself: put 1 or NaN on the diagonal.",

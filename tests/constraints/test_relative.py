@@ -115,6 +115,7 @@ def test_conflicts_say_why():
         ([(0, 1, 3), (1, 2, 4)], (0, 2, 3), [0, 2, 3], "yes"),
         ([(0, 1, 3), (1, 2, 4)], (0, 3, 2), [0, 2, 3], "yes"),
         ([(0, 1, 2), (1, 3, 4)], (0, 2, 3), [0, 2, 3], "no"),
+        ([(2, 3, 0), (0, 1, 4)], (0, 1, 2), [0, 1, 2], "yes"),
     ],
 )
 def test_what_others_entail_contradicts_dnk(chain, triplet, question, word):

@@ -138,6 +138,14 @@ def test_the_table_holds_distributions_over_answers(noisy_view, rng):
     assert noise.n_answers == noisy_view.n_answers
 
 
+@pytest.mark.parametrize("noise", NOISES, ids=lambda kind: kind.__name__)
+def test_every_parameter_is_sampled_by_default(noise, rng):
+    model = noise()
+    assert model.free == tuple(model.parameters) == tuple(model.initial(S))
+    drawn = model.sample_prior(S, rng)
+    assert all((drawn[name] != model.initial(S)[name]).all() for name in model.free)
+
+
 def test_answers_are_more_likely_right_than_wrong_by_default(view):
     confusion = view.noise.confusion(view.noise.initial(S))
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
