@@ -51,6 +51,11 @@ class Divergence(ABC):
         # what is negative is rounding
         return np.maximum(self.phi(points)[:, None] - cross + self.offset(centers), 0.0)
 
+    def paired(self, points: FloatArray, centers: FloatArray) -> FloatArray:
+        """Return the divergence of every point from the centre in the same row, shape (n,)."""
+        cross = (points * self.natural(centers)).sum(axis=1)
+        return np.maximum(self.phi(points) - cross + self.offset(centers), 0.0)
+
 
 @dataclass(frozen=True)
 class SquaredEuclidean(Divergence):
@@ -82,6 +87,9 @@ class SquaredEuclidean(Divergence):
     def between(self, points: FloatArray, centers: FloatArray) -> FloatArray:
         columns = [np.square(points - center).sum(axis=1) for center in centers]
         return np.stack(columns, axis=1) if columns else np.empty((len(points), 0))
+
+    def paired(self, points: FloatArray, centers: FloatArray) -> FloatArray:
+        return self.phi(points - centers)
 
 
 @dataclass(frozen=True)

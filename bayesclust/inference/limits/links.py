@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesclust.constraints.base import View
-from bayesclust.typing import BoolArray, IntArray, NDArray
+from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 
 class LinkGraph(NamedTuple):
@@ -29,6 +29,13 @@ class LinkGraph(NamedTuple):
         together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
         may = int(np.count_nonzero(together & self.same))
         return xi[1] * (int(np.count_nonzero(together)) - may) - xi[0] * may
+
+    def between(self, labels: IntArray, n_clusters: int, xi: tuple[float, float]) -> FloatArray:
+        """Return what the links between every two clusters would add to the objective inside one, shape (K, K)."""
+        ends = labels[self.pairs].T
+        total = np.zeros((n_clusters, n_clusters))
+        np.add.at(total, (ends[0], ends[1]), np.where(self.same, -xi[0], xi[1]))
+        return total + total.T
 
 
 def link_graph(views: Sequence[View], n_items: int) -> LinkGraph:

@@ -1,0 +1,151 @@
+"""Better local minima of the RDP-means objective: merges of clusters, and restarts.
+
+Passes over single items rarely undo a cluster too many, since no member gains by leaving alone. Making one cluster of two
+changes J by
+
+    n_a D(m_a, m) + n_b D(m_b, m) - xi1 #{may-links between a and b} + xi2 #{may-not-links between} - lambda,
+
+m their common mean, so good merges are found without a look at the data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesclust.inference.limits.links import reorder
+from bayesclust.inference.limits.rdp_means import Problem, Solution, descend
+from bayesclust.typing import FloatArray, IntArray
+
+# the table of all pairs of clusters is made up to this many clusters
+MOST_TO_MERGE = 2000
+
+
+def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: tuple[float, float]) -> IntArray:
+    """Merge the two clusters whose merging lowers J most, again and again while one does.
+
+    Parameters
+    ----------
+    problem : Problem
+    labels : (n,) array of int
+    centers : (K, d) array
+        The means of the clusters.
+    xi : (float, float)
+
+    Returns
+    -------
+    (n,) array of int
+        Labels, with gaps where clusters were merged; the labels given if no merge lowers J.
+    """
+    count = len(centers)
+    if not 1 < count <= MOST_TO_MERGE:
+        return labels
+    centers, into = centers.copy(), np.arange(count)
+    sizes = np.bincount(labels, minlength=count).astype(np.float64)
+    links = problem.graph.between(labels, count, xi)
+    change = np.full((count, count), np.inf)
+    for a in range(1, count):
+        change[a, :a] = change[:a, a] = _merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
+    while True:
+        a, b = sorted(divmod(int(np.argmin(change)), count))
+        if not change[a, b] < -1e-9 * problem.penalty:
+            return into[labels]
+        centers[a] = (sizes[a] * centers[a] + sizes[b] * centers[b]) / (sizes[a] + sizes[b])
+        sizes[a] += sizes[b]
+        links[a] += links[b]
+        links[:, a] = links[a]
+        into[into == b] = a
+        gone = np.isin(np.arange(count), into, invert=True)
+        row = _merge_with(problem, centers, sizes, a) + links[a]
+        row[gone | (np.arange(count) == a)] = np.inf
+        change[a] = change[:, a] = row
+        change[b] = change[:, b] = np.inf
+
+
+def _merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int) -> FloatArray:
+    """How a merge of cluster a with each other one changes J, links left out."""
+    divergence, both = problem.divergence, (sizes + sizes[a])[:, None]
+    middle = (sizes[:, None] * centers + sizes[a] * centers[a]) / both
+    mine = divergence.paired(np.broadcast_to(centers[a], centers.shape), middle)
+    change: FloatArray = sizes[a] * mine + sizes * divergence.paired(centers, middle) - problem.penalty
+    return change
+
+
+def improve(problem: Problem, labels: IntArray, xi: tuple[float, float], max_iter: int = 300) -> Solution:
+    """Alternate passes over items and merges of clusters until neither lowers J at fixed xi."""
+    solution = descend(problem, labels, xi, max_iter=max_iter)
+    path = solution.path
+    while True:
+        merged = merge(problem, solution.labels, solution.centers, xi)
+        if merged is solution.labels or (merged == solution.labels).all():
+            return solution._replace(path=path)
+        solution = descend(problem, merged, xi, max_iter=max_iter)
+        path = np.concatenate([path, solution.path])
+
+
+def search(
+    problem: Problem,
+    xi: tuple[float, float],
+    rate: float = 1.0,
+    n_init: int = 10,
+    max_iter: int = 300,
+    rng: np.random.Generator | None = None,
+) -> Solution:
+    """Return the best solution of several starts.
+
+    The first start is TVClust's: one cluster, items in the order given. The others visit the items in random order, from
+    the partition by the nearest of up to twice as many random items as the first solution has clusters. Where xi grows,
+    the ends of all starts are brought to the largest final xi, for J compares only at one xi.
+
+    Parameters
+    ----------
+    problem : Problem
+    xi : (float, float)
+    rate : float, default 1
+        Growth of xi per pass, as in `descend`.
+    n_init : int, default 10
+        Number of starts.
+    max_iter : int, default 300
+        Most passes of a descent.
+    rng : numpy Generator, optional
+        Needed for more than one start.
+
+    Returns
+    -------
+    Solution
+        With clusters in the order of their first items.
+    """
+    n = len(problem.points)
+    rng = np.random.default_rng() if rng is None else rng
+    ends = [descend(problem, np.zeros(n, dtype=np.int64), xi, rate, max_iter)]
+    for _ in range(n_init - 1):
+        ends.append(_from_random_items(problem, 2 * len(ends[0].centers), xi, rate, max_iter, rng))
+    final = max((end.xi for end in ends), key=max)
+    best = None
+    for end in ends:
+        solution = improve(problem, end.labels, final, max_iter)
+        if best is None or solution.objective < best.objective - 1e-9 * abs(best.objective):
+            best = solution._replace(path=np.concatenate([end.path, solution.path]))
+    assert best is not None
+    return _in_order(best)
+
+
+def _from_random_items(
+    problem: Problem, most: int, xi: tuple[float, float], rate: float, max_iter: int, rng: np.random.Generator
+) -> Solution:
+    n = len(problem.points)
+    order = rng.permutation(n)
+    # shuffled data is walked faster than data in shuffled order
+    points = problem.points[order]
+    shuffled = problem._replace(points=points, phi=problem.phi[order], graph=reorder(problem.graph, order))
+    seeds = points[: rng.integers(1, min(n, most) + 1)]
+    end = descend(shuffled, problem.divergence.between(points, seeds).argmin(axis=1), xi, rate, max_iter)
+    labels = np.empty(n, dtype=np.int64)
+    labels[order] = end.labels
+    return end._replace(labels=labels)
+
+
+def _in_order(solution: Solution) -> Solution:
+    """Number clusters by their first items."""
+    _, first, labels = np.unique(solution.labels, return_index=True, return_inverse=True)
+    rank = np.argsort(first)
+    return solution._replace(labels=np.argsort(rank)[labels], centers=solution.centers[rank])
