@@ -65,14 +65,17 @@ class Concentration:
         """
         if isinstance(value, Concentration):
             return value
-        numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
-        if numbers.shape not in ((1,), (2,)) or not (np.isfinite(numbers).all() and (numbers > 0).all()):
+        try:
+            numbers = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.full(1, np.nan)
+        if numbers.shape not in ((), (2,)) or not (np.isfinite(numbers).all() and (numbers > 0).all()):
             raise ValueError(
                 f"concentration={value!r} is neither a positive number nor a pair (shape, rate) of positive numbers; "
                 "give one of these."
             )
-        if np.ndim(value) == 0:
-            return cls(fixed=float(numbers[0]))
+        if numbers.ndim == 0:
+            return cls(fixed=float(numbers))
         return cls(float(numbers[0]), float(numbers[1]))
 
     def initial(self) -> float:

@@ -1,10 +1,10 @@
 """What every likelihood family offers, to Python code and to the compiled samplers.
 
 A family is two things. A *configuration* (`Family`, a frozen dataclass the user writes) is bound to data by
-`Family.bind`, which gives a `BoundFamily`: the conjugate model with its base measure filled in. For the samplers a bound
-family makes a *cluster state*: a NamedTuple of arrays with one slot per cluster and a last slot that always stays empty,
-so that the predictive of a new cluster is the predictive of that slot. Compiled code calls the seven functions below on any
-state; a family file registers its own with `implements`.
+`Family.bind`, which gives a `BoundFamily`: the conjugate model with its base measure filled in. For the samplers a
+bound family makes a *cluster state*: a NamedTuple of arrays with one slot per cluster and a last slot that always stays
+empty, so that the predictive of a new cluster is the predictive of that slot. Compiled code calls the seven functions
+below on any state; a family file registers its own with `implements`.
 """
 
 from __future__ import annotations
@@ -87,12 +87,35 @@ class HyperPrior:
         Standard deviation of the logarithm before the cut.
     least : float, default 0
         Smallest value possible.
+
+    Raises
+    ------
+    ValueError
+        If the median is not positive and finite, `log_sd` or `least` is negative or infinite, or the cut leaves next to
+        nothing of the prior.
     """
 
     name: str
     median: float
     log_sd: float
     least: float = 0.0
+
+    def __post_init__(self) -> None:
+        for what, value, allowed in (
+            ("median", self.median, 0 < self.median < np.inf),
+            ("log_sd", self.log_sd, 0 <= self.log_sd < np.inf),
+            ("least", self.least, 0 <= self.least < np.inf),
+        ):
+            if not allowed:
+                least = "positive" if what == "median" else "not negative"
+                raise ValueError(
+                    f"{what}={value!r} of the prior of {self.name} is not a finite number that is {least}."
+                )
+        if self.log_sd > 0 and self._cut > 0.999:
+            raise ValueError(
+                f"least={self.least!r} cuts off nearly all of the prior of {self.name} with median {self.median!r}: "
+                "lower it or raise the median."
+            )
 
     @property
     def _cut(self) -> float:
@@ -156,8 +179,8 @@ class BoundFamily(ABC):
         return np.array([j for j, prior in enumerate(self.hyper_priors) if prior.log_sd > 0], dtype=np.intp)
 
     def initial_hyper(self) -> NDArray[np.float64]:
-        """Prior medians, or the fixed values."""
-        return np.array([prior.median for prior in self.hyper_priors])
+        """Prior medians (or the least values possible, if larger), or the fixed values."""
+        return np.array([max(p.median, p.least if p.log_sd > 0 else 0.0) for p in self.hyper_priors])
 
     def sample_hyper(self, rng: Generator) -> NDArray[np.float64]:
         """One draw from the hyper-prior."""

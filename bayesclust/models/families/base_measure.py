@@ -7,15 +7,16 @@ Every Gaussian family has the same three hyper-parameters, in units of each colu
 - ``base_mean_precision`` (kappa0): precision of a cluster's mean relative to that of one item of the cluster.
 
 The scale of the clusters within the data decides the answer more than anything else, so all three are learned, each
-under a log-normal prior that is wide enough for tight and for overlapping clusters. Where many items share one value of a
-column, a cluster of them has no variance and a likelihood without bound: against that, the priors are cut off below (at
-one pseudo-observation of a thousandth of the variance), and the expected variance has a floor, since a column recorded to
-a resolution r cannot show a variance under r**2 / 12, that of rounding.
+under a log-normal prior that is wide enough for tight and for overlapping clusters. Where many items share one value
+of a column, a cluster of them has no variance and a likelihood without bound: against that, the priors are cut off
+below (at one pseudo-observation of a thousandth of the variance), and the expected variance has a floor, since a column
+recorded to a resolution r cannot show a variance under r**2 / 12, that of rounding.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -100,14 +101,18 @@ def hyper_prior(value: float | str | HyperPrior, default: HyperPrior) -> HyperPr
     Raises
     ------
     ValueError
-        If the value is neither ``"learn"`` nor a HyperPrior nor a positive finite number.
+        If the value is another string than ``"learn"``, or a number that is not positive and finite.
+    TypeError
+        If it is neither a string nor a HyperPrior nor a number.
     """
     if isinstance(value, HyperPrior):
         return replace(value, name=default.name)
-    if isinstance(value, str):
-        if value == "learn":
-            return default
-    elif np.isfinite(value) and value > 0:
-        return HyperPrior(default.name, float(value), 0.0)
     short = default.name.removeprefix("base_")
-    raise ValueError(f"{short}={value!r} is neither 'learn' nor a positive number; give one of these.")
+    kinds = "'learn', a positive number or a HyperPrior"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (str, Real)):
+        raise TypeError(f"{short} is a {type(value).__name__}; give {kinds}.")
+    if value == "learn":
+        return default
+    if isinstance(value, str) or not 0 < value < np.inf:
+        raise ValueError(f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}.")
+    return HyperPrior(default.name, float(value), 0.0)

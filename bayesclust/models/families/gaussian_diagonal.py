@@ -197,8 +197,8 @@ class DiagonalGaussian(base.Family):
 
     Notes
     -----
-    ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its resolution, and
-    m0 the mean of the data. Constant columns are left out. In one column it is `FullGaussian`.
+    ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its resolution,
+    and m0 the mean of the data. Constant columns are left out. In one column it is `FullGaussian`.
 
     References
     ----------
