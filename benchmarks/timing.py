@@ -43,8 +43,6 @@ def table(timings: dict[str, Timing], against: str) -> list[str]:
         values = np.array(timing.seconds)
         ratios = values / reference
         spread = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
-        milliseconds = 1000 * values
-        lines.append(
-            f"  {timing.name:34}{np.median(milliseconds):11.2f}{milliseconds.min():10.2f}{milliseconds.max():10.2f}{spread:>34}"
-        )
+        median, least, most = 1000 * np.median(values), 1000 * values.min(), 1000 * values.max()
+        lines.append(f"  {timing.name:34}{median:11.2f}{least:10.2f}{most:10.2f}{spread:>34}")
     return lines

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
+from bayesclust.posterior.partition import point_estimate
 from numpy.random import Generator
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
@@ -17,9 +18,12 @@ from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
+from bayesclust.posterior.losses import as_loss
+from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SAMPLERS = ("collapsed",)
+UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
 class TVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -136,11 +140,8 @@ class TVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        from bayesclust.posterior.losses import get_loss
-        from bayesclust.posterior.partition import point_estimate
-
         schedule = self._check_settings()
-        loss = get_loss(self.loss)
+        loss = as_loss(self.loss)
         items = check_items(X)
         validate_data(self, X, skip_check_array=True)
         views = tuple(check_views(constraints, len(items)))
@@ -193,15 +194,16 @@ class TVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return compact
 
     def _tree(self, draws: Draws, problem: TVClustProblem, items: FloatArray) -> Any:
-        from bayesclust.posterior.tree import to_datatree
-
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in ("init", "random_state")}
-        return to_datatree(
-            draws.posterior,
-            draws.sample_stats,
-            views=problem.views,
-            X=items,
-            settings=json.loads(json.dumps(settings, default=str)),
-            seed=self.random_state if isinstance(self.random_state, int) else None,
-            interrupted=draws.interrupted,
-        )
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in UNRECORDED}
+        dims: dict[str, tuple[str, ...]] = {}
+        for view, names in zip(problem.views, problem.noise_names, strict=True):
+            for parameter, kinds in view.noise.parameters.items():
+                dims[names[parameter]] = tuple(f"{view.name}_source" if k == "source" else k for k in kinds)
+        attrs = {
+            "created_by": "bayesclust",
+            "version": version("bayesclust"),
+            "seed": self.random_state,
+            "interrupted": int(draws.interrupted),
+            "settings": settings,
+        }
+        return to_datatree(draws.posterior, draws.sample_stats, X=items, views=problem.views, dims=dims, attrs=attrs)

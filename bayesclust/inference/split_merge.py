@@ -80,10 +80,7 @@ def _restricted_scan(
         odds = _log_odds(state, sites, table, z, i, a, b, site)
         log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
         log_b = log_a - odds
-        if target[t] == UNPLACED:
-            to_a = math.log(rng.random()) < log_a
-        else:
-            to_a = target[t] == a
+        to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
         _place(state, z, i, a if to_a else b)
     return log_prob

@@ -1,0 +1,99 @@
+"""Which answers to believe: the posterior probability that each of them is right."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.posterior.tree import chain_partitions, stored_views
+from bayesclust.typing import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.posterior.labels import Labels
+
+BATCHES = 20
+
+
+def constraint_credibility(posterior: Any) -> pd.DataFrame:
+    """Return, for every answer, the posterior probability that it is right.
+
+    An answer is right where the partition agrees with it: a may-link whose items are together, a may-not-link whose
+    items are apart, a triplet answer that its items' pattern implies. Averaged over draws, that is P(answer is right |
+    data, all answers), with the noise of its source taken into account by the sampler.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an answer, in the order given: view, the items i, j and, for triplets, k (missing for pairs), answer (in
+        words), source, credibility, mcse (its Monte Carlo standard error, by batch means within chains) and likely (the
+        answer with the highest posterior probability).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are no draws or no constraints in what is passed.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    >>> z = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
+    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, views=[links])
+    >>> bc.constraint_credibility(tree)[["i", "j", "answer", "credibility", "likely"]]
+       i  j answer  credibility     likely
+    0  0  1   same         1.00       same
+    1  0  2   same         0.25  different
+    """
+    import pandas as pd
+
+    z = chain_partitions(posterior)
+    tables = [_table(view, z) for view in stored_views(posterior)]
+    table = pd.concat(tables, ignore_index=True)
+    return table if "k" not in table or table["k"].notna().any() else table.drop(columns="k")
+
+
+def _table(view: StoredView, z: Labels) -> pd.DataFrame:
+    import pandas as pd
+
+    shares, error = _shares(view, z)
+    words = np.array(view.vocabulary)
+    columns: dict[str, Any] = {"view": view.name}
+    columns |= {name: view.items[:, column] for column, name in enumerate("ijk"[: view.items.shape[1]])}
+    frame = pd.DataFrame(columns, index=range(len(view)))
+    if "k" in frame:
+        frame["k"] = frame["k"].astype("Int64")
+    frame["answer"] = words[view.answers]
+    frame["source"] = view.source
+    frame["credibility"] = shares[np.arange(len(view)), view.answers]
+    frame["mcse"] = error
+    frame["likely"] = words[shares.argmax(axis=1)]
+    return frame
+
+
+def _shares(view: StoredView, z: Labels) -> tuple[FloatArray, FloatArray]:
+    """Posterior probability of each true answer (m, answers), and the standard error of that of the given one (m,)."""
+    chains, draws, _ = z.shape
+    batches = min(BATCHES, draws)
+    edges = np.linspace(0, draws, batches + 1).astype(int).tolist()
+    shares, means = np.zeros((len(view), view.n_answers)), []
+    for c in range(chains):
+        for first, last in pairwise(edges):
+            truths = view.truths(z[c, first:last])
+            for answer in range(view.n_answers):
+                shares[:, answer] += (truths == answer).sum(axis=0)
+            means.append((truths == view.answers).mean(axis=0))
+    error = np.full(len(view), np.nan)
+    if len(means) > 1:
+        error = np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
+    return shares / (chains * draws), error
