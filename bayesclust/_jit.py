@@ -2,8 +2,8 @@
 
 numba discards a cached function when the file it is written in changes, but not when a kernel that it calls, and that
 was compiled into it from another file, does. So the freshness stamp of every kernel covers all sources of the package
-that mention numba, this module or a family's kernels, and code cached for a type of a file outside the package depends on that file too.
-Constants that kernels read from other files belong in files that mention this module.
+that mention numba, this module or a family's kernels, and code cached for a type of a file outside the package depends
+on that file too. Constants that kernels read from other files belong in files that mention this module.
 """
 
 from __future__ import annotations

@@ -79,11 +79,13 @@ def triplet_pattern(a: int, b: int, c: int) -> int:
 
 @kernel
 def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
-    """log p(answer f | z)."""
+    """Return log p(answer f | z)."""
     a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
-    if sites.member[f, 2] < 0:
-        return table[sites.code[f], 0 if a == b else 1]
-    return table[sites.code[f], triplet_pattern(a, b, z[sites.member[f, 2]])]
+    pattern = 0 if a == b else 1
+    if sites.member[f, 2] >= 0:
+        pattern = triplet_pattern(a, b, z[sites.member[f, 2]])
+    value: float = table[sites.code[f], pattern]
+    return value
 
 
 @kernel

@@ -36,7 +36,7 @@ def new_seating(z: NDArray[np.integer], capacity: int) -> Seating:
 @kernel
 def open_slot(seating: Seating) -> int:
     """Take a free slot into use."""
-    k = seating.slots[seating.number[0]]
+    k: int = seating.slots[seating.number[0]]
     seating.number[0] += 1
     return k
 

@@ -46,7 +46,7 @@ def _log_odds(
 ) -> float:  # fmt: skip
     """log p(item i in slot a) - log p(item i in slot b), i being in neither."""
     add_site_logits(sites, table, z, i, site)
-    odds = math.log(state.count[a]) + log_predictive(state, i, a) + site[a]
+    odds: float = math.log(state.count[a]) + log_predictive(state, i, a) + site[a]
     odds -= math.log(state.count[b]) + log_predictive(state, i, b) + site[b]
     for entry in range(sites.start[i], sites.start[i + 1]):
         for column in range(3):
@@ -93,7 +93,7 @@ def _log_ratio(
 ) -> float:  # fmt: skip
     """log of r above, less q; slots a and b hold the split, `merged` the union."""
     n_a, n_b = state.count[a], state.count[b]
-    ratio = log_alpha + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
+    ratio: float = log_alpha + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
     ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
     ratio += log_prob_touching(sites, table, z, items, mark)
     split = z[items].copy()

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 from numba.extending import overload
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-FLOAT_OPTIONS = {"fastmath": {"reassoc", "contract", "nsz"}}
+FLOAT_OPTIONS: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
 def clear_cluster(state: Any, k: int) -> None:
@@ -64,8 +63,7 @@ def implements(function: Callable[..., Any], state_type: type) -> Callable[[Call
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
         def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
-            matches = isinstance(state, types.BaseNamedTuple) and state.instance_class is state_type
-            return body if matches else None
+            return body if getattr(state, "instance_class", None) is state_type else None
 
         overload(function, jit_options=FLOAT_OPTIONS, strict=False)(choose)
         return body

@@ -95,7 +95,7 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     return StandardColumns(Z, centre * scale, spread * scale, floor, kept)
 
 
-def hyper_prior(value: float | str | HyperPrior, default: HyperPrior) -> HyperPrior:
+def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
     """The default prior for ``"learn"``, a prior of the user's own, or a fixed value.
 
     Raises
@@ -113,6 +113,6 @@ def hyper_prior(value: float | str | HyperPrior, default: HyperPrior) -> HyperPr
         raise TypeError(f"{short} is a {type(value).__name__}; give {kinds}.")
     if value == "learn":
         return default
-    if isinstance(value, str) or not 0 < value < np.inf:
+    if isinstance(value, str) or not 0 < float(value) < np.inf:
         raise ValueError(f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}.")
     return HyperPrior(default.name, float(value), 0.0)

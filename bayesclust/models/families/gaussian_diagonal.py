@@ -35,7 +35,7 @@ class DiagonalState(NamedTuple):
     """Clusters with independent columns; C slots and the prior slot, d columns."""
 
     X: NDArray[np.float64]  # (n, d), centred at m0
-    count: NDArray[np.int64]  # (C + 1,)
+    count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,)
     total: NDArray[np.float64]  # (C + 1, d) sum of x
     square: NDArray[np.float64]  # (C + 1, d) sum of x^2
     mean: NDArray[np.float64]  # (C + 1, d) m_n

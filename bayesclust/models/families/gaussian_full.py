@@ -35,7 +35,7 @@ class FullState(NamedTuple):
     """Clusters with full covariance; C slots and the prior slot, d columns."""
 
     X: NDArray[np.float64]  # (n, d), centred at m0
-    count: NDArray[np.int64]  # (C + 1,)
+    count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,)
     total: NDArray[np.float64]  # (C + 1, d) sum of x
     outer: NDArray[np.float64]  # (C + 1, d, d) sum of x x'
     mean: NDArray[np.float64]  # (C + 1, d) m_n

@@ -33,7 +33,7 @@ class MultinomialState(NamedTuple):
     start: NDArray[np.int64]  # (n + 1,) where an item's non-zero columns begin
     column: NDArray[np.int64]  # (nnz,)
     size: NDArray[np.float64]  # (n,) N_i
-    count: NDArray[np.int64]  # (C + 1,) items
+    count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,) items
     total: NDArray[np.float64]  # (C + 1, d) c_j
     mass: NDArray[np.float64]  # (C + 1,) C
     beta: NDArray[np.float64]  # (1,)
