@@ -1,7 +1,8 @@
 """The collapsed Dirichlet-process sampler with side information (TVClust Sec. 3, cluster parameters integrated out).
 
-A sweep is: single-site updates of all items in random order (`scan`), a few split-merge proposals, Metropolis steps on the
-base measure's hyper-parameters, and conjugate draws of the concentration and of the noise of every view.
+A sweep is: single-site updates of all items in random order (`scan`), moves of the groups that links hold together, a few
+split-merge proposals, Metropolis steps on the base measure's hyper-parameters, and conjugate draws of the concentration and
+of the noise of every view.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, total_log_marginal
+from bayesclust.inference.link_blocks import draw_blocks, move_blocks
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.seating import new_seating, refresh
@@ -71,6 +73,8 @@ class Moves:
 
     Parameters
     ----------
+    link_blocks : bool, default True
+        Move the groups that answers hold together as wholes (Swendsen and Wang's bonds).
     split_merge : float, default 3
         Split-merge proposals per sweep, on average where it is not a whole number.
     restricted_scans : int, default 2
@@ -81,6 +85,7 @@ class Moves:
         Scan the items one by one.
     """
 
+    link_blocks: bool = True
     split_merge: float = 3.0
     restricted_scans: int = 2
     fast: bool = True
@@ -118,7 +123,7 @@ class CollapsedChain:
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
         self.table = stack_tables(problem.views, self.noise)
         self.moved = np.zeros(1, np.int64)
-        self.accepted = 0.0
+        self.accepted = self.blocks_moved = np.nan
         self._seat(np.asarray(z))
 
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
@@ -131,6 +136,8 @@ class CollapsedChain:
         refresh(self.state, self.seating)
         if self.moves.single_site:
             self._scan()
+        if self.moves.link_blocks and len(self.sites.code):
+            self._move_blocks()
         self._split_merge()
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         number = int(self.seating.number[0])
@@ -153,6 +160,7 @@ class CollapsedChain:
         statistics = {
             "log_joint": self.log_joint(),
             "moved": self.moved[0] / self.problem.n_items,
+            "blocks_moved": self.blocks_moved,
             "split_merge_accept": self.accepted,
         }
         return variables, statistics
@@ -190,6 +198,16 @@ class CollapsedChain:
                 self.state, self.seating, self.sites, self.table, np.log(self.alpha), order, position, self.moved, self.rng
             )
             self._make_room(1)
+
+    def _move_blocks(self) -> None:
+        blocks = draw_blocks(self.sites, self.table, self.seating.z, self.rng)
+        position, number, moved = 0, len(blocks.begin), np.zeros(1, np.int64)
+        while position < number:
+            self._make_room(1)
+            position = move_blocks(
+                self.state, self.seating, self.sites, self.table, np.log(self.alpha), blocks, position, moved, self.rng
+            )
+        self.blocks_moved = moved[0] / number if number else np.nan
 
     def _split_merge(self) -> None:
         accepted, scans = 0, self.moves.restricted_scans

@@ -3,7 +3,7 @@
 A family is two things. A *configuration* (`Family`, a frozen dataclass the user writes) is bound to data by
 `Family.bind`, which gives a `BoundFamily`: the conjugate model with its base measure filled in. For the samplers a
 bound family makes a *cluster state*: a NamedTuple of arrays with one slot per cluster and a last slot that always stays
-empty, so that the predictive of a new cluster is the predictive of that slot. Compiled code calls the seven functions
+empty, so that the predictive of a new cluster is the predictive of that slot. Compiled code calls the eight functions
 below on any state; a family file registers its own with `implements`.
 """
 
@@ -46,6 +46,11 @@ def log_predictive(state: Any, i: int, k: int) -> float:
 def log_marginal(state: Any, k: int) -> float:
     """log p(items of cluster k), the parameters integrated out."""
     raise TypeError("log_marginal runs in compiled code only")
+
+
+def log_marginal_union(state: Any, a: int, b: int) -> float:
+    """log p(items of clusters a and b together), the parameters integrated out."""
+    raise TypeError("log_marginal_union runs in compiled code only")
 
 
 def set_items(state: Any, items: NDArray[np.int64], k: int) -> None:

@@ -116,6 +116,22 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return d * constant + shape0 * state.log_rate[empty] - shape * state.log_rate[k]
 
 
+@base.implements(base.log_marginal_union, DiagonalState)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    n = state.count[a] + state.count[b]
+    kappa0, shape0 = state.kappa0[0], state.shape0[0]
+    kappa, shape = kappa0 + n, shape0 + 0.5 * n
+    constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * math.log(kappa0 / kappa)
+    constant -= 0.5 * n * math.log(2.0 * math.pi)
+    log_rate = 0.0
+    for j in range(d):
+        total = state.total[a, j] + state.total[b, j]
+        scatter = max(state.square[a, j] + state.square[b, j] - total * total / kappa, 0.0)
+        log_rate += math.log(state.rate0[j] + 0.5 * scatter)
+    return d * constant + shape0 * state.log_rate[len(state.count) - 1] - shape * log_rate
+
+
 @base.implements(base.set_items, DiagonalState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)

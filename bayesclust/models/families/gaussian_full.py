@@ -128,6 +128,22 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return state.marginal[n] + 0.5 * nu0 * state.logdet[empty] - 0.5 * (nu0 + n) * state.logdet[k]
 
 
+@base.implements(base.log_marginal_union, FullState)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    n = state.count[a] + state.count[b]
+    d, empty, nu0 = state.X.shape[1], len(state.count) - 1, state.nu0[0]
+    kappa = state.kappa0[0] + n
+    total = state.total[a] + state.total[b]
+    psi = state.psi0 + state.outer[a] + state.outer[b]
+    for j in range(d):
+        psi[j] -= (total[j] / kappa) * total
+    lower = np.linalg.cholesky(psi)
+    logdet = 0.0
+    for j in range(d):
+        logdet += 2.0 * math.log(lower[j, j])
+    return state.marginal[n] + 0.5 * nu0 * state.logdet[empty] - 0.5 * (nu0 + n) * logdet
+
+
 @base.implements(base.set_items, FullState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     rows = state.X[items]

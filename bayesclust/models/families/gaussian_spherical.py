@@ -110,6 +110,21 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return constant + shape0 * math.log(state.rate0[0]) - shape * math.log(state.rate[k])
 
 
+@base.implements(base.log_marginal_union, SphericalState)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    d = state.X.shape[1]
+    n = state.count[a] + state.count[b]
+    kappa0, shape0, rate0 = state.kappa0[0], state.shape0[0], state.rate0[0]
+    kappa, shape = kappa0 + n, shape0 + 0.5 * n * d
+    scatter = state.square[a] + state.square[b]
+    for j in range(d):
+        scatter -= (state.total[a, j] + state.total[b, j]) ** 2 / kappa
+    rate = rate0 + 0.5 * max(scatter, 0.0)
+    constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * d * math.log(kappa0 / kappa)
+    constant -= 0.5 * n * d * math.log(2.0 * math.pi)
+    return constant + shape0 * math.log(rate0) - shape * math.log(rate)
+
+
 @base.implements(base.set_items, SphericalState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)

@@ -88,6 +88,17 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return value
 
 
+@base.implements(base.log_marginal_union, MultinomialState)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    d, beta = state.X.shape[1], state.beta[0]
+    value = math.lgamma(d * beta) - math.lgamma(d * beta + state.mass[a] + state.mass[b])
+    for j in range(d):
+        total = state.total[a, j] + state.total[b, j]
+        if total > 0:
+            value += math.lgamma(beta + total) - math.lgamma(beta)
+    return value
+
+
 @base.implements(base.set_items, MultinomialState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)

@@ -1,0 +1,172 @@
+"""Moves of whole groups that answers hold together: Swendsen and Wang's bonds on the links.
+
+Strong links freeze a group, since no member can leave alone. An answer about a pair that favours "same", with
+delta = log p(s | same) - log p(s | different) > 0 (a may-link, as long as p + q > 1), is split as
+
+    p(s | pattern) = p(s | different) (1 + 1[same] (exp(delta) - 1))
+
+and a pair that sits together is bonded with probability 1 - exp(-delta) (for a may-link 1 - (1 - q) / p). Given the bonds,
+connected components move whole, and every such answer drops out of the conditional. Component c of m items, taken out:
+
+    log w_k   = log Gamma(n_k + m) / Gamma(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
+    log w_new = log alpha + log Gamma(m) + log m(x_c)
+
+Components of one item are left to the scan, which is a valid update of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._jit import kernel
+from bayesclust.constraints.sites import Sites, factor_value
+from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
+from bayesclust.models.families.base import FLOAT_OPTIONS, derive, log_marginal, log_marginal_union, set_items
+
+FAST = FLOAT_OPTIONS["fastmath"]
+
+
+@kernel
+def find_root(parent: NDArray[np.int64], i: int) -> int:
+    """Root of item i, halving the path on the way."""
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@kernel
+def draw_bonds(
+    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
+) -> NDArray[np.int64]:
+    """Root of each item's component under freshly drawn bonds, shape (n,)."""
+    parent = np.arange(len(z))
+    for f in range(len(sites.code)):
+        if sites.member[f, 2] >= 0:
+            continue
+        i, j = sites.member[f, 0], sites.member[f, 1]
+        delta = table[sites.code[f], 0] - table[sites.code[f], 1]
+        if delta > 0 and z[i] == z[j] and rng.random() < -math.expm1(-delta):
+            parent[find_root(parent, i)] = find_root(parent, j)
+    for i in range(len(z)):
+        parent[i] = find_root(parent, i)
+    return parent
+
+
+@kernel(fastmath=FAST)
+def _block_value(
+    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64],
+    counted: NDArray[np.int64], turn: int,
+) -> float:  # fmt: skip
+    """Sum of log p(answer | z) over the answers that name the block and do not drop out, each once."""
+    value = 0.0
+    for i in items:
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            f = sites.factor[entry]
+            if counted[f] == turn:
+                continue
+            counted[f] = turn
+            row = table[sites.code[f]]
+            if sites.member[f, 2] < 0 and row[0] > row[1]:
+                continue
+            value += factor_value(sites, table, z, f)
+    return value
+
+
+@kernel(fastmath=FAST)
+def _move_block(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
+    items: NDArray[np.int64], rest: NDArray[np.int64], counted: NDArray[np.int64], turn: int, rng: Generator,
+) -> tuple[bool, int]:  # fmt: skip
+    """Draw a cluster for one block; `rest` are the other items of its cluster."""
+    z, m, old = seating.z, len(items), seating.z[items[0]]
+    if len(rest):
+        set_items(state, rest, old)
+        derive(state, old)
+    else:
+        close_slot(seating, old)
+    number = seating.number[0]
+    block = seating.slots[number]
+    set_items(state, items, block)
+    derive(state, block)
+    logits = np.empty(number + 1)
+    for a in range(number + 1):
+        k = seating.slots[a]
+        z[items] = k
+        turn += 1
+        logits[a] = _block_value(sites, table, z, items, counted, turn)
+        if a < number:
+            n = state.count[k]
+            logits[a] += math.lgamma(n + m) - math.lgamma(n) + log_marginal_union(state, k, block) - log_marginal(state, k)
+        else:
+            logits[a] += log_alpha + math.lgamma(m) + log_marginal(state, block)
+    choice = draw_index(logits, number + 1, rng)
+    k = seating.slots[choice]
+    z[items] = k
+    if choice == number:
+        use_slot(seating, k)
+    else:
+        joined = np.flatnonzero(z == k)
+        set_items(state, joined, k)
+        derive(state, k)
+    stayed = choice == number if len(rest) == 0 else k == old
+    return not stayed, turn
+
+
+class Blocks(NamedTuple):
+    """Components of two items or more, in random order: block b is items[begin[b] : end[b]]."""
+
+    items: NDArray[np.int64]  # (n,)
+    begin: NDArray[np.int64]  # (B,)
+    end: NDArray[np.int64]  # (B,)
+
+
+@kernel
+def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator) -> Blocks:
+    """Draw bonds and list the blocks they make."""
+    root = draw_bonds(sites, table, z, rng)
+    size = np.bincount(root, minlength=len(z))
+    order = np.argsort(root, kind="mergesort")
+    start = np.cumsum(size) - size
+    blocks = np.flatnonzero(size > 1)
+    rng.shuffle(blocks)
+    return Blocks(order, start[blocks], start[blocks] + size[blocks])
+
+
+@kernel(fastmath=FAST)
+def move_blocks(
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    blocks: Blocks,
+    first: int,
+    moved: NDArray[np.int64],
+    rng: Generator,
+) -> int:
+    """Draw a cluster for every block from number `first` on, one after another.
+
+    Returns
+    -------
+    int
+        The number of blocks, or the one at which all slots were in use: the caller makes room and calls again from there.
+    """
+    z, turn = seating.z, 0
+    counted = np.zeros(len(sites.code), np.int64)
+    for block in range(first, len(blocks.begin)):
+        if seating.number[0] == len(seating.slots):
+            return block
+        items = blocks.items[blocks.begin[block] : blocks.end[block]]
+        together = z == z[items[0]]
+        for i in items:
+            together[i] = False
+        rest = np.flatnonzero(together)
+        changed, turn = _move_block(state, seating, sites, table, log_alpha, items, rest, counted, turn, rng)
+        moved[0] += changed
+    return len(blocks.begin)
