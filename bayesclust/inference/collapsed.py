@@ -30,6 +30,7 @@ from bayesclust.models.priors import Concentration, crp_log_prob
 
 FAST_SCANS = {FullState: scan_full}
 SPARE_SLOTS = 4
+WARMUP_BOOST = 5.0
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,9 @@ class Moves:
     ----------
     link_blocks : bool, default True
         Move the groups that answers hold together as wholes (Swendsen and Wang's bonds).
-    split_merge : float, default 3
-        Split-merge proposals per sweep, on average where it is not a whole number.
+    split_merge : float, default 1
+        Split-merge proposals per sweep, on average where it is not a whole number; while warming up, when they matter
+        most, `WARMUP_BOOST` times as many.
     restricted_scans : int, default 2
         Restricted scans of a launch (Jain and Neal recommend a few).
     fast : bool, default True
@@ -86,19 +88,18 @@ class Moves:
     """
 
     link_blocks: bool = True
-    split_merge: float = 3.0
+    split_merge: float = 1.0
     restricted_scans: int = 2
     fast: bool = True
     single_site: bool = True
 
     @classmethod
     def default(cls, n_items: int) -> Moves:
-        """Five split-merge proposals a sweep up to 400 items, then fewer, so that they cost no more than the scan.
+        """One split-merge proposal a sweep up to 500 items, then fewer, so that they cost no more than the scan.
 
-        A proposal visits all items of one or two clusters several times, one by one, and accepts less often the larger
-        they are; few clusters of few items, on the other hand, are where single-site moves get stuck.
+        A proposal visits all items of one or two clusters several times, one by one.
         """
-        return cls(split_merge=min(5.0, 2000.0 / n_items))
+        return cls(split_merge=min(1.0, 500.0 / n_items))
 
 
 class CollapsedChain:
@@ -138,7 +139,7 @@ class CollapsedChain:
             self._scan()
         if self.moves.link_blocks and len(self.sites.code):
             self._move_blocks()
-        self._split_merge()
+        self._split_merge(self.moves.split_merge * (WARMUP_BOOST if adapt else 1.0))
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         number = int(self.seating.number[0])
         self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
@@ -209,9 +210,9 @@ class CollapsedChain:
             )
         self.blocks_moved = moved[0] / number if number else np.nan
 
-    def _split_merge(self) -> None:
+    def _split_merge(self, rate: float) -> None:
         accepted, scans = 0, self.moves.restricted_scans
-        proposals = int(self.moves.split_merge + self.rng.random())
+        proposals = int(rate + self.rng.random())
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(self.rng)

@@ -1,7 +1,8 @@
 """Learning the base measure: random-walk Metropolis steps on the logarithms of its hyper-parameters.
 
 With the cluster parameters integrated out, the hyper-parameters see the data through the clusters' marginal likelihoods
-alone, so a step costs one pass over the clusters and none over the items.
+alone, so a step costs one pass over the clusters' sufficient statistics and none over the items. Steps go along each
+coordinate, and along the directions in which the chain was seen to vary while warming up.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
 from bayesclust.inference.seating import Seating
-from bayesclust.models.families.base import BoundFamily, derive, log_marginal
+from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 
-TARGET_ACCEPTANCE = 0.44
+TARGET_ACCEPTANCE = 0.35
+JOINT_STEPS = 3
+LEARNT_AFTER = 50
 
 
 @kernel
@@ -36,39 +39,72 @@ def total_log_marginal(state: Any, seating: Seating) -> float:
     return value
 
 
+@kernel
+def proposed_log_marginal(state: Any, seating: Seating) -> float:
+    """The same from the sufficient statistics, where the slots in use are not yet derived for new hyper-parameters."""
+    empty = len(state.count) - 1
+    derive(state, empty)
+    value = 0.0
+    for position in range(seating.number[0]):
+        value += log_marginal_union(state, seating.slots[position], empty)
+    return value
+
+
 class HyperSampler:
-    """One Metropolis step per learned hyper-parameter, its scale adapted while warming up."""
+    """Metropolis steps for the learned hyper-parameters; their scales and directions adapt while warming up.
+
+    Parameters
+    ----------
+    family : BoundFamily
+    """
 
     def __init__(self, family: BoundFamily) -> None:
-        self.family = family
-        self.log_step = np.full(len(family.hyper_priors), -0.5)
+        self.family, self.free = family, family.free
+        number = len(self.free)
+        self.log_step = np.append(np.full(number, -0.5), 0.5)
         self.steps = 0
+        self.mean, self.scatter = np.zeros(number), np.zeros((number, number))
 
     def update(
         self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
     ) -> NDArray[np.float64]:
         """Draw new hyper-parameters; the state is left consistent with what is returned."""
-        free = self.family.free
-        if len(free) == 0:
+        number = len(self.free)
+        if number == 0:
             return hyper
-        self.steps += 1
-        current = total_log_marginal(state, seating) + self.family.log_hyper_prior(hyper)
-        for j in free:
+        current = proposed_log_marginal(state, seating) + self.family.log_hyper_prior(hyper)
+        self.steps += adapt
+        root = self._root()
+        for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
+            noise = rng.standard_normal(number)
+            direction = np.where(np.arange(number) == move, noise, 0.0) if root is None or move < number else root @ noise
             proposal = hyper.copy()
-            proposal[j] *= np.exp(np.exp(self.log_step[j]) * rng.standard_normal())
+            proposal[self.free] *= np.exp(np.exp(self.log_step[move]) * direction)
             value = self.family.log_hyper_prior(proposal)
             if np.isfinite(value):
-                self._set(state, seating, proposal)
-                value += total_log_marginal(state, seating)
+                self.family.set_hyper(state, proposal)
+                value += proposed_log_marginal(state, seating)
             accept = np.exp(min(value - current, 0.0))
             if rng.random() < accept:
                 hyper, current = proposal, value
-            elif np.isfinite(value):
-                self._set(state, seating, hyper)
             if adapt:
-                self.log_step[j] += (accept - TARGET_ACCEPTANCE) / np.sqrt(self.steps)
-        return hyper
-
-    def _set(self, state: Any, seating: Seating, hyper: NDArray[np.float64]) -> None:
+                self.log_step[move] += (accept - TARGET_ACCEPTANCE) / np.sqrt(self.steps)
         self.family.set_hyper(state, hyper)
         derive_all(state, seating)
+        if adapt:
+            self._learn(np.log(hyper[self.free]))
+        return hyper
+
+    def _learn(self, position: NDArray[np.float64]) -> None:
+        """Running covariance; early positions are forgotten as the warm-up goes on."""
+        weight = 2.0 / (self.steps + 1.0)
+        difference = position - self.mean
+        self.mean = self.mean + weight * difference
+        self.scatter = (1.0 - weight) * (self.scatter + weight * np.outer(difference, difference))
+
+    def _root(self) -> NDArray[np.float64] | None:
+        """Root of the covariance, once it has been seen long enough."""
+        if self.steps < LEARNT_AFTER or len(self.free) < 2:
+            return None
+        root: NDArray[np.float64] = np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free)))
+        return root

@@ -60,7 +60,9 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     z = chain_partitions(posterior)
     tables = [_table(view, z) for view in stored_views(posterior)]
     table = pd.concat(tables, ignore_index=True)
-    return table if "k" not in table or table["k"].notna().any() else table.drop(columns="k")
+    if "k" in table:  # where pairs come first, concatenation puts it last
+        table.insert(3, "k", table.pop("k"))
+    return table
 
 
 def _table(view: StoredView, z: Labels) -> pd.DataFrame:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
+from bayesclust._jit import kernel
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import (
     MEAN_PRECISION_PRIOR,
@@ -45,7 +46,6 @@ class FullState(NamedTuple):
     kappa0: NDArray[np.float64]  # (1,)
     nu0: NDArray[np.float64]  # (1,)
     constant: NDArray[np.float64]  # (n + 1,) predictive's normaliser given the cluster's size
-    marginal: NDArray[np.float64]  # (n + 1,) marginal's normaliser given the cluster's size
 
 
 @base.implements(base.clear_cluster, FullState)
@@ -121,18 +121,25 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return state.constant[n] - 0.5 * state.logdet[k] - 0.5 * (state.nu0[0] + n + 1.0) * tail
 
 
+@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+def _log_normaliser(state: FullState, n: int, logdet: float) -> float:
+    """log p(X) of n items whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
+    d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]
+    value = 0.5 * d * (math.log(kappa0 / (kappa0 + n)) - n * math.log(math.pi))
+    for j in range(d):
+        value += math.lgamma(0.5 * (nu0 + n - j)) - math.lgamma(0.5 * (nu0 - j))
+    return float(value + 0.5 * nu0 * state.logdet[len(state.count) - 1] - 0.5 * (nu0 + n) * logdet)
+
+
 @base.implements(base.log_marginal, FullState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    n, empty = state.count[k], len(state.count) - 1
-    nu0 = state.nu0[0]
-    return state.marginal[n] + 0.5 * nu0 * state.logdet[empty] - 0.5 * (nu0 + n) * state.logdet[k]
+    return _log_normaliser(state, state.count[k], state.logdet[k])
 
 
 @base.implements(base.log_marginal_union, FullState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     n = state.count[a] + state.count[b]
-    d, empty, nu0 = state.X.shape[1], len(state.count) - 1, state.nu0[0]
-    kappa = state.kappa0[0] + n
+    d, kappa = state.X.shape[1], state.kappa0[0] + n
     total = state.total[a] + state.total[b]
     psi = state.psi0 + state.outer[a] + state.outer[b]
     for j in range(d):
@@ -141,7 +148,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     logdet = 0.0
     for j in range(d):
         logdet += 2.0 * math.log(lower[j, j])
-    return state.marginal[n] + 0.5 * nu0 * state.logdet[empty] - 0.5 * (nu0 + n) * logdet
+    return _log_normaliser(state, n, logdet)
 
 
 @base.implements(base.set_items, FullState)
@@ -195,7 +202,7 @@ class BoundFullGaussian(base.BoundFamily):
         vectors, matrices = np.zeros((2, slots, d)), np.zeros((2, slots, d, d))
         state = FullState(
             self.X, np.zeros(slots, np.int64), vectors[0], matrices[0], vectors[1], matrices[1], np.zeros(slots),
-            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), np.zeros(n + 1),
+            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1),
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -212,9 +219,6 @@ class BoundFullGaussian(base.BoundFamily):
             - gammaln((nu0 + size + 1 - d) / 2)
             + 0.5 * d * (np.log(kappa / (kappa + 1)) - math.log(math.pi))
         )
-        # marginal[n+1] - marginal[n] differs from constant[n] in the determinants alone, which the state keeps
-        state.marginal[:] = 0.5 * d * (np.log(kappa0 / kappa) - size * math.log(math.pi))
-        state.marginal[:] += _multigammaln((nu0 + size) / 2, d) - multigammaln(nu0 / 2, d)
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X), by the formula in this file's first lines."""
@@ -230,13 +234,6 @@ class BoundFullGaussian(base.BoundFamily):
             + 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
             + 0.5 * d * math.log(kappa0 / kappa)
         )  # fmt: skip
-
-
-def _multigammaln(a: NDArray[np.float64], d: int) -> NDArray[np.float64]:
-    total = np.full(a.shape, 0.25 * d * (d - 1) * math.log(math.pi))
-    for j in range(d):
-        total += gammaln(a - 0.5 * j)
-    return total
 
 
 @dataclass(frozen=True)
