@@ -28,6 +28,10 @@ class Divergence(ABC):
     squared = False
     """Whether D(x, m) = |x - m|^2, computed without the cancellation of the general form; natural(m) is then m."""
 
+    def n_free(self, points: FloatArray) -> int:
+        """Return the number of free coordinates of a centre."""
+        return int(points.shape[1])
+
     @abstractmethod
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         """Check data and turn it into points whose mean is the centre of a cluster, shape (n, d)."""
@@ -127,6 +131,9 @@ class KullbackLeibler(Divergence):
         counts = check_items(X, counts=True, least=least) + self.smoothing
         distributions: FloatArray = counts / counts.sum(axis=1, keepdims=True)
         return distributions
+
+    def n_free(self, points: FloatArray) -> int:
+        return max(int(points.shape[1]) - 1, 1)
 
     def phi(self, points: FloatArray) -> FloatArray:
         negative_entropy: FloatArray = (points * np.log(points)).sum(axis=-1)

@@ -11,7 +11,7 @@ stops counting at once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from bayesclust.inference.limits.links import LinkGraph
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 MOVED, RESTLESS = 0, 1
-# how far confidence in links grows above all divergences and the penalty: enough to decide, not so much as to round them off
 CEILING = 1e6
 
 
@@ -33,6 +32,19 @@ class Problem(NamedTuple):
     divergence: Divergence
     graph: LinkGraph
     penalty: float
+
+    @classmethod
+    def of(cls, points: FloatArray, divergence: Divergence, graph: LinkGraph, penalty: float) -> Problem:
+        """Pose the problem."""
+        return cls(points, divergence.phi(points), divergence, graph, penalty)
+
+
+class Schedule(NamedTuple):
+    """Confidence in may-links and may-not-links, in units of the divergence, from pass to pass."""
+
+    xi: tuple[float, float]  # in the first pass
+    rate: float = 1.0  # what it is multiplied by after each pass
+    most: float = np.inf  # where growth ends
 
 
 class Solution(NamedTuple):
@@ -56,7 +68,7 @@ class Slots(NamedTuple):
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def squared_distances(x, centers, used, out):
+def squared_distances(x: Any, centers: Any, used: int, out: Any) -> None:
     """Write |x - m_k|^2 for the centres k < used."""
     for k in range(used):
         total = 0.0
@@ -67,7 +79,7 @@ def squared_distances(x, centers, used, out):
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def divergences(x, phi, natural, offset, used, out):
+def divergences(x: Any, phi: float, natural: Any, offset: Any, used: int, out: Any) -> None:
     """Write D(x, m_k) for the centres k < used, given by natural parameters and offsets."""
     for k in range(used):
         total = 0.0
@@ -77,7 +89,20 @@ def divergences(x, phi, natural, offset, used, out):
 
 
 @kernel
-def scan(points, phi, squared, penalty, start, neighbour, may, xi, slack, first, last, used, slots, tally):
+def scan(
+    points: Any,
+    phi: Any,
+    squared: bool,
+    penalty: float,
+    graph: Any,
+    xi: tuple[float, float],
+    slack: float,
+    first: int,
+    last: int,
+    used: int,
+    slots: Any,
+    tally: Any,
+) -> int:
     """Move items first to last - 1 to their best clusters, one by one, until one wants a cluster of its own.
 
     Item i compares D(x_i, m_k) plus the weight of its links into k over all clusters k with the penalty. Ties stay where
@@ -85,6 +110,7 @@ def scan(points, phi, squared, penalty, start, neighbour, may, xi, slack, first,
     more than `slack`. Returns the item that opens a cluster (it is not moved yet), or `last`.
     """
     z, size, natural, offset = slots
+    start, neighbour, may = graph
     cost, link = np.empty(len(size)), np.zeros(len(size))
     for i in range(first, last):
         if squared:
@@ -119,7 +145,7 @@ def scan(points, phi, squared, penalty, start, neighbour, may, xi, slack, first,
 
 
 @kernel
-def sum_by_cluster(points, z, n_clusters):
+def sum_by_cluster(points: Any, z: Any, n_clusters: int) -> Any:
     """Sum of the points of each cluster, shape (K, d), and the sizes."""
     sums, sizes = np.zeros((n_clusters, points.shape[1])), np.zeros(n_clusters, np.int64)
     for i in range(len(points)):
@@ -130,7 +156,7 @@ def sum_by_cluster(points, z, n_clusters):
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def divergence_to_own(points, phi, squared, z, natural, offset):
+def divergence_to_own(points: Any, phi: Any, squared: bool, z: Any, natural: Any, offset: Any) -> float:
     """Sum of D(x_i, m_{z_i})."""
     total = 0.0
     for i in range(len(points)):
@@ -185,8 +211,7 @@ def visit(
     while True:
         used = int(np.flatnonzero(slots.size)[-1]) + 1
         first = scan(
-            points, phi, divergence.squared, penalty, graph.start, graph.neighbour, graph.may, xi, slack, first, last,
-            used, slots, tally,
+            points, phi, divergence.squared, penalty, graph[2:], xi, slack, first, last, used, slots, tally
         )  # fmt: skip
         if first == last:
             return slots, tally
@@ -210,7 +235,7 @@ def _open(problem: Problem, slots: Slots, item: int) -> Slots:
     return slots
 
 
-def means(points: FloatArray, labels: IntArray) -> tuple[IntArray, FloatArray]:
+def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArray, FloatArray]:
     """Return labels without gaps, in the order they had, and the mean of each cluster, shape (K, d)."""
     sums, sizes = sum_by_cluster(points, labels, int(labels.max()) + 1)
     kept = sizes > 0
@@ -225,27 +250,20 @@ def objective(problem: Problem, labels: IntArray, centers: FloatArray, xi: tuple
     return float(data) + graph.inside(labels, xi) + penalty * len(centers)
 
 
-def descend(
-    problem: Problem,
-    labels: IntArray,
-    xi: tuple[float, float],
-    rate: float = 1.0,
-    max_iter: int = 300,
-) -> Solution:
+def descend(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int = 300) -> Solution:
     """Alternate passes over the items and means until nothing moves and no growth of xi would move anything.
+
+    With fixed xi, J falls at every step and the end is a local minimum. With growing xi, J falls between increases, and
+    passes end when nothing moves and no item's links would be served better in another cluster, so that larger xi would
+    change nothing. (TVClust waits for 20 passes without a change; where divergences are large that is before xi has come
+    to weigh anything.)
 
     Parameters
     ----------
     problem : Problem
     labels : (n,) array of int
         Where to start.
-    xi : (float, float)
-        Confidence in may-links and may-not-links, in units of the divergence; the first one where it grows.
-    rate : float, default 1
-        What xi is multiplied by after each pass. With 1, J falls at every step and the end is a local minimum. With more,
-        J falls between increases, and passes end when nothing moves and no item's links would be served better in
-        another cluster, so that larger xi would change nothing. (TVClust waits for 20 passes without a change, which
-        for divergences of large scale end before xi has come to weigh anything.)
+    schedule : Schedule
     max_iter : int, default 300
         Most passes.
 
@@ -254,18 +272,25 @@ def descend(
     Solution
     """
     labels, centers = means(problem.points, labels)
-    spread = problem.divergence.between(problem.points, problem.points.mean(axis=0, keepdims=True)).max()
-    ceiling = CEILING * (problem.penalty + spread)
+    xi, rate, most = schedule
+    # far above all divergences and the penalty links decide alone, and more would only round the divergences off
+    most = min(most, CEILING * (problem.penalty + spread(problem).max())) if rate > 1 else max(xi)
     path: list[float] = []
-    converged = False
-    while not converged and len(path) < max_iter:
-        if path and rate > 1 and max(xi) < ceiling:
-            xi = (xi[0] * rate, xi[1] * rate)
-        slots = new_slots(problem, labels, centers)
-        slots, tally = visit(problem, slots, xi, slack=min(xi) / 2)
+    while True:
+        slots, tally = visit(problem, new_slots(problem, labels, centers), xi, slack=min(xi) / 2)
         if tally[MOVED]:
             labels, centers = means(problem.points, slots.z)
         path.append(objective(problem, labels, centers, xi))
-        growing = rate > 1 and max(xi) < ceiling
-        converged = not tally[MOVED] and not (growing and tally[RESTLESS])
-    return Solution(labels, centers, path[-1], np.array(path), xi, converged)
+        grows = max(xi) < most
+        converged = not tally[MOVED] and not (grows and tally[RESTLESS])
+        if converged or len(path) == max_iter:
+            return Solution(labels, centers, path[-1], np.array(path), xi, converged)
+        if grows:
+            factor = min(rate, most / max(xi))
+            xi = (xi[0] * factor, xi[1] * factor)
+
+
+def spread(problem: Problem) -> FloatArray:
+    """Divergence of every item from the mean of all, shape (n,)."""
+    middle = problem.points.mean(axis=0, keepdims=True)
+    return problem.divergence.between(problem.points, middle)[:, 0]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesclust.inference.limits.links import reorder
-from bayesclust.inference.limits.rdp_means import Problem, Solution, descend
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, descend
 from bayesclust.typing import FloatArray, IntArray
 
 # the table of all pairs of clusters is made up to this many clusters
@@ -72,23 +72,18 @@ def _merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int
 
 def improve(problem: Problem, labels: IntArray, xi: tuple[float, float], max_iter: int = 300) -> Solution:
     """Alternate passes over items and merges of clusters until neither lowers J at fixed xi."""
-    solution = descend(problem, labels, xi, max_iter=max_iter)
+    solution = descend(problem, labels, Schedule(xi), max_iter)
     path = solution.path
     while True:
         merged = merge(problem, solution.labels, solution.centers, xi)
         if merged is solution.labels or (merged == solution.labels).all():
             return solution._replace(path=path)
-        solution = descend(problem, merged, xi, max_iter=max_iter)
+        solution = descend(problem, merged, Schedule(xi), max_iter)
         path = np.concatenate([path, solution.path])
 
 
 def search(
-    problem: Problem,
-    xi: tuple[float, float],
-    rate: float = 1.0,
-    n_init: int = 10,
-    max_iter: int = 300,
-    rng: np.random.Generator | None = None,
+    problem: Problem, schedule: Schedule, n_init: int = 1, max_iter: int = 300, rng: np.random.Generator | None = None
 ) -> Solution:
     """Return the best solution of several starts.
 
@@ -99,10 +94,8 @@ def search(
     Parameters
     ----------
     problem : Problem
-    xi : (float, float)
-    rate : float, default 1
-        Growth of xi per pass, as in `descend`.
-    n_init : int, default 10
+    schedule : Schedule
+    n_init : int, default 1
         Number of starts.
     max_iter : int, default 300
         Most passes of a descent.
@@ -112,33 +105,31 @@ def search(
     Returns
     -------
     Solution
-        With clusters in the order of their first items.
+        With clusters in the order of their first items, and a path that joins the descent and the improvements.
     """
-    n = len(problem.points)
-    rng = np.random.default_rng() if rng is None else rng
-    ends = [descend(problem, np.zeros(n, dtype=np.int64), xi, rate, max_iter)]
-    for _ in range(n_init - 1):
-        ends.append(_from_random_items(problem, 2 * len(ends[0].centers), xi, rate, max_iter, rng))
+    ends = [descend(problem, np.zeros(len(problem.points), dtype=np.int64), schedule, max_iter)]
+    if rng is not None:
+        most = 2 * len(ends[0].centers)
+        ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in range(n_init - 1)]
     final = max((end.xi for end in ends), key=max)
-    best = None
+    best: Solution | None = None
     for end in ends:
         solution = improve(problem, end.labels, final, max_iter)
         if best is None or solution.objective < best.objective - 1e-9 * abs(best.objective):
-            best = solution._replace(path=np.concatenate([end.path, solution.path]))
+            converged = end.converged and solution.converged
+            best = solution._replace(path=np.concatenate([end.path, solution.path]), converged=converged)
     assert best is not None
     return _in_order(best)
 
 
-def _from_random_items(
-    problem: Problem, most: int, xi: tuple[float, float], rate: float, max_iter: int, rng: np.random.Generator
-) -> Solution:
+def _from_random_items(problem: Problem, most: int, schedule: Schedule, max_iter: int, rng: np.random.Generator) -> Solution:
     n = len(problem.points)
     order = rng.permutation(n)
-    # shuffled data is walked faster than data in shuffled order
+    # items are walked in the order of memory: shuffling them once is faster than visiting them out of order
     points = problem.points[order]
     shuffled = problem._replace(points=points, phi=problem.phi[order], graph=reorder(problem.graph, order))
     seeds = points[: rng.integers(1, min(n, most) + 1)]
-    end = descend(shuffled, problem.divergence.between(points, seeds).argmin(axis=1), xi, rate, max_iter)
+    end = descend(shuffled, problem.divergence.between(points, seeds).argmin(axis=1), schedule, max_iter)
     labels = np.empty(n, dtype=np.int64)
     labels[order] = end.labels
     return end._replace(labels=labels)

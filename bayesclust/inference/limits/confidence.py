@@ -1,0 +1,125 @@
+"""How much answers weigh against data: the growth of xi, ended where answers held out are predicted best."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesclust.constraints.base import View
+from bayesclust.inference.limits.divergences import Divergence
+from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, spread
+from bayesclust.inference.limits.search import improve
+from bayesclust.typing import BoolArray, FloatArray
+
+# fewer answers than this say too little about the others
+FEWEST_ANSWERS = 10
+FOLDS = 5
+# above this many mean divergences links decide nearly alone
+LARGEST_SHARE = 64.0
+
+
+def first_xi(problem: Problem, share: float = 1e-3) -> float:
+    """Return a small confidence, as a share of the mean divergence of items from their overall mean."""
+    mean = float(spread(problem).mean())
+    return share * mean if mean > 0 else share
+
+
+def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return how well answers are predicted by partitions that were found without them.
+
+    Answers fall at random in five parts. For each part a solution for the other four is followed through growing `xis`,
+    and at each xi the part's log probability given the partition is taken, noise integrated out under the views' priors.
+
+    Parameters
+    ----------
+    views : sequence of View
+    problem : Problem
+        Its links are replaced by those of the other parts.
+    xis : (t,) array of float
+        Increasing values of xi1 = xi2.
+    rng : numpy Generator
+
+    Returns
+    -------
+    (t,) array of float
+        Sums over the parts.
+    """
+    parts = [rng.permutation(len(view)) % FOLDS for view in views]
+    total = np.zeros(len(xis))
+    for fold in range(FOLDS):
+        kept = [_rows(view, part != fold) for view, part in zip(views, parts, strict=True)]
+        held = [_rows(view, part == fold) for view, part in zip(views, parts, strict=True)]
+        fold_problem = problem._replace(graph=link_graph(kept, len(problem.points)))
+        labels = np.zeros(len(problem.points), dtype=np.int64)
+        for step, xi in enumerate(xis):
+            labels = improve(fold_problem, labels, (xi, xi), max_iter=30).labels
+            total[step] += sum(view.noise.log_marginal(view.counts(labels)) for view in held)
+    return total
+
+
+def _rows(view: View, kept: BoolArray) -> View:
+    """Return the view with some of its answers only."""
+    part = copy.copy(view)
+    part.items, part.answers, part.source = view.items[kept], view.answers[kept], view.source[kept]
+    return part
+
+
+def enough(views: Sequence[View]) -> bool:
+    """Return whether there are answers enough to hold some out."""
+    return sum(map(len, views)) >= FEWEST_ANSWERS
+
+
+def choose(
+    views: Sequence[View],
+    points: FloatArray,
+    divergence: Divergence,
+    penalties: FloatArray,
+    xi0: float | None,
+    rate: float,
+    rng: np.random.Generator,
+) -> tuple[float, Schedule]:
+    """Return the penalty, of those given, and the schedule of xi under which answers held out are predicted best.
+
+    Parameters
+    ----------
+    views : sequence of View
+        At least ten answers.
+    points : (n, d) array
+    divergence : Divergence
+    penalties : array of float
+        In falling order.
+    xi0 : float or None
+        Where xi starts to grow; None starts at a thousandth of the mean divergence of items from their overall mean.
+    rate : float
+        Growth of xi per pass, above 1.
+    rng : numpy Generator
+
+    Returns
+    -------
+    penalty : float
+        Of equals the largest.
+    schedule : Schedule
+        Up to the best xi, of equals the largest; without end, as in TVClust, where the largest xi tried predicts best.
+    """
+    graph = link_graph(views, len(points))
+    problem = Problem.of(points, divergence, graph, float(penalties[0]))
+    start = first_xi(problem) if xi0 is None else xi0
+    endless = Schedule((start, start), rate)
+    largest = LARGEST_SHARE * first_xi(problem, share=1.0)
+    steps = max(0, int(np.ceil(np.log(largest / start) / np.log(rate))))
+    xis: FloatArray = start * rate ** np.arange(steps + 1, dtype=np.float64)
+    seed = int(rng.integers(2**63))
+    best, chosen = -np.inf, (problem.penalty, endless)
+    for penalty in penalties:
+        # the same parts for every penalty, so that they compare
+        parts = np.random.default_rng(seed)
+        scores = held_out_log_prob(views, problem._replace(penalty=float(penalty)), xis, parts)
+        step = len(xis) - 1 - int(np.argmax(scores[::-1]))
+        if scores[step] > best:
+            best = scores[step]
+            most = np.inf if step == len(xis) - 1 else float(xis[step])
+            chosen = float(penalty), endless._replace(most=most)
+    return chosen
