@@ -47,7 +47,7 @@ def link_graph(views: Sequence[View], n_items: int) -> LinkGraph:
     >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
     >>> graph = link_graph([links], n_items=3)
     >>> graph.start, graph.neighbour, graph.may
-    (array([0, 1, 3, 4]), array([1, 0, 2, 1], dtype=int32), array([ True,  True, False, False]))
+    (array([0, 1, 3, 4]), array([1, 2, 0, 1], dtype=int32), array([ True, False,  True, False]))
     >>> graph.inside(np.array([0, 0, 0]), xi=(10.0, 1.0))
     -9.0
     """

@@ -1,0 +1,6 @@
+"""Estimators with the interface of scikit-learn, one file each."""
+
+from bayesclust.estimators.rdp_means import DPMeans, RDPMeans
+from bayesclust.estimators.tvclust import TVClust
+
+__all__ = ["DPMeans", "RDPMeans", "TVClust"]
