@@ -1,4 +1,4 @@
-"""Posterior similarity: how often two items are together."""
+"""How often each two items share a cluster."""
 
 from __future__ import annotations
 
@@ -10,18 +10,31 @@ from bayesclust._jit import kernel
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import FloatArray
 
+__all__ = ["similarity_matrix"]
+
+TILE = 32
+"""Items compared with each other while their labels stay in the processor's cache."""
+BLOCK = 1024
+"""Draws compared at a time."""
+
 
 def similarity_matrix(posterior: Any) -> FloatArray:
-    """Return the posterior probability that two items belong together.
+    """Return the posterior probability that each two items are in the same cluster.
 
     Parameters
     ----------
-    posterior : DataTree, fitted estimator, or array of shape (draws, n)
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition; chains are pooled.
 
     Returns
     -------
-    ndarray of shape (n, n)
-        Symmetric, ones on the diagonal.
+    (n, n) array of float64
+        Symmetric, with ones on the diagonal; each entry a whole number of draws over their number.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions.
 
     Examples
     --------
@@ -30,24 +43,30 @@ def similarity_matrix(posterior: Any) -> FloatArray:
            [0.5, 1. , 0.5],
            [0. , 0.5, 1. ]])
     """
-    z = stacked_partitions(posterior)
-    together = np.zeros((z.shape[1], z.shape[1]), dtype=np.int64)
-    _count_together(np.ascontiguousarray(z), together)
-    similarity: FloatArray = together / len(z)
-    return similarity
+    draws = stacked_partitions(posterior)
+    together = _count_together(np.ascontiguousarray(draws.T))
+    value: FloatArray = together / len(draws)
+    return value
 
 
 @kernel
-def _count_together(z, together):  # type: ignore[no-untyped-def]
-    draws, n = z.shape
-    for i in range(n):
-        together[i, i] = draws
-    for b in range(draws):
-        row = z[b]
-        for i in range(n):
-            label = row[i]
-            for j in range(i):
-                together[i, j] += row[j] == label
+def _count_together(z):  # type: ignore[no-untyped-def]
+    """Count draws with equal labels for items of z (n, draws)."""
+    n, n_draws = z.shape
+    out = np.zeros((n, n), np.int32)
+    for top in range(0, n, TILE):
+        for left in range(top, n, TILE):
+            for first in range(0, n_draws, BLOCK):
+                last = min(first + BLOCK, n_draws)
+                for i in range(top, min(top + TILE, n)):
+                    a = z[i, first:last]
+                    for j in range(max(left, i), min(left + TILE, n)):
+                        b = z[j, first:last]
+                        count = np.int16(0)
+                        for t in range(a.size):
+                            count = np.int16(count + (a[t] == b[t]))
+                        out[i, j] += count
     for i in range(n):
         for j in range(i):
-            together[j, i] = together[i, j]
+            out[i, j] = out[j, i]
+    return out

@@ -1,0 +1,138 @@
+"""Partitions as arrays of labels: canonical form and the checks of what users pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesclust._jit import kernel
+from bayesclust.typing import ArrayLike
+
+__all__ = ["Labels", "as_labels", "as_partitions", "canonical", "partition_sizes"]
+
+Labels = np.ndarray[Any, np.dtype[Any]]
+
+
+def canonical(z: ArrayLike) -> Labels:
+    """Return partitions with labels 0, 1, ... in order of first appearance.
+
+    Parameters
+    ----------
+    z : (..., n) array of int
+        Labels; any integers.
+
+    Returns
+    -------
+    (..., n) array of int16
+        Equal rows for equal partitions, whatever the labels were. int32 from 32768 items on.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the labels are not integers, or there is no axis of items.
+
+    Examples
+    --------
+    >>> canonical([[7, 7, 2, 7], [1, 0, 1, 2]])
+    array([[0, 0, 1, 0],
+           [0, 1, 0, 2]], dtype=int16)
+    """
+    array = np.asarray(z)
+    if array.ndim == 0:
+        raise ValueError("labels must have shape (..., n); got a single number: pass an array with one label per item.")
+    if array.dtype.kind not in "iub":
+        raise TypeError(f"labels must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ...")
+    n = array.shape[-1]
+    out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
+    if array.size == 0:
+        return out
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= 4 * n + 1024:
+        array = np.unique(array, return_inverse=True)[1].reshape(array.shape)
+        high = int(array.max())
+    rows = np.ascontiguousarray(array, dtype=np.int64).reshape(-1, n)
+    _renumber(rows, out.reshape(-1, n), high + 1)
+    return out
+
+
+@kernel
+def _renumber(z, out, n_labels):  # type: ignore[no-untyped-def]
+    seen = np.full(n_labels, -1, np.int64)
+    for row in range(z.shape[0]):
+        count = 0
+        for i in range(z.shape[1]):
+            label = z[row, i]
+            if seen[label] < 0:
+                seen[label] = count
+                count += 1
+            out[row, i] = seen[label]
+        for i in range(z.shape[1]):
+            seen[z[row, i]] = -1
+
+
+def as_labels(z: ArrayLike, what: str) -> Labels:
+    """Return one partition in canonical form.
+
+    Parameters
+    ----------
+    z : (n,) array of int
+    what : str
+        What the caller's argument is called.
+
+    Returns
+    -------
+    (n,) array of int16
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is not one label per item.
+    """
+    array = np.asarray(z)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label per item.")
+    return canonical(array)
+
+
+def as_partitions(draws: ArrayLike) -> Labels:
+    """Return partitions in canonical form.
+
+    Parameters
+    ----------
+    draws : (draws, n) array of int
+
+    Returns
+    -------
+    (draws, n) array of int16
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the shape is another or the labels are not integers.
+    """
+    array = np.asarray(draws)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(
+            f"draws must have shape (draws, n), both at least 1; got {array.shape}: pass one row of labels per draw."
+        )
+    return canonical(array)
+
+
+def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the cluster sizes of partitions.
+
+    Parameters
+    ----------
+    z : (..., n) array of int
+        Labels 0, 1, ...
+
+    Returns
+    -------
+    (..., K) array of int64
+        K is the largest number of clusters; zeros where a partition has fewer.
+    """
+    rows = z.reshape(-1, z.shape[-1]).astype(np.int64)
+    width = int(rows.max()) + 1
+    flat = rows + np.arange(len(rows))[:, None] * width
+    return np.bincount(flat.ravel(), minlength=len(rows) * width).reshape(*z.shape[:-1], width)

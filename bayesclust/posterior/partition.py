@@ -1,0 +1,183 @@
+"""The partition that best stands for a posterior: least posterior expected loss, found by the SALSO algorithm."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+
+from bayesclust.checks import check_int, check_random_state
+from bayesclust.posterior import _search
+from bayesclust.posterior._exact import best_of_all
+from bayesclust.posterior.labels import Labels, canonical
+from bayesclust.posterior.losses import Loss, as_loss
+from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.typing import IntArray, Seed
+
+__all__ = ["point_estimate"]
+
+ATTEMPTS = 10
+"""Clusters destroyed and rebuilt per run, as in the R package salso."""
+ORDERS = 4
+"""Random orders of the items per run."""
+EXACT_BY_DEFAULT = 7
+EXACT_AT_MOST = 10
+FIXED_POINT_BITS = 30
+
+
+@overload
+def point_estimate(
+    posterior: Any,
+    loss: str | Loss = ...,
+    *,
+    n_runs: int = ...,
+    max_clusters: int = ...,
+    seed: Seed = ...,
+    n_jobs: int | None = ...,
+    exact: bool | None = ...,
+    return_loss: Literal[False] = ...,
+) -> IntArray: ...
+@overload
+def point_estimate(
+    posterior: Any,
+    loss: str | Loss = ...,
+    *,
+    n_runs: int = ...,
+    max_clusters: int = ...,
+    seed: Seed = ...,
+    n_jobs: int | None = ...,
+    exact: bool | None = ...,
+    return_loss: Literal[True],
+) -> tuple[IntArray, float]: ...
+
+
+def point_estimate(
+    posterior: Any,
+    loss: str | Loss = "vi",
+    *,
+    n_runs: int = 16,
+    max_clusters: int = 0,
+    seed: Seed = 0,
+    n_jobs: int | None = None,
+    exact: bool | None = None,
+    return_loss: bool = False,
+) -> IntArray | tuple[IntArray, float]:
+    """Return the partition of least posterior expected loss that a stochastic search finds.
+
+    The search is SALSO (Dahl, Johnson and Müller 2022, Algorithm 1): items are allocated one by one in random order,
+    each where it costs least; then visited again until none would move ("sweetening"); then clusters are destroyed and
+    their items allocated anew, where that lowers the loss ("zealous updates"). Several runs, the best one wins. Every
+    second run starts from a draw of the posterior instead of from nothing. No n x n matrix is formed: a pass over
+    the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K bytes per cluster of a draw.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition: what a sampler returned, a fitted estimator, or labels.
+    loss : str or Loss, default "vi"
+        "vi" (variation of information), "binder", or a value such as ``losses.VI(a=0.5)``. VI is the default since
+        Binder's loss tends to leave small spurious clusters (Wade and Ghahramani 2018).
+    n_runs : int, default 16
+        Independent searches; 16 is the R package's default.
+    max_clusters : int, default 0
+        The estimate has no more clusters than this; 0 stands for the largest number in any draw.
+    seed : int, Generator or None, default 0
+        The same integer gives the same estimate, whatever `n_jobs` is.
+    n_jobs : int or None, default None
+        Threads; None takes one per processor.
+    exact : bool or None, default None
+        Go through all partitions instead (at most 10 items); None does so up to 7 items.
+    return_loss : bool, default False
+        Also return the expected loss of the estimate.
+
+    Returns
+    -------
+    labels : (n,) array of int64
+        Labels 0 .. K-1 in order of first appearance.
+    expected_loss : float
+        Only where `return_loss` is set. In bits for VI.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, the loss is unknown, a count is not positive, or exact is asked for more
+        than 10 items.
+
+    Examples
+    --------
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
+    >>> point_estimate(draws)
+    array([0, 0, 1, 1])
+    >>> point_estimate(draws, loss="binder", return_loss=True)
+    (array([0, 0, 1, 1]), 0.125)
+    """
+    value = as_loss(loss)
+    draws = stacked_partitions(posterior)
+    check_int(n_runs, "n_runs")
+    limit = check_int(max_clusters, "max_clusters", least=0) or int(draws.max()) + 1
+    workers = os.cpu_count() or 1 if n_jobs is None else check_int(n_jobs, "n_jobs")
+    n = draws.shape[1]
+    if exact and n > EXACT_AT_MOST:
+        raise ValueError(f"exact goes through all partitions of at most {EXACT_AT_MOST} items; got {n}: leave it out.")
+    problem = make_problem(draws, value, min(limit, n))
+    if exact or (exact is None and n <= EXACT_BY_DEFAULT):
+        labels = best_of_all(problem)
+    else:
+        generators = check_random_state(seed).spawn(n_runs)
+        searches = [_Search(problem, draws, rng, from_draw=run % 2 == 1) for run, rng in enumerate(generators)]
+        with ThreadPoolExecutor(min(workers, n_runs)) as pool:
+            found = list(pool.map(_Search.run, searches))
+        labels = min(found, key=lambda result: result[1])[0]
+    estimate: IntArray = canonical(labels).astype(np.int64)
+    return (estimate, value.expected(estimate, draws)) if return_loss else estimate
+
+
+class _Search(NamedTuple):
+    """One run, with all the randomness it needs."""
+
+    problem: _search.Problem
+    draws: Labels
+    rng: np.random.Generator
+    from_draw: bool
+
+    def run(self) -> tuple[Labels, int]:
+        """Return labels and objective."""
+        n = self.draws.shape[1]
+        orders = np.stack([self.rng.permutation(n) for _ in range(ORDERS)])
+        start = np.full(n, -1, dtype=np.int32)
+        if self.from_draw:
+            draw = self.draws[self.rng.integers(len(self.draws))]
+            if draw.max() < self.problem.limit:
+                start = draw.astype(np.int32)
+        labels, objective = _search.run(self.problem, start, orders, ATTEMPTS)
+        return labels, int(objective)
+
+
+def make_problem(draws: Labels, loss: Loss, limit: int) -> _search.Problem:
+    """Put canonical draws (B, n) and a loss into the tables of the search.
+
+    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below 2^52 and objectives below
+    2^60; Binder's are whole numbers anyway.
+    """
+    B, n = draws.shape
+    f = loss.potential(np.arange(n + 1))
+    d = np.diff(f)
+    first_row = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
+    rows = np.ascontiguousarray((draws + first_row[:-1, None]).T.astype(np.uint32))
+    room = min(2.0**52 / (B * d.max()), 2.0**60 / (4 * B * f.max()))
+    unit = 2.0 ** min(FIXED_POINT_BITS, np.floor(np.log2(room)))
+    potential = np.rint(f * unit).astype(np.int64)
+    size_potential = np.rint((2 - loss.a) * B * unit * f).astype(np.int64)
+    gain = np.diff(potential, append=potential[-1])
+    return _search.Problem(
+        rows=rows,
+        n_rows=int(first_row[-1]),
+        gain=gain.astype(np.float64),
+        potential=potential,
+        size_gain=np.diff(size_potential, append=size_potential[-1]),
+        size_potential=size_potential,
+        steepest=int(np.diff(gain[:-1]).max(initial=0)),
+        limit=limit,
+    )
