@@ -1,7 +1,17 @@
-"""What the draws say: similarity, point estimates, credibility of answers, diagnosis."""
+"""What the draws say: similarity, point estimates, credibility of answers, diagnosis. Knows no model and no sampler."""
 
+from bayesclust.posterior import losses
 from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.similarity import similarity_matrix
-from bayesclust.posterior.tree import to_datatree
+from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 
-__all__ = ["constraint_credibility", "similarity_matrix", "to_datatree"]
+__all__ = [
+    "canonical",
+    "constraint_credibility",
+    "losses",
+    "point_estimate",
+    "similarity_matrix",
+    "stacked_partitions",
+    "to_datatree",
+]

@@ -19,9 +19,20 @@ if TYPE_CHECKING:
     from bayesclust.constraints.dataset import StoredView
 
 
+__all__ = [
+    "canonical",
+    "chain_partitions",
+    "group",
+    "log_joints",
+    "stacked_partitions",
+    "stored_views",
+    "to_datatree",
+]
+
+
 def to_datatree(
     posterior: Mapping[str, ArrayLike],
-    sample_stats: Mapping[str, ArrayLike],
+    sample_stats: Mapping[str, ArrayLike] | None = None,
     *,
     X: ArrayLike | None = None,
     views: Iterable[View] = (),
@@ -33,8 +44,10 @@ def to_datatree(
     Parameters
     ----------
     posterior : mapping of arrays of shape (chain, draw, ...)
-        With "z" (chain, draw, n), which is made canonical: labels 0, 1, ... in order of first appearance.
-    sample_stats : mapping of arrays of shape (chain, draw)
+        With "z" (chain, draw, n), which is made canonical: labels 0, 1, ... in order of first appearance. "n_clusters" is
+        counted where it is missing.
+    sample_stats : mapping of arrays of shape (chain, draw), optional
+        Statistics of the sampler, such as log_joint.
     X : array of shape (n, d), optional
         Data, for the group observed_data.
     views : iterable of View
@@ -50,22 +63,37 @@ def to_datatree(
         Groups posterior, sample_stats and, where given, observed_data and constant_data. It survives
         ``to_netcdf(path, engine="h5netcdf")``.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If z is missing or does not hold integers, or shapes do not fit together.
+
     Examples
     --------
     >>> import numpy as np
-    >>> tree = to_datatree({"z": np.zeros((2, 3, 4), int)}, {"log_joint": np.zeros((2, 3))})
+    >>> tree = to_datatree({"z": np.zeros((2, 3, 4), int)}, {"log_joint": np.zeros((2, 3))}, attrs={"seed": 0})
     >>> sorted(tree.children), dict(tree["posterior"].sizes)
     (['posterior', 'sample_stats'], {'chain': 2, 'draw': 3, 'item': 4})
     """
     import xarray as xr
 
+    if "z" not in posterior:
+        raise ValueError(f"the draws hold no partitions z, only {sorted(posterior)}: pass z (chain, draw, item).")
+    z = np.asarray(posterior["z"])
+    if z.ndim != 3 or z.size == 0:
+        raise ValueError(f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the missing axes.")
+    z = canonical(z)
     names = {"z": ("item",), **(dims or {})}
+    draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
     groups: dict[str, xr.Dataset] = {
-        "posterior": _dataset({**posterior, "z": canonical(posterior["z"])}, names),
-        "sample_stats": _dataset(sample_stats, names),
+        "posterior": _dataset(draws, names, z.shape),
+        "sample_stats": _dataset(sample_stats or {}, names, z.shape),
     }
     if X is not None:
-        groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), np.asarray(X))})
+        data = np.asarray(X)
+        if data.ndim != 2 or len(data) != z.shape[2]:
+            raise ValueError(f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was clustered.")
+        groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
     answers = to_dataset(views)
     if answers.data_vars:
         groups["constant_data"] = answers
@@ -74,30 +102,51 @@ def to_datatree(
     return tree
 
 
-def _dataset(variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:
+def _dataset(
+    variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]], shape: tuple[int, ...]
+) -> xr.Dataset:
     import xarray as xr
 
-    arrays = {name: np.asarray(values) for name, values in variables.items()}
-    data = {
-        name: (("chain", "draw", *dims.get(name, [f"{name}_dim_{j}" for j in range(values.ndim - 2)])), values)
-        for name, values in arrays.items()
-    }
-    chains, draws = next(iter(arrays.values())).shape[:2]
-    return xr.Dataset(data, coords={"chain": np.arange(chains), "draw": np.arange(draws)})
+    data = {}
+    for name, values in variables.items():
+        array = np.asarray(values)
+        if array.shape[:2] != shape[:2]:
+            raise ValueError(
+                f"{name} has shape {array.shape}, but z has {shape[0]} chains of {shape[1]} draws: "
+                "every variable needs (chain, draw) as its first axes."
+            )
+        if array.dtype == np.bool_:  # some of ArviZ's plots stumble over bool
+            array = array.astype(np.int8)
+        own = dims.get(name, [f"{name}_dim_{j}" for j in range(array.ndim - 2)])
+        data[name] = (("chain", "draw", *own), array)
+    return xr.Dataset(data, coords={"chain": np.arange(shape[0]), "draw": np.arange(shape[1])})
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
     plain = isinstance(value, (int, float, str)) and not isinstance(value, bool)
-    return value if plain else json.dumps(value, default=str)
+    fits = not isinstance(value, int) or -(2**63) <= value < 2**63  # netCDF has no larger integers
+    return value if plain and fits else json.dumps(value, default=str)
 
 
 def group(posterior: Any, name: str) -> xr.Dataset:
-    """One group of a tree, or of a fitted estimator's ``posterior_``.
+    """Return one group of a tree, or of a fitted estimator's ``posterior_``.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+    name : str
+        Such as "sample_stats".
+
+    Returns
+    -------
+    xarray.Dataset
 
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is neither a tree nor a fitted estimator.
     ValueError
         If the tree has no such group.
     """
@@ -116,7 +165,16 @@ def group(posterior: Any, name: str) -> xr.Dataset:
 
 
 def chain_partitions(posterior: Any) -> Labels:
-    """Partitions by chain, shape (chain, draw, n), canonical labels.
+    """Return the draws of the partition by chain.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+
+    Returns
+    -------
+    (chain, draw, n) array of int16
+        Canonical labels.
 
     Raises
     ------
@@ -132,11 +190,21 @@ def chain_partitions(posterior: Any) -> Labels:
 
 
 def stacked_partitions(posterior: Any) -> Labels:
-    """Partitions of all chains below each other, shape (draws, n), canonical labels.
+    """Return the draws of the partition, the chains one after another.
 
     Parameters
     ----------
     posterior : DataTree, fitted estimator, or array of shape (draws, n) or (chain, draw, n)
+
+    Returns
+    -------
+    (draws, n) array of int16
+        Canonical labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no partitions in it.
 
     Examples
     --------
@@ -152,12 +220,35 @@ def stacked_partitions(posterior: Any) -> Labels:
 
 
 def stored_views(posterior: Any) -> list[StoredView]:
-    """The answers that a fit was given."""
+    """Return the answers that a fit was given.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+
+    Returns
+    -------
+    list of StoredView
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are none.
+    """
     return views_from_dataset(group(posterior, "constant_data"))
 
 
 def log_joints(posterior: Any) -> FloatArray | None:
-    """log_joint (chain, draw), or None where it was not kept."""
+    """Return log_joint of every draw.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+
+    Returns
+    -------
+    (chain, draw) array of float, or None where it was not kept
+    """
     tree = getattr(posterior, "posterior_", posterior)
     if "sample_stats" not in tree.children or "log_joint" not in tree["sample_stats"]:
         return None
