@@ -107,9 +107,9 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if is_numeric is not None:
         other = [str(column) for column in is_numeric(exclude=["number", "bool", "object"]).columns]
         if other:
-            columns = "column" if len(other) == 1 else "columns"
+            which, them = ("column {} does not", "it") if len(other) == 1 else ("columns {} do not", "them")
             raise TypeError(
-                f"{name} must hold numbers, but {columns} {_some(other)} do not: drop or encode them as numbers."
+                f"{name} must hold numbers, but {which.format(_some(other))}: drop {them} or encode {them} as numbers."
             )
     array: np.ndarray[Any, Any] = np.asarray(X)
     if array.dtype == object and hasattr(X, "isna"):
@@ -128,8 +128,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _check_finite(array: FloatArray, name: str) -> None:
-    # a sum is finite only if every entry is, and costs no array of flags
-    if np.isfinite(array.sum()) and np.abs(array).max() <= LARGEST:
+    # NaN passes through extremes, and fails both comparisons
+    if array.min() >= -LARGEST and array.max() <= LARGEST:
         return
     remedy = "remove these items or fill in values"
     for what, flags in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
