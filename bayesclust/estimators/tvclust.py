@@ -7,18 +7,17 @@ from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
-from bayesclust.posterior.partition import point_estimate
 from numpy.random import Generator
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
 
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_views
+from bayesclust.checks import check_choice, check_int, check_random_state
+from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
+from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -26,7 +25,7 @@ SAMPLERS = ("collapsed",)
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-class TVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class TVClust(ConstrainedClusterer):
     """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
 
     Parameters
@@ -142,15 +141,11 @@ class TVClust(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         schedule = self._check_settings()
         loss = as_loss(self.loss)
-        items = check_items(X)
-        validate_data(self, X, skip_check_array=True)
-        views = tuple(check_views(constraints, len(items)))
-        bound = get_family(self.family).bind(items)
-        problem = TVClustProblem(bound, views, Concentration.parse(self.concentration))
+        family, concentration = get_family(self.family), Concentration.parse(self.concentration)
+        items, views = self._enter(X, constraints)
+        problem = TVClustProblem(family.bind(items), tuple(views), concentration)
         seed = check_random_state(self.random_state)
-        draws = run_chains(
-            self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs
-        )
+        draws = run_chains(self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs)
         self.posterior_ = self._tree(draws, problem, items)
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
         self.n_clusters_ = int(self.labels_.max()) + 1
