@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.typing import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bayesclust.typing import BoolArray, FloatArray
 
 __all__ = ["Run", "draw", "fit", "main", "report"]
 
@@ -70,9 +67,7 @@ def fit(*, chains: int = 4, warmup: int = 500, samples: int = 1000, seed: int = 
     data = bc.datasets.load("wine")
     X: FloatArray = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, flip=0.1, seed=seed)
-    sampler = bc.TVClust(
-        num_chains=chains, num_warmup=warmup, num_samples=samples, random_state=seed, progress=progress
-    )
+    sampler = bc.TVClust(num_chains=chains, num_warmup=warmup, num_samples=samples, random_state=seed, progress=progress)
     limit = bc.RDPMeans(random_state=seed)
     seconds = {}
     for name, method in (("sampler", sampler), ("limit", limit)):
@@ -99,7 +94,7 @@ def report(run: Run) -> str:
 
 def _setting(run: Run) -> Iterator[str]:
     n, d = run.data.X.shape
-    flipped = np.count_nonzero(run.links.flipped)
+    flipped = np.count_nonzero(_flipped(run))
     chains, draws = (run.sampler.posterior_["posterior"].sizes[name] for name in ("chain", "draw"))
     yield f"Wine: {n} items, {d} features, {len(run.data.target_names)} classes that no method sees."
     yield f"{len(run.links)} of {n * (n - 1) // 2} pairs answered, {flipped} of them wrongly."
@@ -113,16 +108,29 @@ def _posterior(run: Run) -> Iterator[str]:
     posterior = run.sampler.posterior_
     names = {"K": "n_clusters", "p": "p", "q": "q", "concentration": "concentration"}
     draws = posterior["posterior"].dataset[list(names.values())]
-    ess, rhat = az.ess(draws), az.rhat(draws)
-    yield "POSTERIOR            mean     90% interval     R-hat      ESS"
+    ess, rhat, truth = az.ess(draws), az.rhat(draws), _truth(run)
+    yield "POSTERIOR            mean     90% interval     truth     R-hat      ESS"
     for shown, name in names.items():
         low, high = np.quantile(draws[name], [0.05, 0.95])
         numbers = f"{float(draws[name].mean()):8.2f} {low:8.2f} to {high:.2f}"
-        yield f"  {shown:<14}{numbers:<28}{float(rhat[name].max()):9.3f} {float(ess[name].min()):8.0f}"
-    yield "  (p: a link within a cluster is answered \"same\"; q: one between clusters \"different\"; both were 0.9)"
+        diagnosed = f"{float(rhat[name].max()):10.3f} {float(ess[name].min()):8.0f}"
+        yield f"  {shown:<14}{numbers:<27}{truth.get(shown, ''):>7}{diagnosed}"
     clusters, counts = np.unique(draws["n_clusters"], return_counts=True)
-    yield "  " + "   ".join(f"P(K = {k}) = {c / counts.sum():.3f}" for k, c in zip(clusters, counts, strict=True))
+    shares = zip(clusters, counts / counts.sum(), strict=True)
+    yield "  " + "   ".join(f"P(K = {k}) = {share:.2f}" for k, share in shares if share >= 0.005)
+    yield '  p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different".'
     yield f"  {bc.diagnose(posterior)}"
+
+
+def _truth(run: Run) -> dict[str, str]:
+    """Classes, and the shares of right answers within and between them."""
+    within = run.data.y[run.links.items[:, 0]] == run.data.y[run.links.items[:, 1]]
+    right = ~_flipped(run)
+    return {
+        "K": f"{len(run.data.target_names)}",
+        "p": f"{right[within].mean():.2f}",
+        "q": f"{right[~within].mean():.2f}",
+    }
 
 
 def _agreement(run: Run) -> Iterator[str]:
@@ -139,7 +147,7 @@ def _agreement(run: Run) -> Iterator[str]:
 def _answers(run: Run) -> Iterator[str]:
     from sklearn.metrics import roc_auc_score
 
-    answers = _credibility(run)
+    answers = bc.constraint_credibility(run.sampler.posterior_).assign(flipped=_flipped(run))
     least = answers.nsmallest(SHOWN, "credibility")
     yield f"THE {SHOWN} ANSWERS LEAST TO BE BELIEVED"
     for row in least.itertuples():
@@ -151,9 +159,10 @@ def _answers(run: Run) -> Iterator[str]:
         yield f"  Credibility tells right answers from flipped ones with an area under the ROC curve of {area:.3f}."
 
 
-def _credibility(run: Run) -> pd.DataFrame:
-    table = bc.constraint_credibility(run.sampler.posterior_)
-    return table.assign(flipped=np.asarray(run.links.flipped))
+def _flipped(run: Run) -> BoolArray:
+    if run.links.flipped is None:
+        raise ValueError("the links of a run must know which of them were flipped: draw them by their sample method.")
+    return run.links.flipped
 
 
 def draw(run: Run, folder: Path) -> list[Path]:
@@ -172,19 +181,17 @@ def draw(run: Run, folder: Path) -> list[Path]:
     """
     import matplotlib
 
-    matplotlib.use("Agg")
+    matplotlib.use("Agg")  # files only, wherever this runs
     folder.mkdir(parents=True, exist_ok=True)
     posterior = run.sampler.posterior_
-    figures = {
+    figures: dict[str, Callable[[], Any]] = {
         "similarity.png": lambda: bc.plots.similarity(posterior, labels=run.sampler.labels_),
-        "credibility.png": lambda: bc.plots.constraints(posterior),
+        "credibility.png": lambda: bc.plots.constraints(posterior, flipped=run.links.flipped),
         "traces.png": lambda: bc.plots.traces(posterior),
     }
     written = []
     for name, make in figures.items():
-        axes: Any = make()
-        figure = np.ravel(axes)[0].figure
-        figure.savefig(folder / name, dpi=150, bbox_inches="tight")
+        np.ravel(make())[0].figure.savefig(folder / name, dpi=150, bbox_inches="tight")
         written.append(folder / name)
     posterior.to_netcdf(folder / "posterior.nc", engine="h5netcdf")
     return [*written, folder / "posterior.nc"]
