@@ -2,13 +2,16 @@
 
 from bayesclust.posterior import losses
 from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.diagnostics import Report, diagnose
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.similarity import similarity_matrix
 from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 
 __all__ = [
+    "Report",
     "canonical",
     "constraint_credibility",
+    "diagnose",
     "losses",
     "point_estimate",
     "similarity_matrix",

@@ -1,0 +1,261 @@
+"""Whether to trust a run: convergence of label-free functionals and of whole partitions, and a verdict in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.checks import check_int
+from bayesclust.posterior.functionals import Functionals, label_free, partition_distances
+from bayesclust.posterior.labels import Labels
+from bayesclust.typing import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Report", "diagnose"]
+
+MAX_RHAT, MIN_ESS = 1.05, 100.0
+GOOD_RHAT, GOOD_ESS = 1.01, 400.0
+"""Vehtari et al. (2021) recommend these for every quantity that is reported."""
+FEWEST_DRAWS = 4
+NATS_APART = 10.0
+FINE = ("converged", "constant")
+MORE = "increase num_warmup and num_samples"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What `diagnose` found.
+
+    Parameters
+    ----------
+    ok : bool
+        Whether the draws can be used.
+    verdict : str
+        The reason in one or two sentences, and what to do.
+    table : pandas.DataFrame
+        One row per functional: mean, sd, rhat, ess (bulk) and state, one of "converged", "constant" (the same value in
+        all draws: chains agree, and R-hat is undefined), "slow" (R-hat or effective sample size fall short), "frozen" (each
+        chain keeps a value of its own) and "unknown" (too few draws or chains to tell).
+    distances : pandas.DataFrame
+        Mean variation of information, in bits, between draws of each two chains; within chains on the diagonal.
+    """
+
+    ok: bool
+    verdict: str
+    table: pd.DataFrame
+    distances: pd.DataFrame
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def __repr__(self) -> str:
+        return f"Report(ok={self.ok}, verdict={self.verdict!r})"
+
+    def _repr_html_(self) -> str:
+        colour = "#0072B2" if self.ok else "#D55E00"
+        head = f'<p style="border-left: 4px solid {colour}; padding-left: 8px"><b>{escape(self.verdict)}</b></p>'
+        return head + self.table.to_html(float_format="{:.4g}".format, na_rep="")
+
+
+def diagnose(
+    posterior: Any, *, n_pairs: int = 20, max_rhat: float = MAX_RHAT, min_ess: float = MIN_ESS, seed: int = 0
+) -> Report:
+    """Judge whether the chains of a run agree and have moved enough.
+
+    Labels have no meaning across draws, so nothing is computed from them directly. Followed are the number of clusters, the
+    entropy of their sizes, the largest of them, the Rand index to a reference partition, whether random pairs are together,
+    the log joint, and all continuous parameters: rank-normalised split R-hat and bulk effective sample size (Vehtari et al.
+    2021). Partitions are also compared as wholes, by the variation of information between and within chains, and chains by
+    how many nats their log joints are apart: chains stuck in different modes can agree in all single numbers.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+    n_pairs : int, default 20
+        Random pairs of items that are followed, half of them from within the clusters of the reference.
+    max_rhat : float, default 1.05
+        Largest R-hat that passes. With some thirty functionals, 1.01 would be missed by chance in good runs; the
+        verdict says where 1.01 and an effective sample size of 400 are reached throughout.
+    min_ess : float, default 100
+        Least effective sample size that passes, enough for posterior means; tail probabilities need more.
+    seed : int, default 0
+        Of the choice of pairs.
+
+    Returns
+    -------
+    Report
+        Prints as its verdict. Of a single chain or of fewer than four draws a chain it is never `ok`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> rng = np.random.default_rng(0)
+    >>> z = np.tile([0, 0, 0, 1, 1, 1], (4, 200, 1))
+    >>> z[:, :, 2] = rng.integers(2, size=(4, 200))
+    >>> report = bc.diagnose(to_datatree({"z": z}))
+    >>> report.ok
+    True
+    >>> z[3, :, 1] = 1
+    >>> print(bc.diagnose(to_datatree({"z": z})))
+    Do not trust this run: ...
+    """
+    check_int(n_pairs, "n_pairs", least=0)
+    functionals = label_free(posterior, n_pairs, seed)
+    table = _table(functionals, max_rhat, min_ess)
+    distances = partition_distances(functionals.z)
+    ok, verdict = _verdict(functionals, table, distances)
+    return Report(ok, verdict, table, _frame(distances))
+
+
+def _frame(distances: FloatArray) -> pd.DataFrame:
+    import pandas as pd
+
+    chains = pd.RangeIndex(len(distances), name="chain")
+    return pd.DataFrame(distances, index=chains, columns=chains)
+
+
+def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = {}
+    for name, values in functionals.values.items():
+        rhat, ess = _convergence(values)
+        state = _state(values, rhat, ess, max_rhat, min_ess)
+        rows[name] = (float(np.mean(values)), float(np.std(values)), rhat, ess, state)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "sd", "rhat", "ess", "state"])
+
+
+def _convergence(values: Labels) -> tuple[float, float]:
+    """R-hat and bulk ESS, nan where they are undefined; of a single chain R-hat compares its halves."""
+    # all of arviz takes over a second to import; its array functions do not
+    array_stats: Any = import_module("arviz_stats.base").array_stats
+    draws = values.shape[1]
+    if draws < FEWEST_DRAWS or np.ptp(values, axis=1).max() == 0 or not np.isfinite(values).all():
+        return float("nan"), float("nan")
+    x = values.astype(np.float64)
+    halves = x[:, : draws // 2 * 2].reshape(2 * len(x), -1) if len(x) == 1 and draws >= 2 * FEWEST_DRAWS else x
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(array_stats.rhat(halves)), float(array_stats.ess(x))
+
+
+def _state(values: Labels, rhat: float, ess: float, max_rhat: float, min_ess: float) -> str:
+    if values.shape[1] < FEWEST_DRAWS:
+        return "unknown"
+    if np.ptp(values, axis=1).max() == 0:
+        return "frozen" if np.ptp(values) > 0 else "constant"
+    if rhat <= max_rhat and ess >= min_ess:
+        return "unknown" if len(values) == 1 else "converged"
+    return "slow"
+
+
+def _verdict(functionals: Functionals, table: pd.DataFrame, distances: FloatArray) -> tuple[bool, str]:
+    chains, draws, _ = functionals.z.shape
+    if draws < FEWEST_DRAWS:
+        return False, (
+            f"This run cannot be judged: {draws} draws a chain are too few to see whether it has converged; "
+            "increase num_samples."
+        )
+    reasons = [*_stuck(functionals.log_joint), *_apart(distances), *_unsettled(table)]
+    if chains == 1:
+        inside = f"Even by itself it has not settled: {reasons[0]}" if reasons else "By itself it looks settled"
+        return False, (
+            "This run cannot be judged from one chain: nothing tells whether another would find other partitions. "
+            f"{inside}; run four chains, num_chains=4."
+        )
+    if not reasons:
+        return True, _praise(table, distances)
+    cure = (
+        f"{MORE}; if chains stay apart, trust only what they agree on"
+        if chains > 2
+        else f"{MORE}, and run four chains"
+    )
+    return False, f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: {cure}."
+
+
+def _stuck(log_joint: FloatArray | None) -> list[str]:
+    """Chains whose log joint stays far below that of the best chain."""
+    if log_joint is None or not np.isfinite(log_joint).all():
+        return []
+    level = np.median(log_joint, axis=1)
+    spread = float(log_joint.std(axis=1).mean())
+    gap = level.max() - level
+    low = np.flatnonzero(gap > max(NATS_APART, 3 * spread))
+    if not len(low):
+        return []
+    which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {_listed(low.tolist())} sit"
+    return [f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck in a lesser mode"]
+
+
+def _apart(distances: FloatArray) -> list[str]:
+    """The two chains whose partitions are farther apart than draws of one chain are."""
+    if len(distances) < 2 or np.isnan(distances).any():
+        return []
+    within = np.diag(distances)
+    usual = (within[:, None] + within) / 2
+    excess = distances - 1.25 * usual - 0.05
+    c, other = sorted(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
+    if excess[c, other] <= 0:
+        return []
+    return [
+        f"partitions of chains {c} and {other} are {distances[c, other]:.2f} bits apart (VI), "
+        f"those within a chain {usual[c, other]:.2f}"
+    ]
+
+
+def _unsettled(table: pd.DataFrame) -> list[str]:
+    reasons = []
+    frozen = table.index[table["state"] == "frozen"].tolist()
+    if frozen:
+        reasons.append(f"each chain keeps its own value of {_listed(frozen)}")
+    slow = table[table["state"] == "slow"]
+    if len(slow):
+        number = "one quantity falls" if len(slow) == 1 else f"{len(slow)} of {len(table)} quantities fall"
+        reasons.append(
+            "{} short (R-hat up to {:.2f}, {}; ESS down to {:.0f}, {})".format(number, *_worst(slow))
+        )
+    return reasons
+
+
+def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
+    moving = table[table["state"] == "converged"]
+    off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
+    partitions = (
+        f"partitions of different chains are {off_diagonal.mean():.2f} bits apart (VI) and those of one chain "
+        f"{np.diag(distances).mean():.2f}"
+    )
+    if moving.empty:
+        return f"All {len(distances)} chains hold the same partition throughout: {partitions}."
+    rhat, worst_rhat, ess, worst_ess = _worst(moving)
+    good = rhat <= GOOD_RHAT and ess >= GOOD_ESS
+    opening = "Trust this run" if good else "This run will do for means; more draws would sharpen tail probabilities"
+    return (
+        f"{opening}: R-hat is at most {rhat:.3f} ({worst_rhat}) and the effective sample size at least {ess:.0f} "
+        f"({worst_ess}) over {len(table)} label-free quantities. Of {len(distances)} chains, {partitions}."
+    )
+
+
+def _worst(table: pd.DataFrame) -> tuple[float, str, float, str]:
+    """Largest R-hat and its quantity, least ESS and its quantity; an undefined one is the worst."""
+    rhat, ess = table["rhat"].fillna(np.inf).to_numpy(), table["ess"].fillna(0).to_numpy()
+    r, e = int(rhat.argmax()), int(ess.argmin())
+    return float(rhat[r]), str(table.index[r]), float(ess[e]), str(table.index[e])
+
+
+def _listed(names: list[Any], shown: int = 3) -> str:
+    words = [str(name) for name in names[:shown]]
+    if len(names) > shown:
+        return f"{', '.join(words)} and {len(names) - shown} more"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
