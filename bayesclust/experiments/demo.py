@@ -6,6 +6,7 @@ Run by ``make demo``, or with other settings as ``python -m bayesclust.experimen
 from __future__ import annotations
 
 import argparse
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -119,7 +120,7 @@ def _posterior(run: Run) -> Iterator[str]:
     shares = zip(clusters, counts / counts.sum(), strict=True)
     yield "  " + "   ".join(f"P(K = {k}) = {share:.2f}" for k, share in shares if share >= 0.005)
     yield '  p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different".'
-    yield f"  {bc.diagnose(posterior)}"
+    yield from textwrap.wrap(str(bc.diagnose(posterior)), 100, initial_indent="  ", subsequent_indent="  ")
 
 
 def _truth(run: Run) -> dict[str, str]:
