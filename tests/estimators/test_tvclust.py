@@ -1,0 +1,177 @@
+"""TVClust as an estimator: draws that repeat, a posterior that can be kept, and clear sentences at the door."""
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import bayesclust as bc
+from bayesclust.inference.collapsed import Moves
+
+TINY = {"num_chains": 1, "num_warmup": 10, "num_samples": 10, "progress": False}
+SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return bc.datasets.make_mixture(60, 2, 3, separation=8.0, seed=1)
+
+
+@pytest.fixture(scope="module")
+def views(data):
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.05, flip=[0.0, 0.3], n_sources=2, seed=2)
+    more = bc.PairwiseConstraints.sample(data.y, size=20, seed=3, name="more")
+    triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.1, seed=4)
+    return [links, more, triplets.with_noise(bc.ConfusionNoise())]
+
+
+@pytest.fixture(scope="module")
+def fitted(data, views):
+    return bc.TVClust(random_state=5, **SHORT).fit(data.X, constraints=views)
+
+
+def test_scikit_learn_accepts_it():
+    failed = [
+        (result["check_name"], result["exception"])
+        for result in check_estimator(bc.TVClust(**TINY), on_fail=None, on_skip=None)
+        if result["status"] == "failed"
+    ]
+    assert failed == []
+
+
+def test_finds_the_clusters_and_labels_without_gaps(fitted, data):
+    assert bc.metrics.adjusted_rand(fitted.labels_, data.y) > 0.9
+    assert sorted(set(fitted.labels_)) == list(range(fitted.n_clusters_))
+
+
+def test_draws_repeat_whatever_the_number_of_threads(fitted, data, views):
+    again = clone(fitted).set_params(n_jobs=1).fit(data.X, constraints=views)
+    for name in ("posterior", "sample_stats"):
+        xr.testing.assert_identical(again.posterior_[name].to_dataset(), fitted.posterior_[name].to_dataset())
+    assert np.array_equal(again.labels_, fitted.labels_)
+    other = clone(fitted).set_params(random_state=6).fit(data.X, constraints=views)
+    assert not np.array_equal(other.posterior_["posterior"]["p"], fitted.posterior_["posterior"]["p"])
+
+
+def test_every_source_and_every_view_has_its_noise(fitted):
+    draws = fitted.posterior_["posterior"]
+    assert draws["p"].dims == ("chain", "draw", "links_source")
+    assert draws["p"].shape == (2, 30, 2)
+    assert draws["q_more"].dims == ("chain", "draw", "more_source")
+    assert draws["confusion"].dims == ("chain", "draw", "triplets_source", "truth", "answer")
+    assert np.allclose(draws["confusion"].sum("answer"), 1)
+    assert draws["z"].dtype == np.int16
+    assert (draws["z"].max("item") + 1 == draws["n_clusters"]).all()
+
+
+def test_posterior_survives_a_file(fitted, tmp_path):
+    fitted.posterior_.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    with xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf") as back:
+        assert set(back.children) == {"posterior", "sample_stats", "observed_data", "constant_data"}
+        for name in back.children:
+            xr.testing.assert_equal(back[name].to_dataset(), fitted.posterior_[name].to_dataset())
+        table = bc.constraint_credibility(back.load())
+    assert table.equals(bc.constraint_credibility(fitted))
+
+
+def test_items_that_are_shifted_and_rescaled_get_the_same_draws(data):
+    plain = bc.TVClust(random_state=0, **SHORT).fit(data.X)
+    moved = bc.TVClust(random_state=0, **SHORT).fit(data.X * [1024.0, 0.25] + 0.0)
+    assert np.array_equal(plain.posterior_["posterior"]["z"], moved.posterior_["posterior"]["z"])
+
+
+def test_answers_decide_where_data_are_silent():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], 20)
+    links = bc.PairwiseConstraints.sample(y, fraction=0.5, seed=0)
+    est = bc.TVClust(random_state=0, **SHORT)
+    assert bc.metrics.adjusted_rand(est.fit(X, constraints=links).labels_, y) == 1.0
+
+
+def test_counts_have_a_family_of_their_own():
+    data = bc.datasets.make_counts(60, 20, 3, seed=0)
+    est = bc.TVClust(family="multinomial", random_state=0, **SHORT).fit(data.X)
+    assert "base_concentration" in est.posterior_["posterior"]
+    assert bc.metrics.adjusted_rand(est.labels_, data.y) > 0.5
+
+
+def test_chains_can_start_from_a_partition(data):
+    still = Moves(single_site=False, link_blocks=False, split_merge=0)
+    est = bc.TVClust(init=data.y + 7, moves=still, random_state=0, **SHORT).fit(data.X)
+    assert bc.metrics.adjusted_rand(est.labels_, data.y) == 1.0
+
+
+X = np.arange(12.0).reshape(6, 2)
+BAD = {
+    "no such sampler": (
+        lambda: bc.TVClust(sampler="nuts").fit(X),
+        ValueError,
+        'sampler must be "collapsed"; got \'nuts\'.',
+    ),
+    "no such family": (
+        lambda: bc.TVClust(family="poisson").fit(X),
+        ValueError,
+        "family='poisson' is not known; choose one of 'gaussian', 'gaussian_diagonal', 'gaussian_spherical', 'multinomial'.",
+    ),
+    "family of another kind": (
+        lambda: bc.TVClust(family=3).fit(X),
+        TypeError,
+        "family is a int; give a name or an object of bayesclust.families.",
+    ),
+    "no chains": (
+        lambda: bc.TVClust(num_chains=0).fit(X),
+        ValueError,
+        "num_chains must be an integer of at least 1; got 0.",
+    ),
+    "half a draw": (
+        lambda: bc.TVClust(num_samples=0.5).fit(X),
+        TypeError,
+        "num_samples must be an integer of at least 1; got 0.5 of type float.",
+    ),
+    "negative warm-up": (
+        lambda: bc.TVClust(num_warmup=-1).fit(X),
+        ValueError,
+        "num_warmup must be an integer of at least 0; got -1.",
+    ),
+    "no such start": (
+        lambda: bc.TVClust(init="random").fit(X),
+        ValueError,
+        "init must be \"dispersed\"; got 'random'.",
+    ),
+    "start of another length": (
+        lambda: bc.TVClust(init=[0, 1]).fit(X),
+        ValueError,
+        "init has shape (2,), but X has 6 items: pass one label per item, or 'dispersed'.",
+    ),
+    "missing values": (
+        lambda: bc.TVClust().fit([[0.0, 1.0], [np.nan, 2.0], [3.0, 3.0]]),
+        ValueError,
+        "X has NaN in row 1: remove these items or fill in values.",
+    ),
+    "answers about other items": (
+        lambda: bc.TVClust().fit(X, constraints=bc.PairwiseConstraints([(0, 1)], [True], n_items=7)),
+        ValueError,
+        "the constraints 'links' are on 7 items, but X has 6: pass the X they were made for, or restrict(items) them.",
+    ),
+    "answers without a container": (
+        lambda: bc.TVClust().fit(X, constraints=[(0, 1)]),
+        TypeError,
+        "constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of them; got tuple: "
+        "wrap your pairs or triplets in one of these.",
+    ),
+    "counts that are not whole": (
+        lambda: bc.TVClust(family="multinomial").fit(X + 0.5),
+        ValueError,
+        "X has counts that are not whole in rows 0, 1, 2, 3, 4 and 1 more: pass how often each outcome was seen.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_a_sentence(case):
+    call, kind, sentence = BAD[case]
+    with pytest.raises(kind, match=f"^{re.escape(sentence)}$"):
+        call()
