@@ -285,8 +285,11 @@ def rebuild(problem, state, orders, attempts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def run(problem, start, orders, attempts):  # type: ignore[no-untyped-def]
-    """Search once, from the labels of `start` (-1 for items to be allocated in turn), and return labels and objective."""
+def run(problem, start, orders, attempts, persist):  # type: ignore[no-untyped-def]
+    """Search once, from the labels of `start` (-1 for items to be allocated in turn), and return labels and objective.
+
+    With `persist`, clusters are rebuilt round after round until none of them gains.
+    """
     state = new_state(problem, min(problem.limit, max(start.max() + 1, 2 * LANES)))
     for i in range(start.size):
         if start[i] >= 0:
@@ -294,7 +297,10 @@ def run(problem, start, orders, attempts):  # type: ignore[no-untyped-def]
             _set_count(problem, state, i, start[i], 1)
             state.labels[i] = start[i]
     state = settle(problem, state, orders[0], ENDLESS)
-    state, gained = rebuild(problem, state, orders, attempts)
-    if gained:
-        state = settle(problem, state, orders[1 % orders.shape[0]], ENDLESS)
+    again = attempts > 0
+    while again:
+        state, gained = rebuild(problem, state, orders, attempts)
+        if gained:
+            state = settle(problem, state, orders[1 % orders.shape[0]], ENDLESS)
+        again = gained and persist
     return state.labels, objective(problem, state)

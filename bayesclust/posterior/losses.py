@@ -100,14 +100,13 @@ class Loss(ABC):
         ValueError
             If the draws are of other items.
         """
-        estimate, partitions = as_labels(estimate, "estimate"), as_partitions(draws)
-        if partitions.shape[1] != len(estimate):
+        labels, partitions = as_labels(estimate, "estimate"), as_partitions(draws)
+        if partitions.shape[1] != len(labels):
             raise ValueError(
-                f"draws name {partitions.shape[1]} items and estimate {len(estimate)}: "
+                f"draws name {partitions.shape[1]} items and estimate {len(labels)}: "
                 "pass draws of the items of the estimate."
             )
-        table = self.potential(np.arange(len(estimate) + 1))
-        return float(_mean_losses(estimate[None], partitions, table, self.a)[0]) / self.scale(len(estimate))
+        return float(expected_losses(self, labels[None], partitions)[0])
 
 
 @dataclass(frozen=True)
@@ -219,6 +218,11 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     -------
     (m,) array of float
 
+    Raises
+    ------
+    ValueError
+        If the draws are of other items.
+
     Examples
     --------
     >>> expected_losses(VI(), [[0, 0], [0, 1]], [[0, 0], [0, 0], [0, 1]])
@@ -226,6 +230,10 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     """
     candidates, partitions = as_partitions(estimates), as_partitions(draws)
     n = partitions.shape[1]
+    if candidates.shape[1] != n:
+        raise ValueError(
+            f"draws name {n} items and estimates {candidates.shape[1]}: pass draws of the items of the estimates."
+        )
     table = loss.potential(np.arange(n + 1))
     value: FloatArray = _mean_losses(candidates, partitions, table, loss.a) / loss.scale(n)
     return value

@@ -66,11 +66,12 @@ def point_estimate(
 ) -> IntArray | tuple[IntArray, float]:
     """Return the partition of least posterior expected loss that a stochastic search finds.
 
-    The search is SALSO (Dahl, Johnson and Müller 2022, Algorithm 1): items are allocated one by one in random order,
-    each where it costs least; then visited again until none would move ("sweetening"); then clusters are destroyed and
-    their items allocated anew, where that lowers the loss ("zealous updates"). Several runs, the best one wins. Every
-    second run starts from a draw of the posterior instead of from nothing. No n x n matrix is formed: a pass over
-    the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K bytes per cluster of a draw.
+    The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random order, each where it
+    costs least; then visited again until none would move ("sweetening"); then clusters are destroyed and their items
+    allocated anew, where that lowers the loss ("zealous updates"). Several runs, the best one wins, and gets zealous
+    updates for as long as they help. Every second run starts from a draw of the posterior instead of from nothing. No
+    n x n matrix is formed: a pass over the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K bytes
+    for every cluster of every draw.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def point_estimate(
         searches = [_Search(problem, draws, rng, from_draw=run % 2 == 1) for run, rng in enumerate(generators)]
         with ThreadPoolExecutor(min(workers, n_runs)) as pool:
             found = list(pool.map(_Search.run, searches))
-        labels = min(found, key=lambda result: result[1])[0]
+        labels = searches[0].polish(min(found, key=lambda result: result[1])[0])
     estimate: IntArray = canonical(labels).astype(np.int64)
     return (estimate, value.expected(estimate, draws)) if return_loss else estimate
 
@@ -144,15 +145,23 @@ class _Search(NamedTuple):
 
     def run(self) -> tuple[Labels, int]:
         """Return labels and objective."""
-        n = self.draws.shape[1]
-        orders = np.stack([self.rng.permutation(n) for _ in range(ORDERS)])
-        start = np.full(n, -1, dtype=np.int32)
+        start = np.full(self.draws.shape[1], -1, dtype=np.int32)
         if self.from_draw:
             draw = self.draws[self.rng.integers(len(self.draws))]
             if draw.max() < self.problem.limit:
                 start = draw.astype(np.int32)
-        labels, objective = _search.run(self.problem, start, orders, ATTEMPTS)
+        labels, objective = _search.run(self.problem, start, self.orders(), ATTEMPTS, False)
         return labels, int(objective)
+
+    def polish(self, labels: Labels) -> Labels:
+        """Rebuild clusters of the best run for as long as any of them gains."""
+        better: Labels = _search.run(self.problem, labels, self.orders(), len(labels), True)[0]
+        return better
+
+    def orders(self) -> IntArray:
+        """Return random orders of the items."""
+        n = self.draws.shape[1]
+        return np.stack([self.rng.permutation(n) for _ in range(ORDERS)])
 
 
 def make_problem(draws: Labels, loss: Loss, limit: int) -> _search.Problem:
@@ -166,7 +175,7 @@ def make_problem(draws: Labels, loss: Loss, limit: int) -> _search.Problem:
     d = np.diff(f)
     first_row = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
     rows = np.ascontiguousarray((draws + first_row[:-1, None]).T.astype(np.uint32))
-    room = min(2.0**52 / (B * d.max()), 2.0**60 / (4 * B * f.max()))
+    room = min(2.0**52 / (B * max(d.max(), 1.0)), 2.0**60 / (4 * B * max(f.max(), 1.0)))
     unit = 2.0 ** min(FIXED_POINT_BITS, np.floor(np.log2(room)))
     potential = np.rint(f * unit).astype(np.int64)
     size_potential = np.rint((2 - loss.a) * B * unit * f).astype(np.int64)

@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+
+def make_draws(rng, n, clusters, draws, noise=0.05, uncertain=0.2):
+    """Partitions around a centre: some items waver between two clusters, all stray now and then, two clusters merge."""
+    centre = rng.integers(clusters, size=n)
+    other = rng.integers(clusters, size=n)
+    stray = np.where(rng.random(n) < uncertain, 0.4, noise)
+    z = np.where(rng.random((draws, n)) < stray, other, centre)
+    merged = rng.random(draws) < 0.25
+    z[merged] = np.where(z[merged] == clusters - 1, 0, z[merged])
+    return z
+
+
+@pytest.fixture
+def noisy_draws(rng):
+    def make(n, clusters, draws, **settings):
+        return make_draws(rng, n, clusters, draws, **settings)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def all_partitions():
+    """Every partition of n items, as labels; grown item by item."""
+
+    def grow(n):
+        partitions = [()]
+        for _ in range(n):
+            partitions = [(*z, k) for z in partitions for k in range(max(z, default=-1) + 2)]
+        return np.array(partitions)
+
+    return grow
