@@ -49,12 +49,12 @@ class Run:
     seconds: dict[str, float]
 
 
-def fit(*, chains: int = 4, warmup: int = 500, samples: int = 1000, seed: int = 0, progress: bool = True) -> Run:
+def fit(*, chains: int = 4, warmup: int = 500, samples: int = 1500, seed: int = 0, progress: bool = True) -> Run:
     """Fit the sampler and its limit to standardised wine with 3% of the pairs answered, one in ten wrongly.
 
     Parameters
     ----------
-    chains, warmup, samples : int, default 4, 500, 1000
+    chains, warmup, samples : int, default 4, 500, 1500
         Of the sampler.
     seed : int, default 0
         Of the answers and of both fits.
@@ -210,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder to write to")
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--warmup", type=int, default=500)
-    parser.add_argument("--samples", type=int, default=1000)
+    parser.add_argument("--samples", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=0)
     settings = vars(parser.parse_args(arguments))
     folder = settings.pop("output")
