@@ -26,7 +26,8 @@ def constraints(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     """Show the posterior probability that each answer is right.
 
     One dot an answer, one row for each word that a source answered, in each view. Across its row a dot's height means
-    nothing: dots are spread so as not to hide each other. In the shaded half, answers are more likely wrong than right.
+    nothing: dots are spread so as not to hide each other. Answers in the shaded half are doubted: they are more likely
+    wrong than right.
 
     Parameters
     ----------
@@ -66,15 +67,17 @@ def constraints(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
+    size = float(np.clip(4000 / max(mask.sum() for mask in rows.values()), 6, 18))
     for y, mask in enumerate(rows.values()):
-        _draw_row(ax, y, table["credibility"].to_numpy()[mask], None if wrong is None else wrong[mask])
+        _draw_row(ax, y, table["credibility"].to_numpy()[mask], None if wrong is None else wrong[mask], size)
     ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
     ax.set_yticks(range(len(rows)), list(rows))
     ax.tick_params(left=False)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.set_xlabel("posterior probability that the answer is right (shaded: more likely wrong)")
+    ax.set_xlabel("posterior probability that the answer is right (shaded: doubted, below one half)")
     doubted = int((table["credibility"] < 0.5).sum())
-    ax.set_title(f"Which answers to believe: {doubted:,} of {counted(len(table), 'answer')} more likely wrong", loc="left")
+    title = f"Which answers to believe: {doubted:,} of {counted(len(table), 'answer')} doubted"
+    ax.set_title(title, loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
         _legend(ax)
     return ax
@@ -108,12 +111,11 @@ def _rows(table: pd.DataFrame) -> dict[str, BoolArray]:
     return rows
 
 
-def _draw_row(ax: Axes, y: float, credibility: FloatArray, wrong: BoolArray | None) -> None:
+def _draw_row(ax: Axes, y: float, credibility: FloatArray, wrong: BoolArray | None, size: float) -> None:
     height = np.empty(len(credibility))
     # neighbours on the scale land far apart across the row
     height[np.argsort(credibility, kind="stable")] = y + BAND * (_van_der_corput(len(credibility)) - 0.5)
     right = np.ones(len(credibility), dtype=np.bool_) if wrong is None else ~wrong
-    size = float(np.clip(4000 / len(credibility), 6, 18))
     ax.scatter(credibility[right], height[right], s=size, color=BLUE, alpha=0.55, linewidths=0, clip_on=False)
     doubted = int((credibility < 0.5).sum())
     note = f"{doubted:,} of {len(credibility):,} doubted"
@@ -121,7 +123,7 @@ def _draw_row(ax: Axes, y: float, credibility: FloatArray, wrong: BoolArray | No
         ax.scatter(
             credibility[wrong], height[wrong], s=size + 12, color=VERMILION, marker="x", linewidths=1.3, clip_on=False
         )
-        note += f"\n{int((wrong & (credibility < 0.5)).sum()):,} of {int(wrong.sum()):,} wrong ones"
+        note += f",\n{int((wrong & (credibility < 0.5)).sum()):,} of the {int(wrong.sum()):,} wrong"
     ax.annotate(
         note, (1, y), (10, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
         fontsize="small", color=GREY, annotation_clip=False,
@@ -145,4 +147,5 @@ def _legend(ax: Axes) -> None:
         Line2D([], [], color=BLUE, marker="o", linestyle="", markersize=4, label="right in truth"),
         Line2D([], [], color=VERMILION, marker="x", linestyle="", markersize=5, label="wrong in truth"),
     ]
-    ax.legend(handles=marks, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False, borderaxespad=0.2)
+    place = {"bbox_to_anchor": (0, 1), "borderaxespad": 0.1, "borderpad": 0.2}
+    ax.legend(handles=marks, loc="lower left", ncols=2, frameon=False, **place)

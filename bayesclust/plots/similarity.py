@@ -24,9 +24,10 @@ CLOSEST_NAMES = 0.04
 def similarity(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Show how often each two items share a cluster.
 
-    Items are ordered by a partition: clusters that share draws stand side by side, and within a cluster the surest items
-    come first. Frames mark its clusters. The strip above shows the entropy of each item: the mean over all other items j of
-    the entropy, in bits, of whether the item is with j. It is 0 where all draws agree and 1 where nothing is known.
+    Items are ordered by a partition: clusters that are often one stand side by side, and within a cluster the surest
+    items come first. Frames mark the clusters. The strip above shows the entropy of each item: the mean over all other
+    items j of the entropy, in bits, of whether the item is with j. It is 0 where all draws agree, and 1 where being
+    together is as likely as not for every j.
 
     Parameters
     ----------
@@ -35,7 +36,8 @@ def similarity(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     labels : (n,) array of int, optional
         The partition that orders the items and is marked. By default the point estimate under the VI loss.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; the strip and the colour bar are put beside it, as axes that belong to it. A new figure by default.
+        Where to draw; the strip and the colour bar are put beside it, as axes that belong to it. By default on a new
+        figure.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def similarity(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     --------
     >>> import bayesclust as bc
     >>> ax = bc.plots.similarity([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
-    >>> ax.images[0].get_array().shape, ax.get_title()
+    >>> ax.images[0].get_array().shape, ax.get_title(loc="left")
     ((4, 4), 'Posterior similarity of 4 items, in 2 clusters')
     """
     matrix = similarity_matrix(posterior)
@@ -105,7 +107,8 @@ def _order(matrix: FloatArray, z: Labels) -> IntArray:
     means = members / members.sum(axis=1, keepdims=True)
     to_cluster = means @ matrix
     rank = np.argsort(_cluster_order(to_cluster @ means.T, members.sum(axis=1)))
-    own = to_cluster[z, np.arange(len(z))]
+    # rounded, lest items that are equally sure come in an order of rounding errors
+    own = to_cluster[z, np.arange(len(z))].round(12)
     order: IntArray = np.lexsort((-own, rank[z]))
     return order
 
@@ -136,6 +139,7 @@ def _frame_clusters(ax: Axes, names: Labels) -> None:
     for k in np.argsort(-sizes, kind="stable").tolist():
         if all(abs(middles[k] - middles[other]) >= CLOSEST_NAMES * n for other in shown):
             shown.append(k)
+    shown.sort()
     ax.set_yticks(middles[shown], [f"{names[starts[k]]} ({sizes[k]})" for k in shown])
     ax.set_xticks([])
     ax.tick_params(left=False)

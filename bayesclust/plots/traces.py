@@ -24,6 +24,8 @@ NOISE = ("p", "q", "noise", "confusion")
 NARROWEST = 0.1
 """Least range of a probability that is shown, so that Monte Carlo noise does not fill the panel."""
 BINS = 30
+STEPS = (1, 2, 5, 10)
+"""Between ticks."""
 WORDS = {
     "log_joint": "log joint density",
     "n_clusters": "number of clusters",
@@ -51,8 +53,8 @@ class _Row(NamedTuple):
 def traces(posterior: Any, var_names: str | Sequence[str] | None = None) -> NDArray[np.object_]:
     """Show the draws of scalar quantities in order, by chain, and the distributions of each chain beside.
 
-    Chains that explore the same posterior overlap in both columns. A chain that stays at a level of its own has not found
-    what the others have. All defaults are free of the labels' numbering, without which traces mean nothing.
+    Chains that explore the same posterior overlap in both columns. A chain that stays at a level of its own has not
+    found what the others have. No default depends on how the clusters are numbered: traces of such would mean nothing.
 
     Parameters
     ----------
@@ -172,17 +174,18 @@ def _draw_trace(ax: Axes, row: _Row) -> None:
     ax.set_title(row.title, loc="left", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_ylim(*_limits(row))
-    ax.yaxis.set_major_locator(MaxNLocator(4, integer=row.whole))
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=row.whole, steps=STEPS))
 
 
 def _limits(row: _Row) -> tuple[float, float]:
     """The range of the finite draws with some room; that of a probability stays in [0, 1] and is not too narrow."""
     finite = row.values[np.isfinite(row.values)].astype(np.float64)
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    room = 0.05 * (high - low) or 0.05 * abs(high) or 0.5
     if row.whole:
         return low - 0.7, high + 0.7
+    room = 0.05 * (high - low)
     if not row.probability:
+        room = room or 0.05 * abs(high) or 0.5
         return low - room, high + room
     short = max(NARROWEST - (high - low), 0.0) / 2
     low, high = low - short - room, high + short + room
@@ -201,12 +204,16 @@ def _draw_distribution(ax: Axes, row: _Row) -> None:
             ax.stairs(share, edges, orientation="horizontal", linewidth=1.2, linestyle=dashes, **_look(chain))
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_xlim(left=0)
-    ax.xaxis.set_major_locator(MaxNLocator(3))
+    ax.xaxis.set_major_locator(MaxNLocator(3, steps=STEPS))
     finite = row.values[np.isfinite(row.values)]
     if finite.size:
         low, high = np.quantile(finite, [0.05, 0.95])
-        text = f"mean {finite.mean():.4g}, 90% in {low:.4g} to {high:.4g}"
+        text = f"mean {_short(finite.mean())}, 90% in {_short(low)} to {_short(high)}"
         ax.set_title(text, loc="right", fontsize="small", color=GREY)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
 
 
 def _draw_bars(ax: Axes, row: _Row) -> None:
@@ -215,5 +222,5 @@ def _draw_bars(ax: Axes, row: _Row) -> None:
     height = 0.8 / len(row.values)
     for chain, values in enumerate(row.values):
         share = (values == numbers[:, None]).mean(axis=1)
-        offset = (chain - (len(row.values) - 1) / 2) * height
+        offset = ((len(row.values) - 1) / 2 - chain) * height
         ax.barh(numbers + offset, share, height=height, **_look(chain))
