@@ -197,7 +197,10 @@ def _draw_distribution(ax: Axes, row: _Row) -> None:
     if row.whole:
         _draw_bars(ax, row)
     else:
-        edges = np.linspace(*_limits(row), BINS + 1)
+        low, high = _limits(row)
+        if row.probability:  # a bin beyond 0 or 1 would be partly empty
+            low, high = max(low, 0.0), min(high, 1.0)
+        edges = np.linspace(low, high, BINS + 1)
         for chain, values in enumerate(row.values):
             share = np.histogram(values[np.isfinite(values)], edges)[0] / values.size
             dashes = DASHES[chain % len(DASHES)]

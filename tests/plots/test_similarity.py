@@ -42,6 +42,11 @@ def test_clusters_that_share_draws_are_neighbours():
     np.testing.assert_array_equal(shown_matrix(ax)[5:7, 7:9], 0.5)
 
 
+def test_larger_end_comes_first():
+    ax = bc.plots.similarity([[0, 1, 1]], labels=[0, 1, 1])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["1 (2)", "0 (1)"]
+
+
 def test_names_are_the_labels_given():
     ax = bc.plots.similarity([[0, 0, 0, 1]], labels=[-7, -7, -7, 40])
     texts = {label.get_text() for label in ax.get_yticklabels()}

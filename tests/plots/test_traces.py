@@ -68,6 +68,8 @@ def test_probabilities_stay_within_their_limits(posterior):
         drawn = np.concatenate([line.get_ydata() for line in left.lines])
         assert -0.01 <= low < drawn.min() <= drawn.max() < high <= 1.01
         assert high - low >= 0.1
+    edges = axes[0, 1].patches[0].get_data().edges
+    assert 0 <= edges[0] < edges[-1] <= 1
 
 
 @pytest.mark.parametrize(("value", "limits"), [(1.0, (0.88, 1.01)), (0.0, (-0.01, 0.12)), (0.5, (0.44, 0.56))])
