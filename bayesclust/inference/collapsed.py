@@ -26,6 +26,7 @@ from bayesclust.inference.seating import new_seating, refresh
 from bayesclust.inference.split_merge import split_merge
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
+from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration, crp_log_prob
 
 FAST_SCANS = {FullState: scan_full}
@@ -55,17 +56,8 @@ class TVClustProblem:
 
     @property
     def noise_names(self) -> list[dict[str, str]]:
-        """For each view, the posterior's name of each noise parameter.
-
-        The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v and so on.
-        """
-        names: list[dict[str, str]] = []
-        taken: set[str] = set()
-        for view in self.views:
-            own = {name: name if name not in taken else f"{name}_{view.name}" for name in view.noise.parameters}
-            taken.update(own.values())
-            names.append(own)
-        return names
+        """For each view, the posterior's name of each noise parameter."""
+        return noise_names(self.views)
 
 
 @dataclass(frozen=True)
