@@ -17,6 +17,8 @@ from bayesclust.typing import BoolArray, FloatArray
 # fewer answers than this say too little about the others
 FEWEST_ANSWERS = 10
 FOLDS = 5
+# parts are held out until this many answers have been predicted
+ENOUGH_PREDICTED = 1000
 # above this many mean divergences links decide nearly alone
 LARGEST_SHARE = 64.0
 
@@ -30,8 +32,9 @@ def first_xi(problem: Problem, share: float = 1e-3) -> float:
 def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return how well answers are predicted by partitions that were found without them.
 
-    Answers fall at random in five parts. For each part a solution for the other four is followed through growing `xis`,
-    and at each xi the part's log probability given the partition is taken, noise integrated out under the views' priors.
+    Answers fall at random in five parts. Parts are held out one after the other, all five or as many as hold a thousand
+    answers: a solution for the other four is followed through growing `xis`, and at each xi the part's log probability
+    given the partition is taken, noise integrated out under the views' priors.
 
     Parameters
     ----------
@@ -45,13 +48,16 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
     Returns
     -------
     (t,) array of float
-        Sums over the parts.
+        Sums over the parts held out.
     """
     parts = [rng.permutation(len(view)) % FOLDS for view in views]
-    total = np.zeros(len(xis))
+    total, predicted = np.zeros(len(xis)), 0
     for fold in range(FOLDS):
+        if predicted >= ENOUGH_PREDICTED:
+            break
         kept = [_rows(view, part != fold) for view, part in zip(views, parts, strict=True)]
         held = [_rows(view, part == fold) for view, part in zip(views, parts, strict=True)]
+        predicted += sum(map(len, held))
         fold_problem = problem._replace(graph=link_graph(kept, len(problem.points)))
         labels = np.zeros(len(problem.points), dtype=np.int64)
         for step, xi in enumerate(xis):

@@ -76,10 +76,12 @@ def improve(problem: Problem, labels: IntArray, xi: tuple[float, float], max_ite
     path = solution.path
     while True:
         merged = merge(problem, solution.labels, solution.centers, xi)
-        if merged is solution.labels or (merged == solution.labels).all():
+        if (merged == solution.labels).all():
             return solution._replace(path=path)
-        solution = descend(problem, merged, Schedule(xi), max_iter)
-        path = np.concatenate([path, solution.path])
+        better = descend(problem, merged, Schedule(xi), max_iter)
+        if not better.objective < solution.objective:  # the gain of the merge was rounding
+            return solution._replace(path=path)
+        solution, path = better, np.concatenate([path, better.path])
 
 
 def search(
