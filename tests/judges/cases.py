@@ -1,0 +1,84 @@
+"""Small problems that the judges share: data for any family, and views of every kind about them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
+from bayesclust.constraints.base import View
+from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.models.families import FAMILIES
+from bayesclust.models.families.base import BoundFamily, Family
+from bayesclust.models.priors import Concentration
+
+
+def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
+    """Data that the family takes: real numbers in two overlapping groups, or counts where it wants counts."""
+    centres = rng.normal(scale=0.8, size=(2, d))
+    X = centres[rng.integers(2, size=n)] + rng.normal(size=(n, d))
+    try:
+        family.bind(X)
+    except ValueError:
+        return rng.multinomial(8, rng.dirichlet(np.ones(d), size=2)[rng.integers(2, size=n)]).astype(np.float64)
+    return X
+
+
+def fixed(family: type[Family]) -> Family:
+    """The family with every hyper-parameter held at the value its prior starts from, discovered by binding it."""
+    learned = family()
+    priors = learned.bind(data_for(learned, 5, 2, np.random.default_rng(0))).hyper_priors
+    return family(**{prior.name.removeprefix("base_"): prior.median for prior in priors})
+
+
+def links(n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9) -> PairwiseConstraints:
+    """Answers about random pairs, some asked twice, by several sources, neither all true nor all possible together."""
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(size)])
+    source = np.arange(size) % n_sources
+    return PairwiseConstraints(pairs, rng.random(size) < 0.5, n, source=source, noise=noise)
+
+
+def triplets(n: int, rng: Generator, noise: object = None, name: str = "triplets", size: int = 6) -> RelativeConstraints:
+    """Answers about random triplets, all words used."""
+    items = np.array([rng.choice(n, 3, replace=False) for _ in range(size)])
+    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)  # type: ignore[arg-type]
+
+
+def all_views(n: int, rng: Generator) -> tuple[View, ...]:
+    """Links of two sources, triplets with one error rate, triplets with a confusion matrix."""
+    return (
+        links(n, rng),
+        triplets(n, rng, UniformNoise(eps=(2.0, 3.0))),
+        triplets(n, rng, ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]]), name="others"),
+    )
+
+
+def known_views(n: int, rng: Generator) -> tuple[View, ...]:
+    """The same with noise that is known, and strong."""
+    matrix = [[0.7, 0.1, 0.2], [0.05, 0.8, 0.15], [0.25, 0.25, 0.5]]
+    return (
+        links(n, rng, LinkNoise(p=0.95, q=(3.0, 1.0))),
+        triplets(n, rng, UniformNoise(eps=0.2)),
+        triplets(n, rng, ConfusionNoise(matrix=matrix), name="others"),
+    )
+
+
+def problem(name: str, n: int = 6, d: int = 2, seed: int = 0, *, learned: bool = False) -> TVClustProblem:
+    """A family of `FAMILIES` on small data with every kind of view, hyper-parameters held unless `learned`."""
+    rng = np.random.default_rng(seed)
+    family = FAMILIES[name]() if learned else fixed(FAMILIES[name])
+    bound: BoundFamily = family.bind(data_for(family, n, d, rng))
+    return TVClustProblem(bound, all_views(n, rng), Concentration(2.0, 1.0))
+
+
+def partitions_drawn(case: TVClustProblem, moves: Moves, number: int, seed: int, warmup: int = 100) -> NDArray[np.int64]:
+    """Partitions that a chain from one cluster visits after a short warm-up, shape (number, n)."""
+    chain = CollapsedChain(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
+    for _ in range(warmup):
+        chain.sweep(adapt=True)
+    draws = np.empty((number, case.n_items), np.int64)
+    for row in range(number):
+        chain.sweep()
+        draws[row] = chain.seating.z
+    return draws

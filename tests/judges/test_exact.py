@@ -1,0 +1,100 @@
+"""The judge of judges: enumeration and its tolerance, fed with right draws and with wrong ones."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import logsumexp
+from scipy.stats import gamma
+
+from bayesclust.models.families import FullGaussian, HyperPrior
+from bayesclust.models.priors import Concentration, crp_log_prob
+from tests.judges import exact
+from tests.judges.cases import problem
+
+BELL = (1, 1, 2, 5, 15, 52, 203, 877, 4140)
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_partitions_are_all_and_each_once(n):
+    states = exact.partitions(n)
+    assert len(states) == BELL[n]
+    assert len(np.unique(exact.codes(states))) == BELL[n]
+
+
+def test_codes_do_not_see_labels():
+    z = np.array([[0, 0, 1, 2], [2, 2, 0, 1], [5, 5, 3, 3]])
+    first, second, third = exact.codes(z)
+    assert first == second != third
+
+
+@pytest.mark.parametrize("prior", [Concentration(1.0, 1.0), Concentration(0.2, 3.0), Concentration(8.0, 0.5)])
+def test_concentration_integrated_out(prior):
+    sizes = np.array([3, 1, 1])
+    density = gamma(prior.shape, scale=1 / prior.rate).pdf
+    expected, _ = quad(
+        lambda u: math.exp(crp_log_prob(sizes, math.exp(u))) * density(math.exp(u)) * math.exp(u), -40, 6, limit=400
+    )
+    assert exact.log_crp_marginal(sizes, prior) == pytest.approx(math.log(expected), abs=1e-6)
+
+
+def test_partition_prior_is_one_in_all():
+    states = exact.partitions(6)
+    for prior in (Concentration(fixed=0.3), Concentration(2.0, 1.0)):
+        total = sum(math.exp(exact.log_crp_marginal(np.bincount(z), prior)) for z in states)
+        assert total == pytest.approx(1, abs=1e-7)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.4])
+def test_hyper_parameter_integrated_out(least, rng):
+    X = rng.normal(size=(3, 1))
+    family = FullGaussian(scale=HyperPrior("base_scale", 0.5, 0.7, least=least), strength=3.0, mean_precision=0.2).bind(X)
+    states = np.array([[0, 0, 1]])
+
+    def joint(log_scale):
+        hyper = np.array([math.exp(log_scale), 3.0, 0.2])
+        value = family.log_marginal(family.X[:2], hyper) + family.log_marginal(family.X[2:], hyper)
+        return math.exp(value + family.log_hyper_prior(hyper))
+
+    expected, _ = quad(joint, math.log(least) if least else -6.0, 5.0, limit=400)
+    assert exact.log_data_marginal(family, states)[0] == pytest.approx(math.log(expected), abs=2e-3)
+
+
+def posterior():
+    case = problem("gaussian_diagonal", n=6, seed=3)
+    return exact.log_posterior(case.family, case.views, case.concentration)
+
+
+def markov(states, log_values, number, stay, rng):
+    """Draws of a chain that keeps its state with probability `stay`, else takes an independent one."""
+    weights = np.exp(log_values - logsumexp(log_values))
+    fresh = rng.choice(len(states), size=number, p=weights)
+    last = np.maximum.accumulate(np.where(rng.random(number) < stay, 0, np.arange(number)))
+    return states[fresh[last]]
+
+
+@pytest.mark.parametrize("stay", [0.0, 0.9])
+def test_right_draws_agree(stay, rng):
+    states, values = posterior()
+    results = [exact.compare(markov(states, values, 8000, stay, rng), states, values) for _ in range(100)]
+    assert all(result.agrees for result in results)
+    assert np.mean([result.ratio for result in results]) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("stay", [0.0, 0.9])
+def test_wrong_draws_do_not(stay, rng):
+    # the fault of counting "stay alone" twice
+    states, values = posterior()
+    singletons = np.array([(np.bincount(z) == 1).sum() for z in states])
+    results = [
+        exact.compare(markov(states, values + math.log(2) * singletons, 8000, stay, rng), states, values) for _ in range(20)
+    ]
+    assert not any(result.agrees for result in results)
+
+
+def test_draws_of_another_model_do_not_agree(rng):
+    states, values = posterior()
+    case = problem("gaussian_diagonal", n=6, seed=3)
+    blind = exact.log_posterior(case.family, (), case.concentration)[1]
+    assert not exact.compare(markov(states, blind, 8000, 0.5, rng), states, values).agrees

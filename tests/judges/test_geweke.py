@@ -1,0 +1,184 @@
+"""Geweke's joint test (2004): two ways to simulate parameters, data and answers together must agree.
+
+The marginal-conditional simulator draws everything from the prior, independently. The successive-conditional one
+alternates one sweep of the chain with data and answers drawn anew given its state. Any functional of them has the same mean
+under both if, and only if, the sweep leaves the posterior in place; differences are measured in standard errors that
+allow for autocorrelation. Every test here also plants a fault, which must be noticed.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
+from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.models.families import FAMILIES
+from bayesclust.models.families.base import BoundFamily
+from bayesclust.models.priors import Concentration
+from tests.judges.cases import data_for, links, triplets
+from tests.judges.generative import CLUSTERS, World, answers_given, data_given, put_data_under
+
+# among some thirty functionals a right sampler exceeds this once in some thousands of runs
+LIMIT = 4.5
+
+
+def template(name, *, confusion=False, n=7):
+    rng = np.random.default_rng(11)
+    family = FAMILIES[name]()
+    noise = ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]]) if confusion else UniformNoise(eps=(2.0, 3.0))
+    views = (links(n, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(n, rng, noise))
+    return TVClustProblem(family.bind(data_for(family, n, 2, rng)), views, Concentration(2.0, 1.0))
+
+
+def functionals(problem, z, alpha, hyper, noise):
+    """Bounded or light-tailed functions of the state, the answers and the data."""
+    sizes = np.bincount(np.unique(z, return_inverse=True)[1])
+    values = {
+        "log alpha": np.log(alpha),
+        "alpha": alpha,
+        "K": len(sizes),
+        "K^2": len(sizes) ** 2,
+        "largest": sizes.max(),
+        "singletons": (sizes == 1).sum(),
+        "together": z[0] == z[1],
+        "K log alpha": len(sizes) * np.log(alpha),
+    }
+    for prior, value in zip(problem.family.hyper_priors, hyper, strict=True):
+        values |= {f"log {prior.name}": np.log(value), f"log {prior.name}^2": np.log(value) ** 2}
+    for view, parameters in zip(problem.views, noise, strict=True):
+        truths = view.truths(z)
+        values[f"{view.name} right"] = (view.answers == truths).mean()
+        for name, array in parameters.items():
+            for at, value in np.ndenumerate(array):
+                values[f"{name}{at}"] = value
+            values[f"{name} right"] = array.flat[0] * (view.answers == truths).mean()
+        for word, code in zip(view.vocabulary, range(view.n_answers), strict=True):
+            values[f"{view.name} {word}"] = (view.answers == code).mean()
+    X = problem.family.X
+    values["spread"] = np.tanh(X.std(axis=0).mean())
+    values["near"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (z[0] == z[1])
+    return values
+
+
+def marginal_conditional(name, problem, number, rng):
+    rows = []
+    for _ in range(number):
+        world = World(name, problem, rng)
+        rows.append(functionals(world.problem, world.z, world.alpha, world.hyper, world.noise))
+    return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
+
+
+def successive_conditional(name, problem, number, rng, moves, chain_type=CollapsedChain):
+    chain = World(name, problem, rng).chain(chain_type, rng, moves)
+    rows = []
+    for _ in range(number):
+        chain.sweep()
+        z = chain.seating.z
+        family = data_given(name, chain.problem.family, z, chain.hyper, rng)
+        views = answers_given(chain.problem.views, z, chain.noise, rng)
+        put_data_under(chain, replace(chain.problem, family=family, views=views))
+        rows.append(functionals(chain.problem, chain.seating.z, chain.alpha, chain.hyper, chain.noise))
+    return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
+
+
+def standard_error(values, batches=40):
+    """Of the mean of a chain's values, by batch means."""
+    length = len(values) // batches
+    means = values[: batches * length].reshape(batches, length).mean(axis=1)
+    return max(means.std(ddof=1), values.std() / np.sqrt(length)) / np.sqrt(batches)
+
+
+def z_scores(name, problem, number, seed, moves=None, chain_type=CollapsedChain):
+    moves = Moves() if moves is None else moves
+    first, second = np.random.default_rng(seed).spawn(2)
+    expected = marginal_conditional(name, problem, number, first)
+    found = successive_conditional(name, problem, number, second, moves, chain_type)
+    return {
+        key: (found[key].mean() - expected[key].mean())
+        / np.hypot(standard_error(found[key]), expected[key].std() / np.sqrt(number))
+        for key in expected
+    }
+
+
+def assert_agree(scores):
+    wrong = {key: round(float(score), 1) for key, score in scores.items() if not abs(score) < LIMIT}
+    assert not wrong, wrong
+
+
+def test_every_family_can_be_simulated():
+    assert set(CLUSTERS) == set(FAMILIES), "tell tests/judges/generative.py how to draw a cluster of the new family"
+
+
+@pytest.mark.parametrize("name", ["gaussian", "multinomial"])
+def test_joint_distribution(name):
+    assert_agree(z_scores(name, template(name), 4000, seed=1))
+
+
+class DoubleNew(CollapsedChain):
+    """Counts a new cluster twice in the scan."""
+
+    def _scan(self):
+        self.alpha *= 2
+        super()._scan()
+        self.alpha /= 2
+
+
+class OneClusterTooMany(CollapsedChain):
+    """Tells the concentration of one cluster that is not there."""
+
+    def sweep(self, **options):
+        super().sweep(**options)
+        number = int(self.seating.number[0]) + 1
+        self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
+
+
+class Swapped(LinkNoise):
+    """Takes the answer "same" for "different" when drawing p and q."""
+
+    def draw(self, counts, params, rng):
+        return super().draw(counts[[1, 0, 3, 2]], params, rng)
+
+
+class AnswersTwice(CollapsedChain):
+    """Counts every answer twice wherever items or groups of them move."""
+
+    def _scan(self):
+        self.table = 2 * self.table
+        super()._scan()
+
+
+def assert_noticed(problem, seed, chain_type=CollapsedChain):
+    scores = z_scores("gaussian", problem, 2500, seed, chain_type=chain_type)
+    assert max(abs(score) for score in scores.values()) > LIMIT + 1
+
+
+@pytest.mark.parametrize("fault", [DoubleNew, OneClusterTooMany, AnswersTwice])
+def test_faulty_chain_is_noticed(fault):
+    assert_noticed(template("gaussian"), 2, fault)
+
+
+def test_faulty_noise_is_noticed():
+    problem = template("gaussian")
+    view = problem.views[0]
+    faulty = view.with_noise(Swapped(view.noise.p, view.noise.q))
+    assert_noticed(replace(problem, views=(faulty, *problem.views[1:])), 3)
+
+
+def test_faulty_hyper_prior_is_noticed(monkeypatch):
+    right = BoundFamily.log_hyper_prior
+    # the density of the parameter in place of that of its logarithm
+    monkeypatch.setattr(BoundFamily, "log_hyper_prior", lambda self, hyper: right(self, hyper) - np.log(hyper).sum())
+    assert_noticed(template("gaussian"), 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", [Moves(), Moves(split_merge=0.0), Moves(single_site=False, link_blocks=False)], ids=str)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_joint_distribution_at_length(name, moves):
+    assert_agree(z_scores(name, template(name), 20_000, seed=5, moves=moves))
+
+
+@pytest.mark.slow
+def test_joint_distribution_with_confusion_matrix():
+    assert_agree(z_scores("gaussian", template("gaussian", confusion=True), 20_000, seed=6))
