@@ -1,18 +1,14 @@
-"""NumPyro when it is needed: importing the package stays light, and JAX computes in 64 bits."""
+"""NumPyro when it is needed: importing the models stays light."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 
-def load() -> Any:
-    """Return jax.numpy, numpyro and numpyro.distributions as attributes jnp, numpyro and dist."""
-    import jax
-
-    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
-    import jax.numpy as jnp
+def numpyro_modules() -> tuple[Any, Any, Any]:
+    """Return jax.numpy, numpyro and numpyro.distributions."""
+    import jax.numpy
     import numpyro
-    import numpyro.distributions as dist
+    import numpyro.distributions
 
-    return SimpleNamespace(jnp=jnp, numpyro=numpyro, dist=dist)
+    return jax.numpy, numpyro, numpyro.distributions

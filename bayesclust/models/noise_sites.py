@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
-from bayesclust.models._numpyro import load
+from bayesclust.models._numpyro import numpyro_modules
 
 
 @singledispatch
@@ -25,6 +25,10 @@ def noise_sites(noise: NoiseModel, names: dict[str, str], n_sources: int) -> Any
         Site names by parameter.
     n_sources : int
 
+    Returns
+    -------
+    jax array
+
     Raises
     ------
     TypeError
@@ -34,17 +38,17 @@ def noise_sites(noise: NoiseModel, names: dict[str, str], n_sources: int) -> Any
 
 
 def _beta(name: str, prior: tuple[float, float] | float, n_sources: int) -> Any:
-    lib = load()
+    jnp, numpyro, dist = numpyro_modules()
     if not isinstance(prior, tuple):
-        return lib.numpyro.deterministic(name, lib.jnp.full(n_sources, prior))
-    ones = lib.jnp.ones(n_sources)
-    return lib.numpyro.sample(name, lib.dist.Beta(prior[0] * ones, prior[1] * ones).to_event(1))
+        return numpyro.deterministic(name, jnp.full(n_sources, prior))
+    ones = jnp.ones(n_sources)
+    return numpyro.sample(name, dist.Beta(prior[0] * ones, prior[1] * ones).to_event(1))
 
 
 @noise_sites.register
 def _link(noise: LinkNoise, names: dict[str, str], n_sources: int) -> Any:
     # rows: truth different, same; columns: answer different, same (TVClust, before Eq. 8, corrected)
-    jnp = load().jnp
+    jnp, _, _ = numpyro_modules()
     p, q = _beta(names["p"], noise.p, n_sources), _beta(names["q"], noise.q, n_sources)
     return jnp.stack([jnp.stack([q, 1 - q], axis=-1), jnp.stack([1 - p, p], axis=-1)], axis=-2)
 
@@ -52,7 +56,7 @@ def _link(noise: LinkNoise, names: dict[str, str], n_sources: int) -> Any:
 @noise_sites.register
 def _uniform(noise: UniformNoise, names: dict[str, str], n_sources: int) -> Any:
     # DCRC, Table I: right with probability 1 - eps, each of the two wrong answers with eps / 2
-    jnp = load().jnp
+    jnp, _, _ = numpyro_modules()
     eps = _beta(names["noise"], noise.eps, n_sources)[:, None, None]
     right = jnp.eye(3)
     return right * (1 - eps) + (1 - right) * eps / 2
@@ -60,9 +64,9 @@ def _uniform(noise: UniformNoise, names: dict[str, str], n_sources: int) -> Any:
 
 @noise_sites.register
 def _confusion(noise: ConfusionNoise, names: dict[str, str], n_sources: int) -> Any:
-    lib = load()
+    jnp, numpyro, dist = numpyro_modules()
     if noise.prior is None:
         matrix = np.broadcast_to(np.array(noise.matrix), (n_sources, 3, 3))
-        return lib.numpyro.deterministic(names["confusion"], lib.jnp.asarray(matrix))
-    prior = lib.jnp.broadcast_to(lib.jnp.asarray(noise.prior), (n_sources, 3, 3))
-    return lib.numpyro.sample(names["confusion"], lib.dist.Dirichlet(prior).to_event(2))
+        return numpyro.deterministic(names["confusion"], jnp.asarray(matrix))
+    prior = jnp.broadcast_to(jnp.asarray(noise.prior), (n_sources, 3, 3))
+    return numpyro.sample(names["confusion"], dist.Dirichlet(prior).to_event(2))

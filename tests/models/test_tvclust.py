@@ -1,5 +1,9 @@
 """The NumPyro program against the exact collapsed joint: two codes, one model."""
 
+import os
+import subprocess
+import sys
+
 import jax
 import numpy as np
 import numpyro
@@ -9,20 +13,23 @@ from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import betaln, logsumexp
 
-from bayesclust.constraints import ConfusionNoise, PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import (
+    ConfusionNoise,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+    UniformNoise,
+    equality_patterns,
+)
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models import log_joint, tvclust
-from bayesclust.models.families import FAMILIES, get_family
+from bayesclust.models.families import FAMILIES, SphericalGaussian, get_family
 from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.models.tvclust import _patterns
 
 N, T = 6, 5
 Z = np.array([0, 2, 2, 0, 4, 2])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def in_64_bits():
-    jax.config.update("jax_enable_x64", True)
 
 
 def data_for(name):
@@ -116,9 +123,11 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
     for truncation in (5, 20, 60):
         names = [(a, b) for a in range(truncation) for b in range(truncation) if a != b]
         total = logsumexp([log_labels(np.array(pair)[blocks], alpha, truncation)[0] for pair in names])
-        errors.append(abs(total - exact))
+        errors.append(abs(np.exp(total) - np.exp(exact)))
+        # what the docstring of the program promises
+        assert errors[-1] <= len(blocks) * (alpha / (1 + alpha)) ** (truncation - 1)
     assert errors[0] > errors[1] > errors[2]
-    assert errors[2] < 1e-8
+    assert errors[2] < 1e-10
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -135,16 +144,66 @@ def test_samplers_keep_the_same_joint(name):
         assert chain.log_joint() == pytest.approx(plain, abs=1e-8)
 
 
+def run(*args, data=None, **options):
+    """The trace of one run of the program, with some sites given."""
+    program = numpyro.handlers.seed(numpyro.handlers.substitute(tvclust, data=data or {}), jax.random.key(5))
+    return numpyro.handlers.trace(program).get_trace(*args, **options)
+
+
+def test_answers_count_as_in_their_noise_model():
+    """Known noise, an impossible answer and a view without answers included."""
+    links, _, triplets, _ = answers()
+    known = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.05, 0.05, 0.9]])
+    views = [
+        links.with_noise(LinkNoise(p=0.9)),
+        triplets.with_noise(UniformNoise(eps=0.0)),
+        triplets.with_noise(ConfusionNoise(matrix=known)),
+        PairwiseConstraints([], [], n_items=N, name="none"),
+    ]
+    trace = run(data_for("multinomial"), views, "multinomial", data={"z": Z})
+    assert trace["p"]["type"] == "deterministic"
+    assert trace["p_none"]["value"].shape == (1,)
+    sites = [("links", {"p": "p", "q": "q"}), ("triplets", {"noise": "noise"}), ("triplets_2", {"confusion": "confusion"})]
+    for (name, parameters), view in zip(sites, views, strict=False):
+        noise = {parameter: np.asarray(trace[site]["value"]) for parameter, site in parameters.items()}
+        site = trace[f"{name}_answer"]
+        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(view.log_prob(Z, noise), abs=1e-9)
+    assert view.log_prob(Z, noise) < 0
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_patterns_are_those_of_the_views(members):
+    z = np.stack(np.meshgrid(*[np.arange(3)] * members), axis=-1).ravel()
+    items = np.arange(len(z)).reshape(-1, members)
+    np.testing.assert_array_equal(_patterns(jax.numpy.asarray(z), items), equality_patterns(z[items]))
+
+
+def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
+    trace = run(data_for("gaussian_spherical"), family="gaussian_spherical", data={"z": Z})
+    for prior in get_family("gaussian_spherical").bind(data_for("gaussian_spherical")).hyper_priors:
+        assert float(trace[prior.name]["fn"].support.lower_bound) == pytest.approx(prior.least)
+
+
+def test_constant_columns_and_fixed_values_are_no_sites():
+    X = np.insert(data_for("gaussian_spherical"), 1, 7.0, axis=1)
+    trace = run(X, None, SphericalGaussian(0.5, 4.0, 0.1), 1.5, data={"z": Z})
+    assert trace["x"]["value"].shape == (N, 2)
+    assert not {"base_scale", "base_strength", "base_mean_precision", "concentration"} & set(trace)
+
+
 def test_predictive_simulates_data_and_answers():
-    X, views = data_for("gaussian"), answers()
-    prior = numpyro.infer.Predictive(tvclust, num_samples=20)
-    draws = prior(jax.random.key(0), X, views, observe=False)
-    assert draws["x"].shape == (20, N, 2)
+    X, views = data_for("multinomial"), answers()
+    options = {"family": "multinomial", "truncation": T, "observe": False}
+    draws = numpyro.infer.Predictive(tvclust, num_samples=20)(jax.random.key(0), X, views, **options)
+    np.testing.assert_array_equal(draws["x"].sum(axis=-1), np.tile(X.sum(axis=1), (20, 1)))
     assert draws["links_answer"].shape == (20, 5)
+    assert draws["triplets_answer"].max() <= 2
     assert draws["p"].shape == (20, 2)
-    given = {name: draws[name] for name in ("z", "mean", "covariance")}
-    after = numpyro.infer.Predictive(tvclust, posterior_samples=given)(jax.random.key(1), X, views, observe=False)
-    assert after["x"].shape == (20, N, 2)
+    certain = {"z": np.tile(Z, (20, 1)), "probability": np.tile(np.eye(3)[[0, 1, 2, 0, 1]], (20, 1, 1))}
+    certain |= {"p": np.ones((20, 2)), "q": np.ones((20, 2))}
+    after = numpyro.infer.Predictive(tvclust, posterior_samples=certain)(jax.random.key(1), X, views, **options)
+    assert (after["x"].argmax(axis=-1) == np.array([0, 1, 2, 0, 1])[Z]).all()
+    assert (after["links_answer"] == views[0].truths(Z)).all()
 
 
 def test_model_can_be_drawn():
@@ -156,3 +215,15 @@ def test_enumerated_labels_are_refused():
     enumerated = numpyro.handlers.substitute(tvclust, data={"z": np.arange(T)[:, None] * np.ones((1, N), int)})
     with pytest.raises(ValueError, match=r"^the labels z arrived enumerated, with shape \(5, 6\): "):
         numpyro.handlers.seed(enumerated, jax.random.key(0))(data_for("gaussian_diagonal"), answers(), "gaussian_diagonal")
+
+
+def test_families_do_not_load_jax():
+    code = "import sys, bayesclust.models.families, bayesclust.inference; print({'jax', 'numpyro'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_jax_computes_in_64_bits_even_if_it_is_loaded_first():
+    code = "import jax.numpy as jnp, bayesclust.models; print(jnp.ones(1).dtype)"
+    environment = {name: value for name, value in os.environ.items() if name != "JAX_ENABLE_X64"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "float64\n"

@@ -17,6 +17,14 @@ FAMILIES: dict[str, type[Family]] = {
 def get_family(family: str | Family) -> Family:
     """The family of that name with its defaults, or the family itself.
 
+    Parameters
+    ----------
+    family : str or Family
+
+    Returns
+    -------
+    Family
+
     Raises
     ------
     ValueError

@@ -172,6 +172,18 @@ class BoundFamily(ABC):
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X) of the rows of one cluster in our coordinates: the plain twin of the compiled function."""
 
+    @abstractmethod
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """The family as NumPyro code: called in the plate of components, it samples their parameters.
+
+        `hyper` are the hyper-parameters in the order of `hyper_priors`, as JAX scalars. It gives a function from the labels
+        to the distribution of the items, in the user's units.
+        """
+
+    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The columns of the user's data that the family models: all, unless it leaves some out."""
+        return X
+
     def embedding(self) -> NDArray[np.float64]:
         """The items as points whose Euclidean distances make sense, for starting partitions and proposals."""
         return self.X

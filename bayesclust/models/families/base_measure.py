@@ -116,3 +116,12 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
     if isinstance(value, str) or not 0 < float(value) < np.inf:
         raise ValueError(f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}.")
     return HyperPrior(default.name, float(value), 0.0)
+
+
+def gaussian_priors(scale: object, strength: object, mean_precision: object) -> tuple[HyperPrior, HyperPrior, HyperPrior]:
+    """The priors of the three hyper-parameters, each as `hyper_prior` reads it."""
+    return (
+        hyper_prior(scale, SCALE_PRIOR),
+        hyper_prior(strength, STRENGTH_PRIOR),
+        hyper_prior(mean_precision, MEAN_PRECISION_PRIOR),
+    )

@@ -14,21 +14,17 @@ Data are centred at m0, so that m0 = 0 below.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import (
-    MEAN_PRECISION_PRIOR,
-    SCALE_PRIOR,
-    STRENGTH_PRIOR,
-    hyper_prior,
-    standard_columns,
-)
+from bayesclust.models.families.base_measure import gaussian_priors, standard_columns
 
 
 class DiagonalState(NamedTuple):
@@ -168,8 +164,20 @@ class BoundDiagonalGaussian(base.BoundFamily):
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
-        scale, strength, kappa0 = (float(value) for value in hyper)
+        scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """Sites "variance" and "mean", by this file's first formulas."""
+        jnp, numpyro, dist = numpyro_modules()
+        kappa0, a0, b0 = self.parameters(hyper)
+        variance = numpyro.sample("variance", dist.InverseGamma(a0, b0).to_event(1))
+        mean = numpyro.sample("mean", dist.Normal(0.0, jnp.sqrt(variance / kappa0)).to_event(1))
+        centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
+        return lambda z: dist.Normal(centre[z], sd[z]).to_event(1)
+
+    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X[:, self.kept]
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> DiagonalState:
         """Cluster state with empty slots."""
@@ -236,11 +244,7 @@ class DiagonalGaussian(base.Family):
     def bind(self, X: NDArray[np.float64]) -> BoundDiagonalGaussian:
         """Standardise the columns and fill in the base measure."""
         columns = standard_columns(X)
-        priors = (
-            hyper_prior(self.scale, SCALE_PRIOR),
-            hyper_prior(self.strength, STRENGTH_PRIOR),
-            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
-        )
+        priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         return BoundDiagonalGaussian(
             columns.X, log_constant, priors, columns.floor, columns.centre, columns.unit, columns.kept

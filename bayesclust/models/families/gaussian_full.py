@@ -14,22 +14,18 @@ and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
 from bayesclust._jit import kernel
+from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import (
-    MEAN_PRECISION_PRIOR,
-    SCALE_PRIOR,
-    STRENGTH_PRIOR,
-    hyper_prior,
-    standard_columns,
-)
+from bayesclust.models.families.base_measure import gaussian_priors, standard_columns
 
 
 class FullState(NamedTuple):
@@ -192,9 +188,22 @@ class BoundFullGaussian(base.BoundFamily):
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
-        scale, strength, kappa0 = (float(value) for value in hyper)
+        scale, strength, kappa0 = hyper
         nu0 = strength + self.X.shape[1] + 1
         return kappa0, nu0, strength * (scale * self.shape + np.diag(self.floor))
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """Sites "covariance" and "mean", by this file's first formulas."""
+        jnp, numpyro, dist = numpyro_modules()
+        kappa0, nu0, psi0 = self.parameters(hyper)
+        covariance = numpyro.sample("covariance", dist.InverseWishart(nu0, scale_matrix=psi0))
+        lower = jnp.linalg.cholesky(covariance)
+        mean = numpyro.sample("mean", dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(kappa0)))
+        centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
+        return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
+
+    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X[:, self.kept]
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> FullState:
         """Cluster state with empty slots."""
@@ -276,11 +285,7 @@ class FullGaussian(base.Family):
     def bind(self, X: NDArray[np.float64]) -> BoundFullGaussian:
         """Standardise the columns and fill in the base measure."""
         columns = standard_columns(X)
-        priors = (
-            hyper_prior(self.scale, SCALE_PRIOR),
-            hyper_prior(self.strength, STRENGTH_PRIOR),
-            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
-        )
+        priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         shape = np.eye(columns.X.shape[1])
         return BoundFullGaussian(

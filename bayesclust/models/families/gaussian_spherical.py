@@ -14,21 +14,17 @@ Data are centred at m0, so that m0 = 0 below. Its small-variance limit is DP-mea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import (
-    MEAN_PRECISION_PRIOR,
-    SCALE_PRIOR,
-    STRENGTH_PRIOR,
-    hyper_prior,
-    standard_columns,
-)
+from bayesclust.models.families.base_measure import gaussian_priors, standard_columns
 
 
 class SphericalState(NamedTuple):
@@ -159,8 +155,21 @@ class BoundSphericalGaussian(base.BoundFamily):
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, float]:
         """(kappa0, a0, b0) in our coordinates; E[v_k] = b0 / (a0 - 1)."""
-        scale, strength, kappa0 = (float(value) for value in hyper)
+        scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """Sites "variance" and "mean", by this file's first formulas."""
+        jnp, numpyro, dist = numpyro_modules()
+        kappa0, a0, b0 = self.parameters(hyper)
+        variance = numpyro.sample("variance", dist.InverseGamma(a0, b0))[..., None]
+        at_origin = dist.Normal(jnp.zeros(self.X.shape[1]), jnp.sqrt(variance / kappa0))
+        mean = numpyro.sample("mean", at_origin.to_event(1))
+        centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
+        return lambda z: dist.Normal(centre[z], sd[z]).to_event(1)
+
+    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X[:, self.kept]
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> SphericalState:
         """Cluster state with empty slots."""
@@ -219,7 +228,7 @@ class SphericalGaussian(base.Family):
     >>> from bayesclust.models.families import SphericalGaussian
     >>> X = np.random.default_rng(0).normal(size=(10, 2))
     >>> SphericalGaussian(scale=0.5).bind(X).hyper_priors[0]
-    HyperPrior(name='base_scale', median=0.5, log_sd=0.0)
+    HyperPrior(name='base_scale', median=0.5, log_sd=0.0, least=0.0)
     """
 
     scale: float | str | base.HyperPrior = "learn"
@@ -229,11 +238,7 @@ class SphericalGaussian(base.Family):
     def bind(self, X: NDArray[np.float64]) -> BoundSphericalGaussian:
         """Centre the columns, take their common unit and fill in the base measure."""
         columns = standard_columns(X, common_unit=True)
-        priors = (
-            hyper_prior(self.scale, SCALE_PRIOR),
-            hyper_prior(self.strength, STRENGTH_PRIOR),
-            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
-        )
+        priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         return BoundSphericalGaussian(
             columns.X, log_constant, priors, float(columns.floor.mean()), columns.centre, columns.unit, columns.kept

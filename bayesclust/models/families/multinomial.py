@@ -12,14 +12,16 @@ With counts c_j summed over a cluster, C = sum_j c_j and B = d beta:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust.checks import check_items
+from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
 
@@ -119,6 +121,14 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 @dataclass(frozen=True)
 class BoundMultinomial(base.BoundFamily):
     """Dirichlet-multinomial clusters; hyper = (concentration beta of one column,)."""
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """Site "probability" (theta_k), by this file's first formulas; here the multinomial coefficients count."""
+        jnp, numpyro, dist = numpyro_modules()
+        probability = numpyro.sample("probability", dist.Dirichlet(hyper[0] * jnp.ones(self.X.shape[1])))
+        size = self.X.sum(axis=1).astype(np.int64)
+        most = int(size.max())
+        return lambda z: dist.MultinomialProbs(probability[z], total_count=size, total_count_max=most)
 
     def embedding(self) -> NDArray[np.float64]:
         """Square roots of the shares: Euclidean distance is then Hellinger's."""
