@@ -24,7 +24,7 @@ from scipy.special import gammaln
 
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
 
 
 class DiagonalState(NamedTuple):
@@ -216,8 +216,9 @@ class DiagonalGaussian(base.Family):
         Expected within-cluster variance as a share of each column's variance.
     strength : float, HyperPrior or "learn", default "learn"
         How many observations that expectation is worth (2 a0 - 2).
-    mean_precision : float, HyperPrior or "learn", default "learn"
+    mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has variance v_kj / kappa0 around the mean of the data.
+        The default makes a cluster of few outliers dear; learned, it grows to welcome them.
 
     Notes
     -----
@@ -234,12 +235,12 @@ class DiagonalGaussian(base.Family):
     >>> from bayesclust.models.families import DiagonalGaussian
     >>> X = np.random.default_rng(0).normal(size=(10, 2))
     >>> DiagonalGaussian(scale=0.5, strength=4.0).bind(X).initial_hyper()
-    array([0.5, 4. , 0.1])
+    array([0.5 , 4.  , 0.05])
     """
 
     scale: float | str | base.HyperPrior = "learn"
     strength: float | str | base.HyperPrior = "learn"
-    mean_precision: float | str | base.HyperPrior = "learn"
+    mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
     def bind(self, X: NDArray[np.float64]) -> BoundDiagonalGaussian:
         """Standardise the columns and fill in the base measure."""

@@ -25,7 +25,7 @@ from scipy.special import gammaln, multigammaln
 from bayesclust._jit import kernel
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
 
 
 class FullState(NamedTuple):
@@ -255,8 +255,9 @@ class FullGaussian(base.Family):
         Expected within-cluster variance as a share of each column's variance (psi).
     strength : float, HyperPrior or "learn", default "learn"
         How many observations that expectation is worth (nu0 - d - 1 > 0).
-    mean_precision : float, HyperPrior or "learn", default "learn"
+    mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
+        The default makes a cluster of few outliers dear; learned, it grows to welcome them.
 
     Notes
     -----
@@ -280,7 +281,7 @@ class FullGaussian(base.Family):
 
     scale: float | str | base.HyperPrior = "learn"
     strength: float | str | base.HyperPrior = "learn"
-    mean_precision: float | str | base.HyperPrior = "learn"
+    mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
     def bind(self, X: NDArray[np.float64]) -> BoundFullGaussian:
         """Standardise the columns and fill in the base measure."""

@@ -24,7 +24,7 @@ from scipy.special import gammaln
 
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
 
 
 class SphericalState(NamedTuple):
@@ -210,8 +210,9 @@ class SphericalGaussian(base.Family):
         Expected within-cluster variance as a share of the mean variance of the columns.
     strength : float, HyperPrior or "learn", default "learn"
         How many observations that expectation is worth (2 a0 - 2).
-    mean_precision : float, HyperPrior or "learn", default "learn"
+    mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has variance v_k / kappa0 around the mean of the data.
+        The default makes a cluster of few outliers dear; learned, it grows to welcome them.
 
     Notes
     -----
@@ -233,7 +234,7 @@ class SphericalGaussian(base.Family):
 
     scale: float | str | base.HyperPrior = "learn"
     strength: float | str | base.HyperPrior = "learn"
-    mean_precision: float | str | base.HyperPrior = "learn"
+    mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
     def bind(self, X: NDArray[np.float64]) -> BoundSphericalGaussian:
         """Centre the columns, take their common unit and fill in the base measure."""
