@@ -44,5 +44,5 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of int, shape (n,)
             `labels_`, numbered from 0 without gaps.
         """
-        labels: IntArray = self.fit(X, y, constraints=constraints).labels_  # type: ignore[attr-defined]
+        labels: IntArray = self.fit(X, y, constraints=constraints).labels_
         return labels
