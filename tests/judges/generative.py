@@ -1,4 +1,4 @@
-"""The whole model run forwards: draws from the prior, data and answers given the state, chains that data can be changed under.
+"""The whole model run forwards: draws from the prior, data and answers given the state, chains with exchanged data.
 
 Data are drawn with cluster parameters written out (draw mu, Sigma, theta; then the items), never by the predictive formulas
 that the samplers use.

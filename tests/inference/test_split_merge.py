@@ -1,0 +1,101 @@
+"""Split-merge moves: the acceptance ratio, what is left behind, and detailed balance between two states."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bayesclust.inference.seating import members
+from bayesclust.inference.split_merge import _log_ratio, split_merge
+from bayesclust.models.priors import crp_log_prob
+from tests.inference.setup import STARTS, chain, check_seating
+
+
+def plain_log_joint(sampler, z):
+    """log p(z, x, s | alpha, noise, hyper-parameters), from the plain twins."""
+    family = sampler.problem.family
+    labels = np.unique(z, return_inverse=True)[1]
+    value = crp_log_prob(np.bincount(labels), sampler.alpha)
+    value += sum(family.log_marginal(family.X[labels == k], sampler.hyper) for k in range(labels.max() + 1))
+    views = zip(sampler.problem.views, sampler.noise, strict=True)
+    return value + sum(view.log_prob(labels, noise) for view, noise in views)
+
+
+def propose(sampler, first, second, scans=1):
+    return split_merge(
+        sampler.state, sampler.seating, sampler.sites, sampler.table, math.log(sampler.alpha), first, second, scans,
+        sampler.rng,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", STARTS)
+@pytest.mark.parametrize("scans", [0, 2])
+def test_seats_are_in_order_after_every_proposal(kind, scans):
+    sampler = chain(n=20, kind=kind, seed=2)
+    accepted = {"split": 0, "merge": 0}
+    for _ in range(300):
+        sampler._make_room(3)
+        before = sampler.seating.z.copy()
+        first, second = sampler.rng.choice(20, 2, replace=False)
+        together = before[first] == before[second]
+        if propose(sampler, first, second, scans):
+            accepted["split" if together else "merge"] += 1
+            assert (sampler.seating.z[first] == sampler.seating.z[second]) != together
+            others = np.isin(before, [before[first], before[second]], invert=True)
+            np.testing.assert_array_equal(sampler.seating.z[others], before[others])
+        else:
+            np.testing.assert_array_equal(sampler.seating.z, before)
+        check_seating(sampler)
+    assert min(accepted.values()) > 5
+
+
+def test_ratio_is_the_difference_of_log_joints():
+    for seed in range(10):
+        sampler = chain(n=14, seed=seed)
+        seating, state = sampler.seating, sampler.state
+        a, b = seating.slots[0], seating.slots[1]
+        split = seating.z.copy()
+        items = members(seating, a, b)
+        merged = seating.slots[seating.number[0]]
+        together = split.copy()
+        together[items] = merged
+        other = chain(n=14, seed=seed)
+        other._seat(np.unique(together, return_inverse=True)[1])
+        slot = other.seating.z[items[0]]
+        for name in state._fields:
+            array = getattr(state, name)
+            if array.ndim and len(array) == len(state.count) and name != "X":
+                array[merged] = getattr(other.state, name)[slot]
+        mark = np.zeros(14, np.int64)
+        found = _log_ratio(
+            state, sampler.sites, sampler.table, seating.z, items, a, b, merged, math.log(sampler.alpha), mark
+        )
+        expected = plain_log_joint(sampler, split) - plain_log_joint(sampler, together)
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        np.testing.assert_array_equal(seating.z, split)
+
+
+STATES = {2: [(0, 0), (0, 1)], 3: [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2)]}
+
+
+def canonical(z):
+    seen = {}
+    return tuple(seen.setdefault(k, len(seen)) for k in z.tolist())
+
+
+@pytest.mark.parametrize("scans", [0, 1, 3])
+@pytest.mark.parametrize("n", STATES)
+def test_detailed_balance(n, scans):
+    """Between any two partitions of a few items, a chain in equilibrium flows equally often both ways."""
+    sampler = chain(n=n, seed=5, views=False)
+    weights = np.exp([plain_log_joint(sampler, np.array(z)) for z in STATES[n]])
+    weights /= weights.sum()
+    number, flow = 3000, np.zeros((len(weights), len(weights)))
+    for row, z in enumerate(STATES[n]):
+        for _ in range(number):
+            sampler._seat(np.array(z))
+            propose(sampler, *sampler.rng.choice(n, 2, replace=False), scans)
+            flow[row, STATES[n].index(canonical(sampler.seating.z))] += weights[row] / number
+    error = np.sqrt((weights[:, None] * flow + weights[None, :] * flow.T) / number)
+    assert (np.abs(flow - flow.T) <= 4.5 * error + 1e-3).all()
+    assert flow.sum() - np.trace(flow) > 0.01

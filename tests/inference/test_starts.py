@@ -1,0 +1,62 @@
+"""Where chains start and which pairs are proposed."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from bayesclust.inference.anchors import AnchorProposal
+from bayesclust.inference.collapsed import Moves
+from bayesclust.inference.starts import dispersed_number, seeded_partition
+from tests.judges.cases import links, triplets
+
+
+@pytest.mark.parametrize(("n", "expected"), [(2, [1] * 5), (10, [2, 2, 2, 2, 2]), (1000, [3, 6, 12, 24, 3])])
+def test_numbers_of_clusters_are_dispersed(n, expected):
+    assert [dispersed_number(chain, n) for chain in range(5)] == expected
+
+
+def test_seeded_partition_is_nearest_seed(rng):
+    centres = np.array([[0, 0], [100, 0], [0, 100], [100, 100]])
+    truth = np.arange(40) % 4
+    labels = seeded_partition(centres[truth] + rng.normal(size=(40, 2)), 4, rng)
+    assert len(np.unique(labels)) == 4
+    assert all(len(np.unique(labels[truth == k])) == 1 for k in range(4))
+
+
+def test_seeded_partition_has_no_gaps(rng):
+    for number in (1, 3, 30):
+        labels = seeded_partition(rng.normal(size=(30, 2)), number, rng)
+        assert set(labels) == set(range(labels.max() + 1))
+    assert labels.max() == 29
+    assert seeded_partition(np.ones((5, 2)), 4, rng).tolist() == [0] * 5
+    twins = np.repeat([[0.0], [1.0]], 4, axis=0)
+    assert len(np.unique(seeded_partition(twins, 5, rng))) == 2
+
+
+def test_anchors_are_two_items_and_reach_every_pair(rng):
+    X = rng.normal(size=(5, 2))
+    for views in ((), (links(5, rng, size=4), triplets(5, rng, size=2))):
+        proposal = AnchorProposal(X, views)
+        pairs = Counter(proposal.draw(rng) for _ in range(3000))
+        assert all(i != j for i, j in pairs)
+        assert {tuple(sorted(pair)) for pair in pairs} == {(i, j) for i in range(5) for j in range(i + 1, 5)}
+
+
+def test_a_third_of_the_anchors_stand_in_answers(rng):
+    view = links(200, rng, size=3)
+    asked = {tuple(sorted(pair)) for pair in view.items.tolist()}
+    proposal = AnchorProposal(rng.normal(size=(200, 2)), (view,))
+    share = np.mean([tuple(sorted(proposal.draw(rng))) in asked for _ in range(2000)])
+    assert share == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_empty_views_are_no_answers(rng):
+    view = links(6, rng, size=1).restrict([0])
+    assert len(view) == 0
+    assert len(AnchorProposal(rng.normal(size=(6, 2)), (view,)).asked) == 0
+
+
+def test_default_moves_cost_no_more_in_large_data():
+    assert Moves.default(100).split_merge == 1.0
+    assert Moves.default(100_000).split_merge < 0.01

@@ -1,0 +1,122 @@
+"""The Chinese restaurant process, its concentration, and log-normal priors of hyper-parameters."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import gammaln
+from scipy.stats import gamma, kstest
+
+from bayesclust.models.families import HyperPrior
+from bayesclust.models.priors import Concentration, crp_log_prob
+from tests.judges.exact import partitions
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("n", [1, 2, 5, 7])
+def test_partitions_have_probability_one_in_all(n, alpha):
+    total = sum(math.exp(crp_log_prob(np.bincount(z), alpha)) for z in partitions(n))
+    assert total == pytest.approx(1, abs=1e-12)
+
+
+def test_restaurant_guest_by_guest():
+    alpha, expected = 0.6, 0.0
+    z = [0, 0, 1, 0, 2, 1]
+    for i, k in enumerate(z):
+        expected += math.log((z[:i].count(k) or alpha) / (i + alpha))
+    assert crp_log_prob(np.bincount(z), alpha) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.5, (2.0, 3.0), [2.0, 3.0], np.array([1.0, 4.0]), Concentration(fixed=2.0)])
+def test_parse_good(value):
+    parsed = Concentration.parse(value)
+    if isinstance(value, Concentration):
+        assert parsed is value
+    elif np.ndim(value) == 0:
+        assert parsed.fixed == parsed.initial() == value
+    else:
+        assert (parsed.shape, parsed.rate, parsed.fixed) == (value[0], value[1], None)
+        assert parsed.initial() == value[0] / value[1]
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, (1.0, 0.0), (1.0,), (1.0, 2.0, 3.0), "one", None, ("a", 1), []])
+def test_parse_bad(value):
+    with pytest.raises(ValueError, match=r"neither a positive number nor a pair .*; give one of these\.$"):
+        Concentration.parse(value)
+
+
+def test_prior_is_gamma(rng):
+    prior = Concentration(2.5, 3.0)
+    for alpha in (0.1, 1.0, 4.0):
+        assert prior.log_prior(alpha) == pytest.approx(gamma(2.5, scale=1 / 3).logpdf(alpha))
+    draws = [prior.sample_prior(rng) for _ in range(2000)]
+    assert kstest(draws, gamma(2.5, scale=1 / 3).cdf).pvalue > 1e-3
+
+
+def test_fixed_stays(rng):
+    prior = Concentration(fixed=0.3)
+    assert prior.update(0.3, 4, 10, rng) == prior.sample_prior(rng) == 0.3
+    assert prior.log_prior(0.3) == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate", "n_clusters", "n_items"), [(1.0, 1.0, 3, 20), (0.3, 2.0, 1, 8), (4.0, 0.5, 8, 8), (1.0, 1.0, 9, 5000)]
+)
+def test_escobar_and_west_against_quadrature(shape, rate, n_clusters, n_items, rng):
+    prior = Concentration(shape, rate)
+
+    def log_density(log_alpha):
+        alpha = math.exp(log_alpha)
+        value = (shape + n_clusters) * log_alpha - rate * alpha
+        return value + gammaln(alpha) - gammaln(alpha + n_items)
+
+    grid = np.linspace(-30, 6, 20_001)
+    density = np.exp(np.array([log_density(u) for u in grid]) - max(log_density(u) for u in grid))
+    cumulative = np.cumsum(density) / density.sum()
+    alpha, draws = prior.initial(), []
+    for _ in range(4000):
+        for _ in range(5):
+            alpha = prior.update(alpha, n_clusters, n_items, rng)
+        draws.append(math.log(alpha))
+    ranks = np.interp(draws, grid, cumulative)
+    # draws are still a little dependent: allow twice the independent error
+    counts = np.histogram(ranks, bins=10, range=(0, 1))[0]
+    assert np.abs(counts - 400).max() < 2 * 4 * math.sqrt(360)
+    assert ranks.mean() == pytest.approx(0.5, abs=2 * 4 / math.sqrt(12 * 4000))
+
+
+@pytest.mark.parametrize(
+    ("median", "log_sd", "least"), [(0.5, 1.0, 0.0), (0.5, 1.0, 0.4), (15.0, 0.5, 1.0), (1.0, 0.4, 2.0)]
+)
+def test_hyper_prior_is_a_density_of_the_logarithm(median, log_sd, least, rng):
+    prior = HyperPrior("base_scale", median, log_sd, least)
+    low = math.log(least) if least else math.log(median) - 9 * log_sd
+    high = math.log(median) + 9 * log_sd
+    assert quad(lambda u: math.exp(prior.log_prob(math.exp(u))), low, high)[0] == pytest.approx(1, abs=1e-7)
+    draws = np.log([prior.sample(rng) for _ in range(1000)])
+    assert draws.min() >= low
+    cdf = np.vectorize(lambda u: quad(lambda v: math.exp(prior.log_prob(math.exp(v))), low, u)[0])
+    assert kstest(draws, cdf).pvalue > 1e-3
+
+
+def test_hyper_prior_outside_its_support():
+    prior = HyperPrior("base_scale", 0.5, 1.0, least=0.1)
+    for value in (0.0999, 0.0, np.inf, np.nan):
+        assert prior.log_prob(value) == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"median": 0.0, "log_sd": 1.0}, "median=0.0 of the prior of x is not a finite number that is positive"),
+        ({"median": np.nan, "log_sd": 1.0}, "median=nan"),
+        ({"median": 1.0, "log_sd": -1.0}, "log_sd=-1.0 of the prior of x is not a finite number that is not negative"),
+        ({"median": 1.0, "log_sd": np.inf}, "log_sd=inf"),
+        ({"median": 1.0, "log_sd": 1.0, "least": -1.0}, "least=-1.0"),
+        ({"median": 1.0, "log_sd": 0.1, "least": 3.0}, "least=3.0 cuts off nearly all of the prior of x"),
+    ],
+)
+def test_hyper_prior_bad(settings, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HyperPrior("x", **settings)
