@@ -111,7 +111,10 @@ def as_partitions(draws: ArrayLike) -> Labels:
     ValueError, TypeError
         If the shape is another or the labels are not integers.
     """
-    array = np.asarray(draws)
+    try:
+        array = np.asarray(draws)
+    except ValueError:
+        raise ValueError("draws have rows of different lengths: pass one row of labels per draw.") from None
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
             f"draws must have shape (draws, n), both at least 1; got {array.shape}: pass one row of labels per draw."

@@ -212,9 +212,10 @@ def stacked_partitions(posterior: Any) -> Labels:
     array([[0, 0, 1],
            [0, 1, 0]], dtype=int16)
     """
+    if isinstance(posterior, np.ndarray) and posterior.ndim == 3:
+        return as_partitions(posterior.reshape(-1, posterior.shape[-1]))
     if isinstance(posterior, (np.ndarray, list, tuple)):
-        array = np.asarray(posterior)
-        return as_partitions(array.reshape(-1, array.shape[-1]) if array.ndim == 3 else array)
+        return as_partitions(posterior)
     partitions = chain_partitions(posterior)
     return partitions.reshape(-1, partitions.shape[-1])
 

@@ -1,0 +1,196 @@
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesclust as bc
+from bayesclust.posterior.labels import canonical
+from bayesclust.posterior.tree import chain_partitions, group, log_joints, stacked_partitions, stored_views, to_datatree
+
+
+def plain_canonical(row):
+    names = {}
+    return [names.setdefault(label, len(names)) for label in row]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 4), (-3, 3), (10**9, 10**9 + 5), (-(2**62), 2**62)])
+def test_canonical_labels_number_clusters_as_they_appear(rng, low, high):
+    z = rng.integers(low, high, size=(3, 5, 20))
+    result = canonical(z)
+    assert result.dtype == np.int16
+    assert result.shape == z.shape
+    assert result.reshape(-1, 20).tolist() == [plain_canonical(row) for row in z.reshape(-1, 20).tolist()]
+
+
+def test_canonical_labels_of_many_items_are_wider():
+    result = canonical(np.arange(40_000)[::-1])
+    assert result.dtype == np.int32
+    np.testing.assert_array_equal(result, np.arange(40_000))
+
+
+@pytest.mark.parametrize(
+    ("z", "error", "sentence"),
+    [
+        ([0.0, 1.0], TypeError, "labels must be integers; got dtype float64: number the clusters 0, 1, 2, ..."),
+        (["a", "b"], TypeError, "labels must be integers; got dtype <U1: number the clusters 0, 1, 2, ..."),
+        (3, ValueError, "labels must have shape (..., n); got a single number: pass an array with one label per item."),
+    ],
+)
+def test_canonical_refuses(z, error, sentence):
+    with pytest.raises(error) as caught:
+        canonical(z)
+    assert str(caught.value) == sentence
+
+
+@pytest.fixture
+def views():
+    links = bc.PairwiseConstraints([(0, 1), (1, 4)], [True, False], n_items=5, source=[0, 1])
+    triplets = bc.RelativeConstraints([(0, 1, 2), (2, 3, 4)], ["dnk", "yes"], n_items=5)
+    return [links, triplets]
+
+
+@pytest.fixture
+def tree(rng, views):
+    return to_datatree(
+        {
+            "z": rng.integers(3, size=(2, 7, 5)),
+            "concentration": rng.gamma(2.0, size=(2, 7)),
+            "p": rng.random((2, 7, 2)),
+            "confusion": rng.random((2, 7, 1, 3, 3)),
+            "odd": rng.random((2, 7, 4)),
+            "flag": rng.random((2, 7)) < 0.5,
+        },
+        {"log_joint": rng.normal(size=(2, 7))},
+        X=rng.normal(size=(5, 2)),
+        views=views,
+        dims={"p": ("links_source",), "confusion": ("triplets_source", "truth", "answer")},
+        attrs={"seed": 3, "large": 2**70, "settings": {"family": "gaussian", "b": True}, "none": None, "n": np.int64(4)},
+    )
+
+
+def test_groups_dimensions_and_kinds(tree):
+    assert set(tree.children) == {"posterior", "sample_stats", "observed_data", "constant_data"}
+    posterior = tree["posterior"]
+    assert posterior["z"].dims == ("chain", "draw", "item")
+    assert posterior["z"].dtype == np.int16
+    assert posterior["p"].dims == ("chain", "draw", "links_source")
+    assert posterior["confusion"].dims == ("chain", "draw", "triplets_source", "truth", "answer")
+    assert posterior["odd"].dims == ("chain", "draw", "odd_dim_0")
+    assert posterior["flag"].dtype == np.int8
+    assert tree["observed_data"]["X"].dims == ("item", "feature")
+    expected = [[len(set(row)) for row in chain] for chain in posterior["z"].values.tolist()]
+    assert posterior["n_clusters"].values.tolist() == expected
+
+
+def test_a_tree_survives_netcdf(tree, views, tmp_path):
+    tree.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    with xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf") as back:
+        back.load()
+        for name in tree.children:
+            xr.testing.assert_identical(back[name].to_dataset(), tree[name].to_dataset())
+            assert all(back[name][v].dtype == tree[name][v].dtype for v in tree[name].data_vars)
+        assert dict(back.attrs) == dict(tree.attrs)
+        assert back.attrs["seed"] == 3
+        assert back.attrs["n"] == 4
+        assert json.loads(back.attrs["large"]) == 2**70
+        assert json.loads(back.attrs["settings"]) == {"family": "gaussian", "b": True}
+        for stored, view in zip(stored_views(back), views, strict=True):
+            assert (stored.name, stored.kind, stored.vocabulary) == (view.name, view.kind, view.vocabulary)
+            np.testing.assert_array_equal(stored.items, view.items)
+            np.testing.assert_array_equal(stored.answers, view.answers)
+            np.testing.assert_array_equal(stored.source, view.source)
+            np.testing.assert_array_equal(stored.truth, view.truth)
+
+
+def test_arviz_reads_the_tree(tree):
+    import arviz as az
+
+    summary = az.summary(tree, var_names=["concentration"], round_to="none")
+    assert summary.loc["concentration", "mean"] == pytest.approx(float(tree["posterior"]["concentration"].mean()))
+
+
+def test_draws_come_out_of_everything_that_holds_them(tree):
+    z = tree["posterior"]["z"].values
+    stacked = z.reshape(14, 5)
+
+    class Fitted:
+        posterior_ = tree
+
+    swapped = tree.copy()
+    swapped["posterior"] = tree["posterior"].to_dataset().transpose("item", "draw", "chain", ...)
+    for holder in (tree, Fitted(), swapped, z, stacked, stacked.tolist()):
+        np.testing.assert_array_equal(stacked_partitions(holder), stacked)
+    for holder in (tree, Fitted(), swapped):
+        np.testing.assert_array_equal(chain_partitions(holder), z)
+        np.testing.assert_array_equal(log_joints(holder), tree["sample_stats"]["log_joint"].values)
+    assert log_joints(to_datatree({"z": z})) is None
+
+
+def without_z(tree):
+    other = tree.copy()
+    other["posterior"] = tree["posterior"].to_dataset().drop_vars("z")
+    return other
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (
+            lambda tree: to_datatree({"p": np.zeros((1, 2))}),
+            ValueError,
+            "the draws hold no partitions z, only ['p']: pass z (chain, draw, item).",
+        ),
+        (
+            lambda tree: to_datatree({"z": np.zeros((3, 4), int)}),
+            ValueError,
+            "z must have shape (chain, draw, item), all at least 1; got (3, 4): add the missing axes.",
+        ),
+        (
+            lambda tree: to_datatree({"z": np.zeros((2, 3, 4), int), "p": np.zeros((2, 4))}),
+            ValueError,
+            "p has shape (2, 4), but z has 2 chains of 3 draws: every variable needs (chain, draw) as its first axes.",
+        ),
+        (
+            lambda tree: to_datatree({"z": np.zeros((2, 3, 4), int)}, X=np.zeros((5, 2))),
+            ValueError,
+            "X has shape (5, 2), but z has 4 items: pass the data that was clustered.",
+        ),
+        (
+            lambda tree: stacked_partitions(without_z(tree)),
+            ValueError,
+            "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a sampler's fit.",
+        ),
+        (
+            lambda tree: stacked_partitions(3.0),
+            TypeError,
+            "a posterior is an xarray.DataTree or a fitted estimator with posterior_; got float.",
+        ),
+        (
+            lambda tree: stacked_partitions([0, 1]),
+            ValueError,
+            "draws must have shape (draws, n), both at least 1; got (2,): pass one row of labels per draw.",
+        ),
+        (
+            lambda tree: stacked_partitions([[0, 1], [0]]),
+            ValueError,
+            "draws have rows of different lengths: pass one row of labels per draw.",
+        ),
+        (
+            lambda tree: group(tree, "prior"),
+            ValueError,
+            "this posterior has no group 'prior', only 'posterior', 'sample_stats', 'observed_data', 'constant_data': "
+            "pass the posterior_ of a fit.",
+        ),
+        (
+            lambda tree: stored_views(to_datatree({"z": np.zeros((2, 3, 4), int)})),
+            ValueError,
+            "this posterior has no group 'constant_data', only 'posterior', 'sample_stats': "
+            "pass the posterior_ of a fit with constraints.",
+        ),
+    ],
+)
+def test_bad_input(tree, call, error, sentence):
+    with pytest.raises(error) as caught:
+        call(tree)
+    assert str(caught.value) == sentence
