@@ -23,7 +23,7 @@ from bayesclust.constraints import (
 )
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models import log_joint, tvclust
-from bayesclust.models.families import FAMILIES, SphericalGaussian, get_family
+from bayesclust.models.families import FAMILIES, FullGaussian, SphericalGaussian, get_family
 from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration, crp_log_prob
 from bayesclust.models.tvclust import _patterns
@@ -92,10 +92,14 @@ def log_labels(z, alpha, truncation):
     return np.sum(betaln(a, b) - betaln(1.0, alpha)), lambda stick: stats.beta(a, b).logpdf(stick).sum()
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_program_and_collapsed_joint_are_one_model(name):
+ALL_LEARNED = {"gaussian": FullGaussian(mean_precision="learn")}
+CASES = [(name, get_family(name)) for name in FAMILIES] + list(ALL_LEARNED.items())
+
+
+@pytest.mark.parametrize(("name", "family"), CASES, ids=[*FAMILIES, *(f"{name} all learned" for name in ALL_LEARNED)])
+def test_program_and_collapsed_joint_are_one_model(name, family):
     """Candidate's identity: p(z, x, s, ...) = p(everything) / p(theta | x, z) / p(sticks | z), at any theta and sticks."""
-    X, views, family = data_for(name), answers(), get_family(name)
+    X, views = data_for(name), answers()
     bound = family.bind(X)
     trace = numpyro.handlers.trace(numpyro.handlers.seed(tvclust, jax.random.key(7))).get_trace(
         X, views, family, truncation=T, observe=False
@@ -103,7 +107,7 @@ def test_program_and_collapsed_joint_are_one_model(name):
     params = {k: np.asarray(s["value"]) for k, s in trace.items() if s["type"] == "sample" and not k.endswith("_answer")}
     params = {k: v for k, v in params.items() if k != "x"} | {"z": Z}
     total, _ = log_density(tvclust, (X, views, family), {"truncation": T}, params)
-    hyper = np.array([float(params[prior.name]) for prior in bound.hyper_priors])
+    hyper = np.array([float(params.get(prior.name, prior.median)) for prior in bound.hyper_priors])
     alpha = float(params["concentration"])
     labelled, sticks = log_labels(Z, alpha, T)
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
@@ -111,7 +115,8 @@ def test_program_and_collapsed_joint_are_one_model(name):
         Z, bound, views=views, concentration=Concentration(), alpha=alpha, hyper=hyper, noise=noise
     )
     collapsed += labelled - crp_log_prob(np.bincount(Z)[np.bincount(Z) > 0], alpha)
-    collapsed -= np.log(hyper).sum()  # the program's density is that of the hyper-parameters, not of their logarithms
+    # the program's density is that of the hyper-parameters, not of their logarithms
+    collapsed -= np.log(hyper[bound.free]).sum()
     by_program = float(total) - log_conditional(name, bound, hyper, params) - sticks(params["stick"])
     assert by_program == pytest.approx(collapsed, abs=1e-8)
 
@@ -179,8 +184,10 @@ def test_patterns_are_those_of_the_views(members):
 
 
 def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
-    trace = run(data_for("gaussian_spherical"), family="gaussian_spherical", data={"z": Z})
-    for prior in get_family("gaussian_spherical").bind(data_for("gaussian_spherical")).hyper_priors:
+    X, family = data_for("gaussian_spherical"), SphericalGaussian(mean_precision="learn")
+    trace = run(X, family=family, data={"z": Z})
+    for prior in family.bind(X).hyper_priors:
+        assert prior.least > 0
         assert float(trace[prior.name]["fn"].support.lower_bound) == pytest.approx(prior.least)
 
 
@@ -192,18 +199,20 @@ def test_constant_columns_and_fixed_values_are_no_sites():
 
 
 def test_predictive_simulates_data_and_answers():
-    X, views = data_for("multinomial"), answers()
+    X, (links, _, triplets, _) = data_for("multinomial"), answers()
     options = {"family": "multinomial", "truncation": T, "observe": False}
-    draws = numpyro.infer.Predictive(tvclust, num_samples=20)(jax.random.key(0), X, views, **options)
+    arguments = (X, [links, triplets])
+    draws = numpyro.infer.Predictive(tvclust, num_samples=20)(jax.random.key(0), *arguments, **options)
     np.testing.assert_array_equal(draws["x"].sum(axis=-1), np.tile(X.sum(axis=1), (20, 1)))
     assert draws["links_answer"].shape == (20, 5)
-    assert draws["triplets_answer"].max() <= 2
+    assert set(np.unique(draws["triplets_answer"])) == {0, 1, 2}
     assert draws["p"].shape == (20, 2)
     certain = {"z": np.tile(Z, (20, 1)), "probability": np.tile(np.eye(3)[[0, 1, 2, 0, 1]], (20, 1, 1))}
     certain |= {"p": np.ones((20, 2)), "q": np.ones((20, 2))}
-    after = numpyro.infer.Predictive(tvclust, posterior_samples=certain)(jax.random.key(1), X, views, **options)
+    certain |= {name: draws[name] for name in ("base_concentration", "concentration", "stick", "noise")}
+    after = numpyro.infer.Predictive(tvclust, posterior_samples=certain)(jax.random.key(1), *arguments, **options)
     assert (after["x"].argmax(axis=-1) == np.array([0, 1, 2, 0, 1])[Z]).all()
-    assert (after["links_answer"] == views[0].truths(Z)).all()
+    assert (after["links_answer"] == links.truths(Z)).all()
 
 
 def test_model_can_be_drawn():
