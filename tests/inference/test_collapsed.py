@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models.families import FAMILIES, FullGaussian
 from bayesclust.models.priors import Concentration
-from tests.inference.setup import STARTS, chain, check_seating
+from tests.inference.states import STARTS, chain, check_seating
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -7,7 +7,7 @@ import pytest
 
 from bayesclust.inference.hyper import HyperSampler, proposed_log_marginal, total_log_marginal
 from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
-from tests.inference.setup import chain, check_seating
+from tests.inference.states import chain, check_seating
 from tests.judges.cases import data_for
 from tests.judges.exact import hyper_nodes
 

@@ -12,7 +12,7 @@ from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.link_blocks import Blocks, draw_blocks, draw_bonds, move_blocks
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import crp_log_prob
-from tests.inference.setup import STARTS, chain, check_seating
+from tests.inference.states import STARTS, chain, check_seating
 
 
 def test_bonds_have_the_right_frequency(rng):

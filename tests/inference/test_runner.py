@@ -13,7 +13,7 @@ import pytest
 
 from bayesclust.inference import runner
 from bayesclust.inference.runner import InterruptedRunWarning, Schedule, run_chains
-from tests.inference.setup import chain
+from tests.inference.states import chain
 
 ROOT = Path(__file__).resolve().parents[2]
 

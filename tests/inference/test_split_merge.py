@@ -8,7 +8,7 @@ import pytest
 from bayesclust.inference.seating import members
 from bayesclust.inference.split_merge import _log_ratio, split_merge
 from bayesclust.models.priors import crp_log_prob
-from tests.inference.setup import STARTS, chain, check_seating
+from tests.inference.states import STARTS, chain, check_seating
 
 
 def plain_log_joint(sampler, z):

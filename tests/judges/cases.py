@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -25,10 +27,15 @@ def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float
     return X
 
 
+def learned(family: type[Family]) -> Family:
+    """The family with every hyper-parameter learned, whatever its defaults."""
+    return family(**{field.name: "learn" for field in fields(family)})  # type: ignore[arg-type]
+
+
 def fixed(family: type[Family]) -> Family:
     """The family with every hyper-parameter held at the value its prior starts from, discovered by binding it."""
-    learned = family()
-    priors = learned.bind(data_for(learned, 5, 2, np.random.default_rng(0))).hyper_priors
+    free = learned(family)
+    priors = free.bind(data_for(free, 5, 2, np.random.default_rng(0))).hyper_priors
     return family(**{prior.name.removeprefix("base_"): prior.median for prior in priors})
 
 
@@ -64,10 +71,10 @@ def known_views(n: int, rng: Generator) -> tuple[View, ...]:
     )
 
 
-def problem(name: str, n: int = 6, d: int = 2, seed: int = 0, *, learned: bool = False) -> TVClustProblem:
-    """A family of `FAMILIES` on small data with every kind of view, hyper-parameters held unless `learned`."""
+def problem(name: str, n: int = 6, d: int = 2, seed: int = 0) -> TVClustProblem:
+    """A family of `FAMILIES` on small data with every kind of view, hyper-parameters held."""
     rng = np.random.default_rng(seed)
-    family = FAMILIES[name]() if learned else fixed(FAMILIES[name])
+    family = fixed(FAMILIES[name])
     bound: BoundFamily = family.bind(data_for(family, n, d, rng))
     return TVClustProblem(bound, all_views(n, rng), Concentration(2.0, 1.0))
 

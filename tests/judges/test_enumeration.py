@@ -49,7 +49,7 @@ def test_known_noise_and_concentration(rng):
     judge(case, MOVES["default"], 6000, seed=4)
 
 
-def learned(family, n, seed):
+def learning(family, n, seed):
     rng = np.random.default_rng(seed)
     return TVClustProblem(family.bind(data_for(family, n, 2, rng)), all_views(n, rng), Concentration())
 
@@ -64,7 +64,7 @@ LEARNED = {
 
 @pytest.mark.parametrize("free", LEARNED)
 def test_learned_hyper_parameter(free):
-    judge(learned(LEARNED[free], 6, 5), MOVES["default"], 8000, seed=5)
+    judge(learning(LEARNED[free], 6, 5), MOVES["default"], 8000, seed=5)
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_eight_items(d, restricted_scans):
 @pytest.mark.parametrize("seed", [30, 31])
 @pytest.mark.parametrize("free", LEARNED)
 def test_learned_hyper_parameter_at_length(free, seed):
-    judge(learned(LEARNED[free], 7, seed), MOVES["default"], 30_000, seed)
+    judge(learning(LEARNED[free], 7, seed), MOVES["default"], 30_000, seed)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
-from tests.judges.cases import data_for, links, triplets
+from tests.judges.cases import data_for, learned, links, triplets
 from tests.judges.generative import CLUSTERS, World, answers_given, data_given, put_data_under
 
 # among some thirty functionals a right sampler exceeds this once in some thousands of runs
@@ -25,7 +25,7 @@ LIMIT = 4.5
 
 def template(name, *, confusion=False, n=7):
     rng = np.random.default_rng(11)
-    family = FAMILIES[name]()
+    family = learned(FAMILIES[name])
     noise = ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]]) if confusion else UniformNoise(eps=(2.0, 3.0))
     views = (links(n, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(n, rng, noise))
     return TVClustProblem(family.bind(data_for(family, n, 2, rng)), views, Concentration(2.0, 1.0))

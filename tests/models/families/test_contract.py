@@ -10,13 +10,13 @@ import pytest
 
 from bayesclust.models import families
 from bayesclust.models.families import FAMILIES, Family, HyperPrior, get_family
-from tests.judges.cases import data_for
+from tests.judges.cases import data_for, learned
 from tests.models.families.drive import Driver, random_walk
 
 
 def bind(name, n=9, d=3, seed=0):
     rng = np.random.default_rng(seed)
-    family = FAMILIES[name]()
+    family = learned(FAMILIES[name])
     return family.bind(data_for(family, n, d, rng))
 
 
@@ -56,7 +56,7 @@ def test_hyper_priors(name, rng):
     labels = [prior.name for prior in family.hyper_priors]
     assert len(set(labels)) == len(labels)
     assert all(label.startswith("base_") for label in labels)
-    assert list(family.free) == list(range(len(labels))), "defaults are learned"
+    assert list(family.free) == list(range(len(labels)))
     assert np.isfinite(family.log_hyper_prior(family.initial_hyper()))
     for _ in range(20):
         hyper = family.sample_hyper(rng)

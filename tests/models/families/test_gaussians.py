@@ -10,6 +10,7 @@ from scipy.stats import invgamma, invwishart, multivariate_normal, multivariate_
 
 from bayesclust.models.families import DiagonalGaussian, FullGaussian, SphericalGaussian
 from bayesclust.models.families.base_measure import resolution, standard_columns
+from tests.judges.cases import learned
 
 ALL = (FullGaussian, DiagonalGaussian, SphericalGaussian)
 HYPER = np.array([0.4, 2.5, 0.15])
@@ -131,7 +132,7 @@ def test_expected_covariance_is_scale_times_variance_and_rounding(family, rng):
 
 def log_ratios(family, X):
     """log p(X | partition) in the user's units, less that of one cluster, for a few partitions."""
-    model = family().bind(X)
+    model = learned(family).bind(X)
     hyper = model.initial_hyper()
     n = len(X)
     whole = model.log_marginal(model.X, hyper)
@@ -218,7 +219,7 @@ def test_variation_below_rounding_counts_as_none(offset, kept, rng):
 def test_ties_do_not_have_unbounded_density(family, rng):
     # a column that is mostly zero: a cluster of the zeros has no variance, but the density stays below the floor's
     X = np.where(rng.random(60) < 0.7, 0.0, rng.normal(size=60))[:, None]
-    model = family().bind(X)
+    model = learned(family).bind(X)
     ties = model.X[X[:, 0] == 0]
     least = np.array([prior.least for prior in model.hyper_priors])
     values = [model.log_marginal(ties, hyper) / len(ties) for hyper in (model.initial_hyper(), least)]

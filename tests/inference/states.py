@@ -11,7 +11,7 @@ from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
-from tests.judges.cases import all_views, data_for
+from tests.judges.cases import all_views, data_for, learned
 
 STARTS = ("one", "alone", "random")
 
@@ -32,7 +32,7 @@ def chain(
 ) -> CollapsedChain:  # fmt: skip
     """A chain on random data with links of two sources and two views of triplets."""
     rng = np.random.default_rng(seed)
-    family = FAMILIES[name]()
+    family = learned(FAMILIES[name])
     bound = family.bind(data_for(family, n, d, rng))
     own: tuple[View, ...] = all_views(n, rng) if views else ()
     problem = TVClustProblem(bound, own, Concentration.parse(alpha))
