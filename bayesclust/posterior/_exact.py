@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from bayesclust._jit import kernel
+from bayesclust.posterior._tables import Problem
+from bayesclust.typing import IntArray
 
 
 @kernel
-def next_partition(z, limit):  # type: ignore[no-untyped-def]
+def next_partition(z: IntArray, limit: int) -> bool:
     """Advance canonical labels to the next partition into at most `limit` clusters; False after the last."""
     for i in range(z.size - 1, 0, -1):
         highest = -1
@@ -22,7 +24,7 @@ def next_partition(z, limit):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_of_all(problem):  # type: ignore[no-untyped-def]
+def best_of_all(problem: Problem) -> IntArray:
     """Return the labels of least objective among all partitions into at most problem.limit clusters."""
     n, n_draws = problem.rows.shape
     z, best = np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -57,7 +57,7 @@ def canonical(z: ArrayLike) -> Labels:
 
 
 @kernel
-def _renumber(z, out, n_labels):  # type: ignore[no-untyped-def]
+def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
     seen = np.full(n_labels, -1, np.int64)
     for row in range(z.shape[0]):
         count = 0

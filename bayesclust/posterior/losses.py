@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesclust._jit import kernel
 from bayesclust.constraints._checks import number_between
-from bayesclust.posterior.labels import as_labels, as_partitions
+from bayesclust.posterior.labels import Labels, as_labels, as_partitions
 from bayesclust.typing import ArrayLike, FloatArray
 
 __all__ = ["VI", "Binder", "Loss", "as_loss", "expected_losses"]
@@ -240,7 +240,7 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
 
 
 @kernel
-def _mean_losses(estimates, draws, f, a):  # type: ignore[no-untyped-def]
+def _mean_losses(estimates: Labels, draws: Labels, f: FloatArray, a: float) -> FloatArray:
     n_draws, n = draws.shape
     out = np.zeros(estimates.shape[0])
     own = np.zeros(draws.max() + 1, np.int64)

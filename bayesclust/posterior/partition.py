@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior import _search
 from bayesclust.posterior._exact import best_of_all
+from bayesclust.posterior._tables import Problem
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss, as_loss
 from bayesclust.posterior.tree import stacked_partitions
@@ -27,32 +28,6 @@ EXACT_AT_MOST = 10
 FIXED_POINT_BITS = 30
 
 
-@overload
-def point_estimate(
-    posterior: Any,
-    loss: str | Loss = ...,
-    *,
-    n_runs: int = ...,
-    max_clusters: int = ...,
-    seed: Seed = ...,
-    n_jobs: int | None = ...,
-    exact: bool | None = ...,
-    return_loss: Literal[False] = ...,
-) -> IntArray: ...
-@overload
-def point_estimate(
-    posterior: Any,
-    loss: str | Loss = ...,
-    *,
-    n_runs: int = ...,
-    max_clusters: int = ...,
-    seed: Seed = ...,
-    n_jobs: int | None = ...,
-    exact: bool | None = ...,
-    return_loss: Literal[True],
-) -> tuple[IntArray, float]: ...
-
-
 def point_estimate(
     posterior: Any,
     loss: str | Loss = "vi",
@@ -62,8 +37,7 @@ def point_estimate(
     seed: Seed = 0,
     n_jobs: int | None = None,
     exact: bool | None = None,
-    return_loss: bool = False,
-) -> IntArray | tuple[IntArray, float]:
+) -> IntArray:
     """Return the partition of least posterior expected loss that a stochastic search finds.
 
     The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random order, each where it
@@ -90,15 +64,11 @@ def point_estimate(
         Threads; None takes one per processor.
     exact : bool or None, default None
         Go through all partitions instead (at most 10 items); None does so up to 7 items.
-    return_loss : bool, default False
-        Also return the expected loss of the estimate.
 
     Returns
     -------
-    labels : (n,) array of int64
-        Labels 0 .. K-1 in order of first appearance.
-    expected_loss : float
-        Only where `return_loss` is set. In bits for VI.
+    (n,) array of int64
+        Labels 0 .. K-1 in order of first appearance. What they cost is ``losses.VI().expected(labels, draws)``.
 
     Raises
     ------
@@ -111,8 +81,8 @@ def point_estimate(
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
     >>> point_estimate(draws)
     array([0, 0, 1, 1])
-    >>> point_estimate(draws, loss="binder", return_loss=True)
-    (array([0, 0, 1, 1]), 0.125)
+    >>> point_estimate(draws, loss="binder", max_clusters=1)
+    array([0, 0, 0, 0])
     """
     value = as_loss(loss)
     draws = stacked_partitions(posterior)
@@ -131,14 +101,13 @@ def point_estimate(
         with ThreadPoolExecutor(min(workers, n_runs)) as pool:
             found = list(pool.map(_Search.run, searches))
         labels = searches[0].polish(min(found, key=lambda result: result[1])[0])
-    estimate: IntArray = canonical(labels).astype(np.int64)
-    return (estimate, value.expected(estimate, draws)) if return_loss else estimate
+    return canonical(labels).astype(np.int64)
 
 
 class _Search(NamedTuple):
     """One run, with all the randomness it needs."""
 
-    problem: _search.Problem
+    problem: Problem
     draws: Labels
     rng: np.random.Generator
     from_draw: bool
@@ -164,7 +133,7 @@ class _Search(NamedTuple):
         return np.stack([self.rng.permutation(n) for _ in range(ORDERS)])
 
 
-def make_problem(draws: Labels, loss: Loss, limit: int) -> _search.Problem:
+def make_problem(draws: Labels, loss: Loss, limit: int) -> Problem:
     """Put canonical draws (B, n) and a loss into the tables of the search.
 
     The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below 2^52 and objectives below
@@ -180,7 +149,7 @@ def make_problem(draws: Labels, loss: Loss, limit: int) -> _search.Problem:
     potential = np.rint(f * unit).astype(np.int64)
     size_potential = np.rint((2 - loss.a) * B * unit * f).astype(np.int64)
     gain = np.diff(potential, append=potential[-1])
-    return _search.Problem(
+    return Problem(
         rows=rows,
         n_rows=int(first_row[-1]),
         gain=gain.astype(np.float64),

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from bayesclust._jit import kernel
+from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import FloatArray
+from bayesclust.typing import FloatArray, NDArray
 
 __all__ = ["similarity_matrix"]
 
@@ -50,7 +51,7 @@ def similarity_matrix(posterior: Any) -> FloatArray:
 
 
 @kernel
-def _count_together(z):  # type: ignore[no-untyped-def]
+def _count_together(z: Labels) -> NDArray[np.int32]:
     """Count draws with equal labels for items of z (n, draws)."""
     n, n_draws = z.shape
     out = np.zeros((n, n), np.int32)
