@@ -86,9 +86,10 @@ class TVClust(ConstrainedClusterer):
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> X = np.r_[np.random.default_rng(0).normal(0, 1, (15, 2)), np.random.default_rng(1).normal(9, 1, (15, 2))]
-    >>> links = bc.PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 29)], n_items=30)
-    >>> est = bc.TVClust(num_chains=2, num_warmup=50, num_samples=50, random_state=0).fit(X, constraints=links)
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(8, 1, (20, 2))]
+    >>> links = bc.PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 39)], n_items=40)
+    >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
     >>> est.n_clusters_
     2
     """

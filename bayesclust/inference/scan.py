@@ -20,8 +20,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
-from bayesclust.constraints.sites import Sites, add_site_logits
-from bayesclust.inference.seating import UNPLACED, Seating, close_slot, draw_index, open_slot
+from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
+from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.models.families.base import FLOAT_OPTIONS, add_item, clear_cluster, log_predictive, remove_item
 
 

@@ -13,7 +13,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
-from bayesclust.constraints.sites import UNPLACED
 from bayesclust.models.families.base import FLOAT_OPTIONS, derive, set_items
 
 
@@ -27,7 +26,19 @@ class Seating(NamedTuple):
 
 
 def new_seating(z: NDArray[np.integer], capacity: int) -> Seating:
-    """Seating of labels 0..K-1 without gaps in `capacity` slots."""
+    """Seat items by their labels.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n,)
+        Labels 0..K-1 without gaps.
+    capacity : int
+        Number of slots, at least K.
+
+    Returns
+    -------
+    Seating
+    """
     every = np.arange(capacity, dtype=np.int64)
     number = np.array([z.max() + 1], dtype=np.int64)
     return Seating(z.astype(np.int64), every.copy(), every.copy(), number)
@@ -112,6 +123,3 @@ def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
             items[number] = i
             number += 1
     return items[:number]
-
-
-__all__ = ["UNPLACED", "Seating", "close_slot", "draw_index", "members", "new_seating", "open_slot", "refresh", "use_slot"]

@@ -23,8 +23,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
-from bayesclust.constraints.sites import Sites, add_site_logits, log_prob_touching
-from bayesclust.inference.seating import UNPLACED, Seating, close_slot, members, use_slot
+from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.inference.seating import Seating, close_slot, members, use_slot
 from bayesclust.models.families.base import (
     FLOAT_OPTIONS,
     add_item,

@@ -111,7 +111,7 @@ class Loss(ABC):
 
 @dataclass(frozen=True)
 class VI(Loss):
-    """Variation of information, in bits, or its weighted form (Dahl, Johnson and Müller 2022, section 2).
+    """Variation of information, in bits, or its weighted form (Dahl, Johnson and Müller 2022).
 
     f(x) = x log2 x and scale(n) = n: (2 - a) H(truth | estimate) + a H(estimate | truth) with entropies to base 2. At
     a = 1 this is the metric of Meila (2007), between 0 and log2 n.
@@ -143,7 +143,7 @@ class VI(Loss):
 
 @dataclass(frozen=True)
 class Binder(Loss):
-    """Binder's loss, or its weighted form (Binder 1978; Dahl, Johnson and Müller 2022, section 2).
+    """Binder's loss, or its weighted form (Binder 1978; Dahl, Johnson and Müller 2022).
 
     f(x) = x^2 and scale(n) = n^2: 2 / n^2 times the sum over unordered pairs of a for each pair that the estimate separates
     and the truth joins, and of 2 - a for each that it joins and the truth separates. At a = 1 this is
