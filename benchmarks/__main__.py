@@ -10,7 +10,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-NAMES = ("collapsed_scan", "point_estimate", "rdp_means")
+NAMES = ("collapsed_scan", "point_estimate")
 
 
 def main() -> None:
