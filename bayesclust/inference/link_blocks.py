@@ -134,7 +134,8 @@ def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], 
     order = np.argsort(root, kind="mergesort")
     start = np.cumsum(size) - size
     blocks = np.flatnonzero(size > 1)
-    rng.shuffle(blocks)
+    if len(blocks) > 1:  # numba's shuffle looks at the first of none
+        rng.shuffle(blocks)
     return Blocks(order, start[blocks], start[blocks] + size[blocks])
 
 

@@ -54,17 +54,19 @@ def test_one_hyper_parameter_against_quadrature(family, rng):
     sampler.hyper = bound.initial_hyper()
     sampler._seat(np.arange(15) % 3)
     (j,) = bound.free
-    nodes, log_weights = hyper_nodes(bound)
-    density = np.exp(log_weights + [plain_total(sampler, hyper) for hyper in nodes] - plain_total(sampler, nodes[20]))
+    nodes, log_weights = hyper_nodes(bound, per_sd=200)
+    density = np.exp(
+        log_weights + [plain_total(sampler, hyper) for hyper in nodes] - plain_total(sampler, bound.initial_hyper())
+    )
     cumulative = np.cumsum(density) / density.sum()
     steps, hyper = HyperSampler(bound), sampler.hyper
-    draws = np.empty(3000)
+    draws = np.empty(9000)
     for row in range(-300, len(draws)):
         for _ in range(4):
             hyper = steps.update(sampler.state, sampler.seating, hyper, rng, adapt=row < 0)
         draws[row] = hyper[j]
     ranks = np.interp(np.log(draws), np.log(nodes[:, j]), cumulative)
-    batches = ranks.reshape(30, 100)
+    batches = ranks.reshape(30, 300)
     for values in (batches, batches**2):
         error = values.mean(axis=1).std(ddof=1) / math.sqrt(30)
         # quadrature takes middles of cells: a share of one cell's weight of leeway

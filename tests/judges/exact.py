@@ -41,7 +41,7 @@ def log_crp_marginal(sizes: NDArray[np.integer], concentration: Concentration) -
     return float(gammaln(sizes).sum() + logsumexp(log_weight) + np.log(log_alpha[1] - log_alpha[0]))
 
 
-def hyper_nodes(family: BoundFamily) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def hyper_nodes(family: BoundFamily, per_sd: int = NODES) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Hyper-parameters to sum over, shape (nodes, hyper-parameters), and their log weights; one of them may be free."""
     hyper = family.initial_hyper()
     if len(family.free) == 0:
@@ -50,7 +50,7 @@ def hyper_nodes(family: BoundFamily) -> tuple[NDArray[np.float64], NDArray[np.fl
     prior = family.hyper_priors[j]
     low = np.log(max(prior.median * np.exp(-REACH * prior.log_sd), prior.least))
     high = np.log(prior.median) + REACH * prior.log_sd
-    edges = np.linspace(low, high, int(NODES * (high - low) / prior.log_sd))
+    edges = np.linspace(low, high, int(per_sd * (high - low) / prior.log_sd))
     middles = (edges[1:] + edges[:-1]) / 2
     nodes = np.tile(hyper, (len(middles), 1))
     nodes[:, j] = np.exp(middles)
