@@ -20,6 +20,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from bayesclust.models.components.base import Components
+
 FLOAT_OPTIONS: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
@@ -179,6 +181,10 @@ class BoundFamily(ABC):
         `hyper` are the hyper-parameters in the order of `hyper_priors`, as JAX scalars. It gives a function from the labels
         to the distribution of the items, in the user's units.
         """
+
+    @abstractmethod
+    def components(self) -> Components:
+        """The same clusters with their parameters in hand, for samplers and bounds that do not integrate them out."""
 
     def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The columns of the user's data that the family models: all, unless it leaves some out."""

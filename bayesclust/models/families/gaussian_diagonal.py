@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
 
@@ -178,6 +179,9 @@ class BoundDiagonalGaussian(base.BoundFamily):
 
     def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X[:, self.kept]
+
+    def components(self) -> DiagonalComponents:
+        return DiagonalComponents((self.X,), self.parameters)
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> DiagonalState:
         """Cluster state with empty slots."""

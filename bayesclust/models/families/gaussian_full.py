@@ -24,6 +24,7 @@ from scipy.special import gammaln, multigammaln
 
 from bayesclust._jit import kernel
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
 
@@ -204,6 +205,9 @@ class BoundFullGaussian(base.BoundFamily):
 
     def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return X[:, self.kept]
+
+    def components(self) -> FullComponents:
+        return FullComponents((self.X,), self.parameters)
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> FullState:
         """Cluster state with empty slots."""

@@ -22,6 +22,7 @@ from scipy.special import gammaln
 
 from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.components.multinomial import MultinomialComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
 
@@ -133,6 +134,9 @@ class BoundMultinomial(base.BoundFamily):
     def embedding(self) -> NDArray[np.float64]:
         """Square roots of the shares: Euclidean distance is then Hellinger's."""
         return np.sqrt(self.X / self.X.sum(axis=1, keepdims=True))
+
+    def components(self) -> MultinomialComponents:
+        return MultinomialComponents((self.X,), lambda hyper: float(hyper[0]))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> MultinomialState:
         """Cluster state with empty slots."""

@@ -1,0 +1,99 @@
+"""What a family offers to samplers and bounds that hold the cluster parameters instead of integrating them out.
+
+Every family here is an exponential family with a conjugate prior (TVClust Eq. 3, 4 and 7),
+
+    log p(x | theta) = <T(x), eta(theta)> - A(eta(theta)) + log h(x),
+
+so the data enter by sums of T(x), and a drawn parameter and the expectation over its posterior can both be written as the
+same kind of *terms*: arrays, one slice per cluster, that `log_density` puts together with the items. Functions that touch
+the items take the array module (numpy or jax.numpy) as `xp`, and so run on shards of the data; what is as small as the
+parameters stays in NumPy.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.typing import FloatArray, IntArray
+
+Terms = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Components(ABC):
+    """K clusters whose parameters are in hand.
+
+    Parameters
+    ----------
+    rows : tuple of ndarray
+        The data, items on the first axis of each.
+    parameters : callable
+        Base-measure parameters from the vector of hyper-parameters.
+    """
+
+    rows: tuple[FloatArray, ...]
+    parameters: Callable[[FloatArray], Any]
+
+    @abstractmethod
+    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
+        """Sums of T(x) over the items, weighted by `weight` (n, K); arrays (K, ...), the first of them the total weights."""
+
+    @abstractmethod
+    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        """Return log p(x_i | theta_k), or its expectation if the terms are expected ones: (n, K)."""
+
+    @abstractmethod
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        """Terms of parameters drawn from their posteriors given the statistics; from the prior where there are no items."""
+
+    @abstractmethod
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        """Terms that make `log_density` the expectation of log p(x | theta_k) over the posterior of theta_k."""
+
+    @abstractmethod
+    def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """Return log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,).
+
+        For weights of 0 and 1 it is the log marginal likelihood of a cluster. For responsibilities, their sum over k is what
+        the data contribute to the variational bound when q(theta) is at its optimum.
+        """
+
+
+def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
+    """Statistics of the clusters of a partition.
+
+    Parameters
+    ----------
+    components : Components
+    z : ndarray of shape (n,)
+        Labels 0..number-1; clusters may be empty.
+    number : int
+
+    Returns
+    -------
+    tuple of ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import SphericalGaussian
+    >>> components = SphericalGaussian().bind(np.arange(6.0).reshape(3, 2)).components()
+    >>> hard_statistics(components, np.array([0, 2, 0]), 3)[0]
+    array([2., 0., 1.])
+    """
+    order = np.argsort(z, kind="stable")
+    bounds = np.searchsorted(z[order], np.arange(number + 1))
+    parts = []
+    for k in range(number):
+        items = order[bounds[k] : bounds[k + 1]]
+        parts.append(components.statistics(np, tuple(row[items] for row in components.rows), np.ones((len(items), 1))))
+    return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+
+
+__all__ = ["Components", "Terms", "hard_statistics"]
