@@ -13,10 +13,13 @@ IntArray = NDArray[np.int64]
 CodeArray = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
 
+Counts = IntArray | FloatArray
+"""Numbers of answers by source, answer and equality pattern: whole, or expected where labels are uncertain."""
+
 Params = dict[str, FloatArray]
 """Noise parameters by name, each with a leading axis of sources."""
 
 Seed = int | np.random.Generator | None
 """What `numpy.random.default_rng` turns into a generator."""
 
-__all__ = ["ArrayLike", "BoolArray", "CodeArray", "FloatArray", "IntArray", "NDArray", "Params", "Seed"]
+__all__ = ["ArrayLike", "BoolArray", "CodeArray", "Counts", "FloatArray", "IntArray", "NDArray", "Params", "Seed"]

@@ -7,10 +7,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, digamma, gammaln
 
 from bayesclust.constraints._checks import number_between
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.typing import ArrayLike, Counts, FloatArray
 
 TINY = float(np.finfo(np.float64).tiny)
 ALMOST_ONE = 1.0 - 2.0**-53
@@ -87,7 +87,7 @@ def beta_mean(prior: Beta | float) -> float:
     return prior[0] / (prior[0] + prior[1]) if isinstance(prior, tuple) else prior
 
 
-def draw_beta(prior: Beta, ones: IntArray, zeros: IntArray, rng: np.random.Generator) -> FloatArray:
+def draw_beta(prior: Beta, ones: Counts, zeros: Counts, rng: np.random.Generator) -> FloatArray:
     """Draw from Beta(a + ones, b + zeros), kept off 0 and 1 so that logarithms stay finite."""
     drawn: FloatArray = np.clip(rng.beta(prior[0] + ones, prior[1] + zeros), TINY, ALMOST_ONE)
     return drawn
@@ -107,7 +107,7 @@ def log_beta(prior: Beta, value: ArrayLike) -> Any:
     return scalar(((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b)).sum(axis=-1))
 
 
-def log_beta_marginal(prior: Beta | float, ones: IntArray, zeros: IntArray) -> Any:
+def log_beta_marginal(prior: Beta | float, ones: Counts, zeros: Counts) -> Any:
     """Return the log probability of a sequence of ones and zeros, summed over the last axis."""
     if isinstance(prior, tuple):
         a, b = prior
@@ -119,3 +119,17 @@ def log_dirichlet_norm(weights: FloatArray) -> FloatArray:
     """Return the log of the multivariate beta function over the last axis."""
     norm: FloatArray = gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1))
     return norm
+
+
+def expected_logs(prior: Beta | float, ones: Counts, zeros: Counts) -> tuple[FloatArray, FloatArray]:
+    """Return E[log x] and E[log(1 - x)] under Beta(a + ones, b + zeros), or at the known value."""
+    if isinstance(prior, tuple):
+        a, b = prior[0] + ones, prior[1] + zeros
+        return digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)
+    return np.full(np.shape(ones), np.log(max(prior, TINY))), np.full(np.shape(ones), np.log1p(-prior))
+
+
+def expected_log_rows(weights: FloatArray) -> FloatArray:
+    """Return E[log] of each entry under Dirichlet distributions over the last axis."""
+    expected: FloatArray = digamma(weights) - digamma(weights.sum(axis=-1, keepdims=True))
+    return expected

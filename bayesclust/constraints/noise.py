@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesclust.constraints import _conjugate as conjugate
 from bayesclust.constraints.noise_model import NoiseModel
-from bayesclust.typing import ArrayLike, FloatArray, IntArray, Params
+from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
 _MOSTLY_RIGHT = ((8.0, 1.0, 1.0), (1.0, 8.0, 1.0), (1.0, 1.0, 8.0))
 
@@ -72,7 +72,7 @@ class LinkNoise(NoiseModel):
         return np.stack([different, same], axis=-2)
 
     @override
-    def draw(self, counts: IntArray, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
         drawn = {name: np.array(value, dtype=np.float64) for name, value in params.items()}
         for name, prior, right, wrong in self._tallies(counts):
             if isinstance(prior, tuple):
@@ -85,10 +85,15 @@ class LinkNoise(NoiseModel):
         return sum(conjugate.log_beta(prior, params[name]) for name, prior in priors if isinstance(prior, tuple))
 
     @override
-    def log_marginal(self, counts: IntArray) -> Any:
+    def log_marginal(self, counts: Counts) -> Any:
         return sum(conjugate.log_beta_marginal(prior, right, wrong) for _, prior, right, wrong in self._tallies(counts))
 
-    def _tallies(self, counts: IntArray) -> list[tuple[str, tuple[float, float] | float, IntArray, IntArray]]:
+    @override
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        same, different = (conjugate.expected_logs(prior, right, wrong) for _, prior, right, wrong in self._tallies(counts))
+        return np.stack([np.stack(different, axis=-1), np.stack(same[::-1], axis=-1)], axis=-2)
+
+    def _tallies(self, counts: Counts) -> list[tuple[str, tuple[float, float] | float, Counts, Counts]]:
         folded = self.fold(counts)
         return [
             ("p", self.p, folded[..., 1, 1], folded[..., 1, 0]),
@@ -154,7 +159,7 @@ class UniformNoise(TripletNoise):
         return np.where(right, 1 - eps, eps / (self.n_answers - 1))
 
     @override
-    def draw(self, counts: IntArray, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
         if not isinstance(self.eps, tuple):
             return {"noise": np.array(params["noise"], dtype=np.float64)}
         wrong, right = self._tallies(counts)
@@ -165,13 +170,18 @@ class UniformNoise(TripletNoise):
         return conjugate.log_beta(self.eps, params["noise"]) if isinstance(self.eps, tuple) else 0.0
 
     @override
-    def log_marginal(self, counts: IntArray) -> Any:
+    def log_marginal(self, counts: Counts) -> Any:
         wrong, right = self._tallies(counts)
         # which of the wrong answers it was
         choice = wrong.sum(axis=-1) * np.log(self.n_answers - 1)
         return conjugate.log_beta_marginal(self.eps, wrong, right) - conjugate.scalar(choice)
 
-    def _tallies(self, counts: IntArray) -> tuple[IntArray, IntArray]:
+    @override
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        wrong, right = (value[..., None, None] for value in conjugate.expected_logs(self.eps, *self._tallies(counts)))
+        return np.where(np.eye(self.n_answers, dtype=np.bool_), right, wrong - np.log(self.n_answers - 1))
+
+    def _tallies(self, counts: Counts) -> tuple[Counts, Counts]:
         folded = self.fold(counts)
         right = np.trace(folded, axis1=-2, axis2=-1)
         return folded.sum(axis=(-2, -1)) - right, right
@@ -236,7 +246,7 @@ class ConfusionNoise(TripletNoise):
         return np.asarray(params["confusion"], dtype=np.float64)
 
     @override
-    def draw(self, counts: IntArray, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
         if self.prior is None:
             return {"confusion": np.array(params["confusion"], dtype=np.float64)}
         return {"confusion": conjugate.draw_dirichlet(np.array(self.prior) + self.fold(counts), rng)}
@@ -250,7 +260,7 @@ class ConfusionNoise(TripletNoise):
         return conjugate.scalar(density.sum(axis=(-2, -1)))
 
     @override
-    def log_marginal(self, counts: IntArray) -> Any:
+    def log_marginal(self, counts: Counts) -> Any:
         folded = self.fold(counts)
         if self.prior is None:
             table = np.log(np.maximum(self.matrix, conjugate.TINY))
@@ -258,6 +268,13 @@ class ConfusionNoise(TripletNoise):
         weights = np.array(self.prior)
         evidence = conjugate.log_dirichlet_norm(weights + folded) - conjugate.log_dirichlet_norm(weights)
         return conjugate.scalar(evidence.sum(axis=(-2, -1)))
+
+    @override
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        folded = self.fold(counts)
+        if self.prior is None:
+            return np.broadcast_to(np.log(np.maximum(self.matrix, conjugate.TINY)), folded.shape)
+        return conjugate.expected_log_rows(np.array(self.prior) + folded)
 
 
 __all__ = ["ConfusionNoise", "LinkNoise", "NoiseModel", "TripletNoise", "UniformNoise"]

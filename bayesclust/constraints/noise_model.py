@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from bayesclust.constraints._conjugate import TINY
-from bayesclust.typing import ArrayLike, FloatArray, IntArray, Params
+from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
 
 class NoiseModel(ABC):
@@ -21,7 +21,7 @@ class NoiseModel(ABC):
 
     Parameters travel as a dict of arrays, in which the axis of sources comes first after any batch axes. A table of
     counts has one row per source and answer, in the order source * n_answers + answer, and one column per equality
-    pattern; batch axes may come before.
+    pattern; batch axes may come before. Counts may be soft: expected numbers, as floats, where labels are uncertain.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class NoiseModel(ABC):
         """Return p(answer | truth), shape (..., S, truth, answer)."""
 
     @abstractmethod
-    def draw(self, counts: IntArray, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
         """Draw the free parameters from their conjugate posterior given the counts, and keep the others."""
 
     @abstractmethod
@@ -64,8 +64,49 @@ class NoiseModel(ABC):
         """Return the log prior density of the free parameters, summed over sources: float, or (...) array."""
 
     @abstractmethod
-    def log_marginal(self, counts: IntArray) -> Any:
+    def log_marginal(self, counts: Counts) -> Any:
         """Return log p(answers | partition), the free parameters integrated out: float, or (...) array."""
+
+    @abstractmethod
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        """Return E[log p(answer | truth)] under the conjugate posterior given the counts, (..., S, truth, answer)."""
+
+    def expected_log_table(self, counts: Counts, n_sources: int) -> FloatArray:
+        """Return E_q[log p(answer | pattern)], q the conjugate posterior of the parameters given (soft) counts.
+
+        What mean-field updates need of the noise. It is the gradient of `log_marginal` by the counts.
+
+        Parameters
+        ----------
+        counts : (..., n_sources * n_answers, n_patterns) array
+            Numbers of answers under each pattern, whole or expected ones.
+        n_sources : int
+
+        Returns
+        -------
+        (..., n_sources * n_answers, n_patterns) array of float
+            In nats; known values stand for themselves, zero as the smallest normal double.
+
+        Raises
+        ------
+        ValueError
+            If the counts do not have one row per source and answer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesclust.constraints import LinkNoise
+        >>> LinkNoise(p=0.9, q=(4, 1)).expected_log_table(np.array([[0, 2.5], [0, 1.5]]), n_sources=1).round(3)
+        array([[-2.303, -0.348],
+               [-0.105, -1.437]])
+        """
+        rows = np.shape(counts)[-2]
+        if rows != n_sources * self.n_answers:
+            raise ValueError(
+                f"counts must have n_sources * n_answers = {n_sources * self.n_answers} rows; got {rows}: "
+                "pass one row per source and answer."
+            )
+        return self._by_pattern(self.expected_log_confusion(counts))
 
     def sample_prior(self, n_sources: int, rng: np.random.Generator) -> Params:
         """Draw the free parameters of `n_sources` sources from the prior, beside the known values of the others."""
@@ -78,18 +119,22 @@ class NoiseModel(ABC):
         A probability of zero is taken as the smallest normal double (-708 nats), so that the difference of two all but
         impossible partitions stays finite and tells which breaks more answers.
         """
-        by_pattern = self.confusion(params)[..., list(self.truth), :]
-        table = np.log(np.maximum(np.swapaxes(by_pattern, -1, -2), TINY))
+        return self._by_pattern(np.log(np.maximum(self.confusion(params), TINY)))
+
+    def _by_pattern(self, log_confusion: FloatArray) -> FloatArray:
+        """Lay (..., S, truth, answer) out as (..., S * n_answers, n_patterns)."""
+        table = np.swapaxes(log_confusion[..., list(self.truth), :], -1, -2)
         return table.reshape(*table.shape[:-3], -1, len(self.truth))
 
-    def fold(self, counts: IntArray) -> IntArray:
+    def fold(self, counts: Counts) -> Counts:
         """Sum counts (..., S * n_answers, n_patterns) over patterns of one truth: (..., S, truth, answer)."""
         counts = np.asarray(counts)
         by_source = counts.reshape(*counts.shape[:-2], -1, self.n_answers, len(self.truth))
-        folded = np.zeros((*by_source.shape[:-1], self.n_answers), dtype=np.int64)
+        shape = (*by_source.shape[:-1], self.n_answers)
+        folded: Any = np.zeros(shape, np.float64 if counts.dtype.kind == "f" else np.int64)
         for pattern, truth in enumerate(self.truth):
             folded[..., truth] += by_source[..., pattern]
-        return np.swapaxes(folded, -1, -2)
+        return cast("Counts", np.swapaxes(folded, -1, -2))
 
 
 __all__ = ["NoiseModel"]

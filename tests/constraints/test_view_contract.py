@@ -243,3 +243,47 @@ def test_a_view_survives_pickling(noisy_view):
     again = pickle.loads(pickle.dumps(noisy_view))
     np.testing.assert_array_equal(again.items, noisy_view.items)
     assert (again.noise, again.name, again.n_sources) == (noisy_view.noise, noisy_view.name, S)
+
+
+def soft_counts(view, rng):
+    """Expected counts under labels drawn at random."""
+    return view.counts(rng.integers(4, size=(5, N))).mean(axis=0)
+
+
+def test_evidence_takes_soft_counts_and_grows_by_the_expected_table(noisy_view, rng):
+    """log_marginal is the log normaliser of an exponential family: its gradient by the counts is E[log p]."""
+    noise, counts, step = noisy_view.noise, soft_counts(noisy_view, rng), 1e-4
+    assert (counts % 1 > 0).any()
+    expected = np.empty_like(counts)
+    for cell in np.ndindex(counts.shape):
+        up, down = counts.copy(), counts.copy()
+        up[cell] += step
+        down[cell] -= step
+        expected[cell] = (noise.log_marginal(up) - noise.log_marginal(down)) / (2 * step)
+    np.testing.assert_allclose(noise.expected_log_table(counts, S), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_expected_table_is_the_mean_over_posterior_draws(noisy_view, rng):
+    noise, counts = noisy_view.noise, soft_counts(noisy_view, rng)
+    times = 4000
+    drawn = noise.draw(np.broadcast_to(counts, (times, *counts.shape)), noise.initial(S), rng)
+    # known parameters come back without the batch axis of the counts
+    drawn = {name: np.broadcast_to(v, (times, *v.shape[-len(noise.parameters[name]) :])) for name, v in drawn.items()}
+    tables = noise.log_table(drawn)
+    error = 5 * tables.std(axis=0) / np.sqrt(times) + 1e-9
+    assert (np.abs(tables.mean(axis=0) - noise.expected_log_table(counts, S)) < error).all()
+
+
+def test_whole_counts_give_the_same_as_integers_and_as_floats(noisy_view, rng):
+    noise, counts = noisy_view.noise, noisy_view.counts(rng.integers(4, size=(2, N)))
+    np.testing.assert_array_equal(noise.log_marginal(counts), noise.log_marginal(counts.astype(float)))
+    np.testing.assert_array_equal(noise.fold(counts), noise.fold(counts.astype(float)))
+    assert noise.fold(counts).dtype == np.int64
+    tables = noise.expected_log_table(counts, S)
+    assert tables.shape == counts.shape
+    np.testing.assert_allclose(tables[1], noise.expected_log_table(counts[1], S))
+
+
+def test_expected_table_refuses_counts_of_other_sources(view):
+    with pytest.raises(ValueError, match="one row per source and answer"):
+        view.noise.expected_log_table(view.counts(np.zeros(N, dtype=int)), S + 1)
