@@ -128,10 +128,9 @@ class NoiseModel(ABC):
 
     def fold(self, counts: Counts) -> Counts:
         """Sum counts (..., S * n_answers, n_patterns) over patterns of one truth: (..., S, truth, answer)."""
-        counts = np.asarray(counts)
-        by_source = counts.reshape(*counts.shape[:-2], -1, self.n_answers, len(self.truth))
-        shape = (*by_source.shape[:-1], self.n_answers)
-        folded: Any = np.zeros(shape, np.float64 if counts.dtype.kind == "f" else np.int64)
+        tables: Any = np.asarray(counts)
+        by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
+        folded = np.zeros((*by_source.shape[:-1], self.n_answers), np.float64 if tables.dtype.kind == "f" else np.int64)
         for pattern, truth in enumerate(self.truth):
             folded[..., truth] += by_source[..., pattern]
         return cast("Counts", np.swapaxes(folded, -1, -2))

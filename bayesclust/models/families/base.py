@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numba.extending import overload
@@ -20,7 +20,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from bayesclust.checks import check_items
 from bayesclust.models.components.base import Components
+from bayesclust.typing import ArrayLike
 
 FLOAT_OPTIONS: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
 
@@ -189,6 +191,35 @@ class BoundFamily(ABC):
     def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The columns of the user's data that the family models: all, unless it leaves some out."""
         return X
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Check further rows of the user's data, and give them in the coordinates of the attribute X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, columns of the user's data)
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the family cannot model these rows.
+        """
+        return self.columns(check_items(X, least=1))
+
+    def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the log density of each row, in our coordinates, lacks to be in the user's units; shape (m,).
+
+        They sum to `log_constant` over the family's own rows. The same for every row, unless a family says otherwise.
+        """
+        return np.full(len(rows), self.log_constant / len(self.X))
+
+    def with_rows(self, rows: NDArray[np.float64]) -> Self:
+        """The same base measure, in the same coordinates, bound to other rows."""
+        return replace(self, X=rows, log_constant=float(self.row_constants(rows).sum()))
 
     def embedding(self) -> NDArray[np.float64]:
         """The items as points whose Euclidean distances make sense, for starting partitions and proposals."""

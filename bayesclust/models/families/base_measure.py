@@ -18,14 +18,16 @@ recorded to a resolution r cannot show a variance under r**2 / 12, that of round
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import ABC
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.models.families.base import HyperPrior
+from bayesclust.models.families.base import BoundFamily, HyperPrior
+from bayesclust.typing import ArrayLike
 
 SCALE_PRIOR = HyperPrior("base_scale", 0.5, 1.0, least=1e-3)
 STRENGTH_PRIOR = HyperPrior("base_strength", 15.0, 0.5, least=1.0)
@@ -97,6 +99,22 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     Z = np.ascontiguousarray((shrunk - centre) / spread)
     floor = np.array([resolution(column) for column in Z.T]) ** 2 / 12
     return StandardColumns(Z, centre * scale, spread * scale, floor, kept)
+
+
+@dataclass(frozen=True)
+class BoundColumns(BoundFamily, ABC):
+    """A family on standardised columns: how the user's columns become ours, as `standard_columns` found it."""
+
+    centre: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    kept: NDArray[np.intp]
+
+    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return X[:, self.kept]
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        rows: NDArray[np.float64] = (super().transform(X) - self.centre) / self.unit
+        return rows
 
 
 def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:

@@ -25,7 +25,7 @@ from scipy.special import gammaln
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, BoundColumns, gaussian_priors, standard_columns
 
 
 class DiagonalState(NamedTuple):
@@ -155,13 +155,10 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class BoundDiagonalGaussian(base.BoundFamily):
+class BoundDiagonalGaussian(BoundColumns):
     """Normal-inverse-gamma columns in standard units; hyper = (scale, strength, mean precision)."""
 
     floor: NDArray[np.float64]
-    centre: NDArray[np.float64]
-    unit: NDArray[np.float64]
-    kept: NDArray[np.intp]
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
@@ -176,9 +173,6 @@ class BoundDiagonalGaussian(base.BoundFamily):
         mean = numpyro.sample("mean", dist.Normal(0.0, jnp.sqrt(variance / kappa0)).to_event(1))
         centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
         return lambda z: dist.Normal(centre[z], sd[z]).to_event(1)
-
-    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return X[:, self.kept]
 
     def components(self) -> DiagonalComponents:
         return DiagonalComponents((self.X,), self.parameters)
@@ -252,5 +246,5 @@ class DiagonalGaussian(base.Family):
         priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         return BoundDiagonalGaussian(
-            columns.X, log_constant, priors, columns.floor, columns.centre, columns.unit, columns.kept
+            columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, columns.floor
         )

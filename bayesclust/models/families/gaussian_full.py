@@ -26,7 +26,7 @@ from bayesclust._jit import kernel
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, BoundColumns, gaussian_priors, standard_columns
 
 
 class FullState(NamedTuple):
@@ -175,17 +175,14 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class BoundFullGaussian(base.BoundFamily):
+class BoundFullGaussian(BoundColumns):
     """Normal-inverse-Wishart clusters in standardised columns; hyper = (scale, strength, mean precision).
 
     ``shape`` is the expected within-cluster covariance at scale 1, ``floor`` the variance of rounding.
     """
 
-    shape: NDArray[np.float64]
     floor: NDArray[np.float64]
-    centre: NDArray[np.float64]
-    unit: NDArray[np.float64]
-    kept: NDArray[np.intp]
+    shape: NDArray[np.float64]
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
@@ -202,9 +199,6 @@ class BoundFullGaussian(base.BoundFamily):
         mean = numpyro.sample("mean", dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(kappa0)))
         centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
-
-    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return X[:, self.kept]
 
     def components(self) -> FullComponents:
         return FullComponents((self.X,), self.parameters)
@@ -294,5 +288,5 @@ class FullGaussian(base.Family):
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         shape = np.eye(columns.X.shape[1])
         return BoundFullGaussian(
-            columns.X, log_constant, priors, shape, columns.floor, columns.centre, columns.unit, columns.kept
+            columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, columns.floor, shape
         )

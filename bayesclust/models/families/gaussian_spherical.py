@@ -25,7 +25,7 @@ from scipy.special import gammaln
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.gaussian_spherical import SphericalComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, BoundColumns, gaussian_priors, standard_columns
 
 
 class SphericalState(NamedTuple):
@@ -146,13 +146,10 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class BoundSphericalGaussian(base.BoundFamily):
+class BoundSphericalGaussian(BoundColumns):
     """Normal-inverse-gamma clusters in a common unit; hyper = (scale, strength, mean precision)."""
 
     floor: float
-    centre: NDArray[np.float64]
-    unit: NDArray[np.float64]
-    kept: NDArray[np.intp]
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, float]:
         """(kappa0, a0, b0) in our coordinates; E[v_k] = b0 / (a0 - 1)."""
@@ -168,9 +165,6 @@ class BoundSphericalGaussian(base.BoundFamily):
         mean = numpyro.sample("mean", at_origin.to_event(1))
         centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
         return lambda z: dist.Normal(centre[z], sd[z]).to_event(1)
-
-    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return X[:, self.kept]
 
     def components(self) -> SphericalComponents:
         return SphericalComponents((self.X,), self.parameters)
@@ -246,5 +240,5 @@ class SphericalGaussian(base.Family):
         priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         return BoundSphericalGaussian(
-            columns.X, log_constant, priors, float(columns.floor.mean()), columns.centre, columns.unit, columns.kept
+            columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, float(columns.floor.mean())
         )

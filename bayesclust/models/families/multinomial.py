@@ -25,6 +25,7 @@ from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.multinomial import MultinomialComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
+from bayesclust.typing import ArrayLike
 
 CONCENTRATION_PRIOR = base.HyperPrior("base_concentration", 1.0, 1.0)
 
@@ -119,6 +120,12 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 
 
+def log_coefficients(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log multinomial coefficient of each row of counts."""
+    coefficients: NDArray[np.float64] = gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1)
+    return coefficients
+
+
 @dataclass(frozen=True)
 class BoundMultinomial(base.BoundFamily):
     """Dirichlet-multinomial clusters; hyper = (concentration beta of one column,)."""
@@ -130,6 +137,12 @@ class BoundMultinomial(base.BoundFamily):
         size = self.X.sum(axis=1).astype(np.int64)
         most = int(size.max())
         return lambda z: dist.MultinomialProbs(probability[z], total_count=size, total_count_max=most)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        return check_items(X, counts=True, least=1)
+
+    def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_coefficients(rows)
 
     def embedding(self) -> NDArray[np.float64]:
         """Square roots of the shares: Euclidean distance is then Hellinger's."""
@@ -196,5 +209,4 @@ class Multinomial(base.Family):
         """
         X = check_items(X, counts=True)
         prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
-        coefficients = float((gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1)).sum())
-        return BoundMultinomial(X, coefficients, (prior,))
+        return BoundMultinomial(X, float(log_coefficients(X).sum()), (prior,))

@@ -124,6 +124,46 @@ def test_embedding_keeps_the_items(name):
     assert np.isfinite(points).all()
 
 
+def user_data(name, n=9, d=3, seed=0):
+    """The family bound to data in units of their own, and those data."""
+    rng = np.random.default_rng(seed)
+    family = learned(FAMILIES[name])
+    X = data_for(family, n, d, rng)
+    if (X % 1).any():
+        X = 100 + X * [3.0, 0.02, 50.0]
+    return family.bind(X), X
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_further_rows_come_in_the_coordinates_of_the_first(name):
+    family, X = user_data(name)
+    np.testing.assert_allclose(family.transform(X), family.X, atol=1e-10)
+    np.testing.assert_allclose(family.transform(X[3:4]), family.X[3:4], atol=1e-10)
+    assert family.row_constants(family.X).shape == (len(X),)
+    assert family.row_constants(family.X).sum() == pytest.approx(family.log_constant)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_other_rows_under_the_same_base_measure(name, rng):
+    """A family bound to other rows is judged by its kernels: they must give the plain marginal of the first."""
+    family, X = user_data(name)
+    few = family.with_rows(family.transform(X[:4]))
+    hyper = family.sample_hyper(rng)
+    driver = Driver(few, hyper)
+    driver.set_items(np.arange(4), 0)
+    driver.derive(0)
+    assert driver.marginal(0) == pytest.approx(family.log_marginal(family.X[:4], hyper), rel=1e-8)
+    assert few.log_constant == pytest.approx(family.row_constants(family.X)[:4].sum())
+    np.testing.assert_array_equal(few.transform(X), family.transform(X))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_further_rows_must_be_possible(name):
+    family, X = user_data(name)
+    with pytest.raises(ValueError, match="X has infinity in row 0"):
+        family.transform(np.where(np.arange(len(X))[:, None] == 0, np.inf, X))
+
+
 def test_predictives_multiply_to_the_marginal(driver):
     total = 0.0
     for i in range(len(driver.family.X)):
