@@ -7,6 +7,7 @@ coordinate, and along the directions in which the chain was seen to vary while w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from bayesclust.models.families.base import BoundFamily, derive, log_marginal, l
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
+
+LogMarginal = Callable[[NDArray[np.float64]], float]
 
 
 @kernel
@@ -69,10 +72,26 @@ class HyperSampler:
         self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
     ) -> NDArray[np.float64]:
         """Draw new hyper-parameters; the state is left consistent with what is returned."""
+        if len(self.free) == 0:
+            return hyper
+
+        def log_marginal(values: NDArray[np.float64]) -> float:
+            self.family.set_hyper(state, values)
+            return float(proposed_log_marginal(state, seating))
+
+        hyper = self.walk(log_marginal, hyper, rng, adapt=adapt)
+        self.family.set_hyper(state, hyper)
+        derive_all(state, seating)
+        return hyper
+
+    def walk(
+        self, log_marginal: LogMarginal, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
+    ) -> NDArray[np.float64]:
+        """Draw new hyper-parameters, given log p(X | z, hyper-parameters) as a function of them."""
         number = len(self.free)
         if number == 0:
             return hyper
-        current = proposed_log_marginal(state, seating) + self.family.log_hyper_prior(hyper)
+        current = log_marginal(hyper) + self.family.log_hyper_prior(hyper)
         self.steps += adapt
         root = self._root()
         for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
@@ -82,15 +101,12 @@ class HyperSampler:
             proposal[self.free] *= np.exp(np.exp(self.log_step[move]) * direction)
             value = self.family.log_hyper_prior(proposal)
             if np.isfinite(value):
-                self.family.set_hyper(state, proposal)
-                value += proposed_log_marginal(state, seating)
+                value += log_marginal(proposal)
             accept = np.exp(min(value - current, 0.0))
             if rng.random() < accept:
                 hyper, current = proposal, value
             if adapt:
                 self.log_step[move] += (accept - TARGET_ACCEPTANCE) / np.sqrt(self.steps)
-        self.family.set_hyper(state, hyper)
-        derive_all(state, seating)
         if adapt:
             self._learn(np.log(hyper[self.free]))
         return hyper
