@@ -30,6 +30,21 @@ def beta_or_known(value: Any, what: str, interval: str) -> Beta | float:
     return float(value[0]), float(value[1])
 
 
+def check_flag(value: Any, what: str) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be True or False; got {value!r} of type {type(value).__name__}.")
+
+
+def check_mass(log_mass: Any, priors: str, region: str) -> None:
+    """Refuse priors of which a cut leaves less than a thousandth."""
+    if log_mass < np.log(1e-3):
+        raise ValueError(
+            f"informative=True keeps {region} alone, but {priors} leaves {np.exp(log_mass):.2g} of its probability there: "
+            "choose values for which answers are more likely right than wrong."
+        )
+
+
 def dirichlet_rows(weights: ArrayLike, size: int) -> FloatArray:
     """Return (size, size) Dirichlet weights, one row per true answer."""
     array = np.array(weights, dtype=np.float64)
@@ -89,8 +104,13 @@ def beta_mean(prior: Beta | float) -> float:
 
 def draw_beta(prior: Beta, ones: Counts, zeros: Counts, rng: np.random.Generator) -> FloatArray:
     """Draw from Beta(a + ones, b + zeros), kept off 0 and 1 so that logarithms stay finite."""
-    drawn: FloatArray = np.clip(rng.beta(prior[0] + ones, prior[1] + zeros), TINY, ALMOST_ONE)
-    return drawn
+    return off_the_ends(rng.beta(prior[0] + ones, prior[1] + zeros))
+
+
+def off_the_ends(probability: FloatArray) -> FloatArray:
+    """Keep probabilities off 0 and 1."""
+    kept: FloatArray = np.clip(probability, TINY, ALMOST_ONE)
+    return kept
 
 
 def draw_dirichlet(weights: FloatArray, rng: np.random.Generator) -> FloatArray:

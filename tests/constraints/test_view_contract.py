@@ -33,7 +33,13 @@ KNOWN = [
     UniformNoise(eps=0.2),
     ConfusionNoise(matrix=[[0.8, 0.1, 0.1], [0.0, 0.9, 0.1], [0.2, 0.3, 0.5]]),
 ]
-MODELS = [noise() for noise in NOISES] + KNOWN
+CUT = [
+    LinkNoise(p=(1.5, 1.0), q=(1.0, 1.0), informative=True),
+    LinkNoise(p=(1.0, 2.0), q=0.6, informative=True),
+    LinkNoise(p=0.7, q=(1.0, 1.0), informative=True),
+    UniformNoise(eps=(2.0, 1.5), informative=True),
+]
+MODELS = [noise() for noise in NOISES] + KNOWN + CUT
 COMBINATIONS = [(view, noise) for view, noise in product(VIEWS, MODELS) if view.kind == noise.kind]
 
 

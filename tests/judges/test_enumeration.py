@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.constraints import UniformNoise
+from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.inference.collapsed import Moves, TVClustProblem
 from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
-from tests.judges.cases import all_views, data_for, known_views, partitions_drawn, problem, triplets
+from tests.judges.cases import all_views, data_for, known_views, links, partitions_drawn, problem, triplets
 
 MOVES = {
     "default": Moves.default(6),
@@ -47,6 +47,14 @@ def test_known_noise_and_concentration(rng):
     case = problem("gaussian", n=6, seed=4)
     case = TVClustProblem(case.family, known_views(6, rng), Concentration(fixed=0.7))
     judge(case, MOVES["default"], 6000, seed=4)
+
+
+def test_noise_that_must_inform(rng):
+    case = problem("gaussian", n=6, seed=6)
+    # priors of which the cut takes half, and which most answers contradict
+    flat = links(6, rng, LinkNoise(p=(1.0, 1.5), q=(1.0, 1.0), informative=True))
+    half = triplets(6, rng, UniformNoise(eps=(3.0, 1.5), informative=True))
+    judge(replace(case, views=(flat, half)), MOVES["default"], 8000, seed=6)
 
 
 def learning(family, n, seed):
