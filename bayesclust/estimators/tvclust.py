@@ -12,6 +12,7 @@ from numpy.random import Generator
 from bayesclust.checks import check_choice, check_int, check_random_state
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.models.families import Family, get_family
@@ -21,7 +22,7 @@ from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-SAMPLERS = ("collapsed",)
+SAMPLERS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
@@ -30,8 +31,10 @@ class TVClust(ConstrainedClusterer):
 
     Parameters
     ----------
-    sampler : {"collapsed"}, default "collapsed"
-        Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are integrated out.
+    sampler : {"collapsed", "gibbs"}, default "collapsed"
+        "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
+        integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
+        it moves single items alone, so that it mixes more slowly and leaves a bad start more rarely.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         or an object of `bayesclust.families`. Its base measure is learned unless fixed there, in units of the data: the
@@ -164,7 +167,8 @@ class TVClust(ConstrainedClusterer):
         )
 
     def _starts(self, problem: TVClustProblem, seed: Generator) -> list[Callable[[], CollapsedChain]]:
-        moves = Moves.default(problem.n_items) if self.moves is None else self.moves
+        chain_type = SAMPLERS[self.sampler]
+        moves = chain_type.default_moves(problem.n_items) if self.moves is None else self.moves
         given = None if isinstance(self.init, str) else self._given_start(problem.n_items)
         if given is None:
             check_choice(self.init, "init", ("dispersed",))
@@ -174,7 +178,7 @@ class TVClust(ConstrainedClusterer):
                 z = given
                 if z is None:
                     z = seeded_partition(problem.family.embedding(), dispersed_number(chain, problem.n_items), rng)
-                return CollapsedChain(problem, z, rng, moves)
+                return chain_type(problem, z, rng, moves)
 
             return make
 

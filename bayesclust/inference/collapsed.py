@@ -119,6 +119,11 @@ class CollapsedChain:
         self.accepted = self.blocks_moved = np.nan
         self._seat(np.asarray(z))
 
+    @staticmethod
+    def default_moves(n_items: int) -> Moves:
+        """What a sweep consists of if nothing is said."""
+        return Moves.default(n_items)
+
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """One sweep over everything unknown.
 
@@ -126,7 +131,7 @@ class CollapsedChain:
         that has not yet seen the answers contradicts half of them, and would have them dismissed as noise for good.
         """
         self._make_room(SPARE_SLOTS)
-        refresh(self.state, self.seating)
+        self._refresh()
         if self.moves.single_site:
             self._scan()
         if self.moves.link_blocks and len(self.sites.code):
@@ -174,6 +179,10 @@ class CollapsedChain:
         capacity = max(16, 2 * number + SPARE_SLOTS)
         self.state = self.problem.family.new_state(capacity, self.hyper)
         self.seating = new_seating(z, capacity)
+        refresh(self.state, self.seating)
+
+    def _refresh(self) -> None:
+        """Bring the clusters' state up to date for the scan."""
         refresh(self.state, self.seating)
 
     def _make_room(self, spare: int) -> None:

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
 from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.base import BoundFamily, Family
 from bayesclust.models.priors import Concentration
+
+CHAINS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
+"""Samplers that the judges hear, each with the moves that it makes by default."""
 
 
 def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
@@ -79,9 +83,12 @@ def problem(name: str, n: int = 6, d: int = 2, seed: int = 0) -> TVClustProblem:
     return TVClustProblem(bound, all_views(n, rng), Concentration(2.0, 1.0))
 
 
-def partitions_drawn(case: TVClustProblem, moves: Moves, number: int, seed: int, warmup: int = 100) -> NDArray[np.int64]:
+def partitions_drawn(
+    case: TVClustProblem, moves: Moves, number: int, seed: int, warmup: int = 100,
+    chain_type: type[CollapsedChain] = CollapsedChain,
+) -> NDArray[np.int64]:  # fmt: skip
     """Partitions that a chain from one cluster visits after a short warm-up, shape (number, n)."""
-    chain = CollapsedChain(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
+    chain = chain_type(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(warmup):
         chain.sweep(adapt=True)
     draws = np.empty((number, case.n_items), np.int64)

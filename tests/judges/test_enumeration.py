@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import LinkNoise, UniformNoise
-from bayesclust.inference.collapsed import Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
-from tests.judges.cases import all_views, data_for, known_views, links, partitions_drawn, problem, triplets
+from tests.judges.cases import CHAINS, all_views, data_for, known_views, links, partitions_drawn, problem, triplets
 
 MOVES = {
     "default": Moves.default(6),
@@ -21,17 +23,27 @@ MOVES = {
 }
 
 
-def judge(case, moves, number, seed):
+each_chain = pytest.mark.parametrize("chain_type", CHAINS.values(), ids=CHAINS)
+
+
+def compared(case, moves, number, seed, chain_type=CollapsedChain):
+    """A chain's draws against the exact posterior; where `moves` is None, as the chain moves by default."""
     states, values = exact.log_posterior(case.family, case.views, case.concentration)
-    result = exact.compare(partitions_drawn(case, moves, number, seed), states, values)
+    moves = chain_type.default_moves(case.n_items) if moves is None else moves
+    return exact.compare(partitions_drawn(case, moves, number, seed, chain_type=chain_type), states, values)
+
+
+def judge(case, moves, number, seed, chain_type=CollapsedChain):
+    result = compared(case, moves, number, seed, chain_type)
     assert result.agrees, result
     assert result.number > 5, "hardly any partition was compared"
     return result
 
 
+@each_chain
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family(name):
-    judge(problem(name, n=6, seed=1), MOVES["default"], 6000, seed=1)
+def test_every_family(name, chain_type):
+    judge(problem(name, n=6, seed=1), None, 6000, 1, chain_type)
 
 
 @pytest.mark.parametrize("moves", MOVES)
@@ -39,14 +51,25 @@ def test_every_move(moves):
     judge(problem("gaussian", n=6, seed=2), MOVES[moves], 8000, seed=2)
 
 
-def test_without_side_information():
-    judge(replace(problem("gaussian", n=7, seed=3), views=()), MOVES["default"], 6000, seed=3)
+@pytest.mark.parametrize("d", [1, 3])
+def test_parameters_of_other_dimensions(d):
+    judge(problem("gaussian", n=6, d=d, seed=9), None, 6000, 9, GibbsChain)
 
 
-def test_known_noise_and_concentration(rng):
+def test_parameters_drawn_between_moves_that_integrate_them_out():
+    judge(problem("gaussian", n=6, seed=8), MOVES["default"], 6000, 8, GibbsChain)
+
+
+@each_chain
+def test_without_side_information(chain_type):
+    judge(replace(problem("gaussian", n=7, seed=3), views=()), None, 6000, 3, chain_type)
+
+
+@each_chain
+def test_known_noise_and_concentration(chain_type, rng):
     case = problem("gaussian", n=6, seed=4)
     case = TVClustProblem(case.family, known_views(6, rng), Concentration(fixed=0.7))
-    judge(case, MOVES["default"], 6000, seed=4)
+    judge(case, None, 6000, 4, chain_type)
 
 
 def test_noise_that_must_inform(rng):
@@ -72,7 +95,50 @@ LEARNED = {
 
 @pytest.mark.parametrize("free", LEARNED)
 def test_learned_hyper_parameter(free):
-    judge(learning(LEARNED[free], 6, 5), MOVES["default"], 8000, seed=5)
+    judge(learning(LEARNED[free], 6, 5), None, 8000, 5)
+
+
+@pytest.mark.parametrize("free", ["strength", "counts"])
+def test_learned_hyper_parameter_with_parameters_drawn(free):
+    judge(learning(LEARNED[free], 6, 8), None, 8000, 8, GibbsChain)
+
+
+def loose():
+    """Data alone, and clusters so vague that the draw of their parameters matters."""
+    rng = np.random.default_rng(4)
+    family = FullGaussian(scale=0.8, strength=1.5, mean_precision=1.0)
+    return TVClustProblem(family.bind(data_for(family, 6, 2, rng)), (), Concentration(2.0, 1.0))
+
+
+def one_degree_more(kappa, nu, mean, lower, kappa0):
+    return kappa, nu + 1, mean, lower
+
+
+def no_prior_precision(kappa, nu, mean, lower, kappa0):
+    return kappa - kappa0, nu, mean * (kappa / (kappa - kappa0))[:, None], lower
+
+
+class NewFromPrior(GibbsChain):
+    """Draws the parameters of a new cluster without a look at the item that opened it."""
+
+    def _draw_alone(self, rows):
+        nothing = self.components.statistics(np, rows, np.zeros((1, 1)))
+        return self.components.draw(nothing, self.hyper, self.rng)
+
+
+@pytest.mark.parametrize("fault", [one_degree_more, no_prior_precision])
+def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
+    right = FullComponents._posterior
+
+    def wrong(self, statistics, hyper):
+        return fault(*right(self, statistics, hyper), self.parameters(hyper)[0])
+
+    monkeypatch.setattr(FullComponents, "_posterior", wrong)
+    assert not compared(loose(), None, 12_000, 4, GibbsChain).agrees
+
+
+def test_new_cluster_with_parameters_from_the_prior_is_noticed():
+    assert not compared(loose(), None, 12_000, 4, NewFromPrior).agrees
 
 
 @pytest.mark.slow
@@ -84,6 +150,15 @@ def test_every_family_and_move_at_length(name, moves, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", [12, 13])
+@pytest.mark.parametrize("moves", ["single-site", "default"])
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_parameters_of_every_family_at_length(name, d, moves, seed):
+    judge(problem(name, n=7, d=d, seed=seed), MOVES[moves], 30_000, seed, GibbsChain)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 5])
 @pytest.mark.parametrize("restricted_scans", [0, 5])
 def test_eight_items(d, restricted_scans):
@@ -92,10 +167,11 @@ def test_eight_items(d, restricted_scans):
 
 
 @pytest.mark.slow
+@each_chain
 @pytest.mark.parametrize("seed", [30, 31])
 @pytest.mark.parametrize("free", LEARNED)
-def test_learned_hyper_parameter_at_length(free, seed):
-    judge(learning(LEARNED[free], 7, seed), MOVES["default"], 30_000, seed)
+def test_learned_hyper_parameter_at_length(free, seed, chain_type):
+    judge(learning(LEARNED[free], 7, seed), None, 30_000, seed, chain_type)
 
 
 @pytest.mark.slow

@@ -13,11 +13,13 @@ import pytest
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import data_for, learned, links, triplets
 from tests.judges.generative import CLUSTERS, World, answers_given, data_given, put_data_under
+from tests.judges.test_enumeration import each_chain
 
 # among some thirty functionals a right sampler exceeds this once in some thousands of runs
 LIMIT = 4.5
@@ -90,7 +92,7 @@ def standard_error(values, batches=40):
 
 
 def z_scores(name, problem, number, seed, moves=None, chain_type=CollapsedChain):
-    moves = Moves() if moves is None else moves
+    moves = chain_type.default_moves(problem.n_items) if moves is None else moves
     first, second = np.random.default_rng(seed).spawn(2)
     expected = marginal_conditional(name, problem, number, first)
     found = successive_conditional(name, problem, number, second, moves, chain_type)
@@ -110,9 +112,10 @@ def test_every_family_can_be_simulated():
     assert set(CLUSTERS) == set(FAMILIES), "tell tests/judges/generative.py how to draw a cluster of the new family"
 
 
+@each_chain
 @pytest.mark.parametrize("name", ["gaussian", "multinomial"])
-def test_joint_distribution(name):
-    assert_agree(z_scores(name, template(name), 4000, seed=1))
+def test_joint_distribution(name, chain_type):
+    assert_agree(z_scores(name, template(name), 4000, seed=1, chain_type=chain_type))
 
 
 def informative_template():
@@ -132,6 +135,10 @@ class DoubleNew(CollapsedChain):
         self.alpha *= 2
         super()._scan()
         self.alpha /= 2
+
+
+class DoubleNewGibbs(DoubleNew, GibbsChain):
+    """The same with the parameters drawn."""
 
 
 class OneClusterTooMany(CollapsedChain):
@@ -163,7 +170,7 @@ def assert_noticed(problem, seed, chain_type=CollapsedChain):
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
 
 
-@pytest.mark.parametrize("fault", [DoubleNew, OneClusterTooMany, AnswersTwice])
+@pytest.mark.parametrize("fault", [DoubleNew, OneClusterTooMany, AnswersTwice, DoubleNewGibbs])
 def test_faulty_chain_is_noticed(fault):
     assert_noticed(template("gaussian"), 2, fault)
 
@@ -206,5 +213,12 @@ def test_joint_distribution_at_length(name, moves):
 
 
 @pytest.mark.slow
-def test_joint_distribution_with_confusion_matrix():
-    assert_agree(z_scores("gaussian", template("gaussian", confusion=True), 20_000, seed=6))
+@pytest.mark.parametrize("name", FAMILIES)
+def test_joint_distribution_with_parameters_drawn(name):
+    assert_agree(z_scores(name, template(name), 20_000, seed=7, chain_type=GibbsChain))
+
+
+@pytest.mark.slow
+@each_chain
+def test_joint_distribution_with_confusion_matrix(chain_type):
+    assert_agree(z_scores("gaussian", template("gaussian", confusion=True), 20_000, seed=6, chain_type=chain_type))
