@@ -1,0 +1,168 @@
+"""Answers under uncertain labels: what they say to each item, and their expected counts.
+
+With responsibilities r, the expected log probability of the answers is linear in each r_i alone. For a pair (i, j) with table
+row t it is t_different + (t_same - t_different) r_i . r_j; for a triplet, item i gets from the other two, u and v,
+
+    r_u (t_iu - t_apart) + r_v (t_iv - t_apart) + r_u r_v (t_all - t_iu - t_iv - t_uv + 2 t_apart)
+
+up to a constant, t_iu being the entry of the pattern in which i and u alone are together. Items of one colour of the
+constraint graph are named together by no answer, so their updates do not disturb each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from bayesclust.constraints.base import View
+from bayesclust.constraints.coloring import greedy_coloring
+from bayesclust.constraints.sites import N_PATTERNS, compile_sites
+from bayesclust.typing import Counts, FloatArray, IntArray
+
+# rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its product are multiplied by
+PAIR, TOGETHER, PRODUCT = 0, (1, 2, 3), 4
+KINDS = np.array([[1, -1, 0, 0, 0], [0, 1, 0, 0, -1], [0, 0, 1, 0, -1], [0, 0, 0, 1, -1], [1, -1, -1, -1, 2]], np.float64)
+# target, u, v: columns of a triplet; then the patterns in which target and u, and target and v, are alone together
+ROLES = ((0, 1, 2, 1, 2), (1, 0, 2, 1, 3), (2, 0, 1, 2, 3))
+
+
+@dataclass(frozen=True)
+class ColorStep:
+    """The items of one colour, and what answers say to them.
+
+    Parameters
+    ----------
+    items : ndarray of shape (m,)
+    linear : csr_array of shape (m, n)
+        What one other item's responsibilities are multiplied by.
+    linear_cell : ndarray
+        Cell of the (code, kind) coefficients that each stored value of `linear` is.
+    first, second : ndarray of shape (F,)
+        The other two items of triplets.
+    product : csr_array of shape (m, F)
+        What the product of their responsibilities is multiplied by.
+    product_cell : ndarray of shape (F,)
+    """
+
+    items: IntArray
+    linear: csr_array
+    linear_cell: IntArray
+    first: IntArray
+    second: IntArray
+    product: csr_array
+    product_cell: IntArray
+
+    def messages(self, r: FloatArray) -> FloatArray:
+        """What the answers add to the logits of the items, shape (m, K)."""
+        logits: FloatArray = self.linear @ r
+        if len(self.first):
+            logits = logits + self.product @ (r[self.first] * r[self.second])
+        return logits
+
+
+class SoftAnswers:
+    """All views as one factor graph under uncertain labels.
+
+    Parameters
+    ----------
+    views : sequence of View
+    n_items : int
+    """
+
+    def __init__(self, views: Sequence[View], n_items: int) -> None:
+        self.views = tuple(views)
+        sites = compile_sites(views, n_items)
+        self._is_pair = sites.member[:, 2] < 0
+        self._member, self._code = sites.member, sites.code
+        self.n_codes = sum(view.n_sources * view.n_answers for view in views)
+        self.steps = self._steps(greedy_coloring(views, n_items), n_items)
+
+    def use_table(self, table: FloatArray) -> None:
+        """Take over the expected log table of all views, shape (codes, 5), as `stack_tables` lays it out."""
+        coefficients = (table @ KINDS.T).ravel()
+        for step in self.steps:
+            step.linear.data[:] = coefficients[step.linear_cell]
+            step.product.data[:] = coefficients[step.product_cell]
+
+    def counts(self, r: FloatArray) -> list[Counts]:
+        """Expected counts of each view's answers by code and pattern, for responsibilities r (n, K).
+
+        Parameters
+        ----------
+        r : ndarray of shape (n, K)
+
+        Returns
+        -------
+        list of ndarray of shape (codes, patterns)
+        """
+        found, pairs, triplets = np.zeros((self.n_codes, N_PATTERNS)), self._is_pair, ~self._is_pair
+        probability = np.zeros((len(self._code), N_PATTERNS))
+        left, right = r[self._member[pairs, 0]], r[self._member[pairs, 1]]
+        same = np.einsum("fk,fk->f", left, right)
+        probability[pairs, 0], probability[pairs, 1] = same, 1.0 - same
+        if triplets.any():
+            probability[triplets] = _triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
+        probability = np.maximum(probability, 0.0)
+        for pattern in range(N_PATTERNS):
+            found[:, pattern] = np.bincount(self._code, probability[:, pattern], minlength=self.n_codes)
+        parts, begin = [], 0
+        for view in self.views:
+            end = begin + view.n_sources * view.n_answers
+            parts.append(found[begin:end, : view.n_patterns])
+            begin = end
+        return list(parts)
+
+    def _steps(self, color: IntArray, n_items: int) -> list[ColorStep]:
+        target, other, cell = self._half_edges()
+        goal, first, second, product_cell = self._products()
+        steps = []
+        for c in range(int(color.max()) + 1):
+            items = np.flatnonzero(color == c)
+            row = np.full(n_items, -1)
+            row[items] = np.arange(len(items))
+            mine, ours = color[target] == c, color[goal] == c
+            linear, order = _matrix(row[target[mine]], other[mine], (len(items), n_items))
+            number = int(ours.sum())
+            product, product_order = _matrix(row[goal[ours]], np.arange(number), (len(items), number))
+            steps.append(
+                ColorStep(
+                    items, linear, cell[mine][order], first[ours], second[ours], product, product_cell[ours][product_order]
+                )
+            )
+        return steps
+
+    def _half_edges(self) -> tuple[IntArray, IntArray, IntArray]:
+        """(target, other, cell) of all terms that are linear in one other item."""
+        width, pairs, triplets = len(KINDS), self._is_pair, ~self._is_pair
+        member, code = self._member[pairs], self._code[pairs]
+        target, other, cell = [member[:, 0], member[:, 1]], [member[:, 1], member[:, 0]], [code * width + PAIR] * 2
+        member, code = self._member[triplets], self._code[triplets]
+        for at, u, v, with_u, with_v in ROLES:
+            target += [member[:, at]] * 2
+            other += [member[:, u], member[:, v]]
+            cell += [code * width + with_u, code * width + with_v]
+        return np.concatenate(target), np.concatenate(other), np.concatenate(cell)
+
+    def _products(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """(target, first, second, cell) of all terms with the product of two other items."""
+        member, code = self._member[~self._is_pair], self._code[~self._is_pair]
+        columns = [[member[:, role[t]] for role in ROLES] for t in range(3)]
+        target, first, second = (np.concatenate(column) for column in columns)
+        return target, first, second, np.tile(code * len(KINDS) + PRODUCT, len(ROLES))
+
+
+def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[csr_array, IntArray]:
+    """A matrix of zeros stored at these places, repeated ones apart, and the order in which they are stored."""
+    order = np.argsort(row, kind="stable")
+    start = np.searchsorted(row[order], np.arange(shape[0] + 1))
+    return csr_array((np.zeros(len(order)), column[order], start), shape=shape), order
+
+
+def _triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
+    all_same = np.einsum("fk,fk,fk->f", a, b, c)
+    apart = 1.0 - ab - ac - bc + 2.0 * all_same
+    return np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart], axis=1)
