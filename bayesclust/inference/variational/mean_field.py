@@ -145,6 +145,15 @@ class MeanField:
         terms = self.task.components.expected(self.statistics, self.hyper)
         return self.task.log_density(terms, self.n_components) + self.sticks.expected_log_weights
 
+    def messages(self) -> FloatArray:
+        """What the answers add to the logits of every item, were it updated alone, shape (n, K)."""
+        answers = self.task.answers
+        answers.use_table(self.expected_table())
+        found = np.empty_like(self.r)
+        for step in answers.steps:
+            found[step.items] = step.messages(self.r)
+        return found
+
     def sweep(self) -> None:
         """Update all responsibilities once, colour by colour, and everything that follows from them."""
         answers, r = self.task.answers, self.r.copy()
