@@ -34,16 +34,14 @@ class HyperAscent:
     def __post_init__(self) -> None:
         self.step = np.full(len(self.free), FIRST)
 
-    def climb(self, mean_field: MeanField) -> None:
+    def climb(self, state: MeanField) -> None:
         """One step along each coordinate, up or not at all."""
-        value = mean_field.data_bound
         for at, j in enumerate(self.free):
             for sign in (1.0, -1.0):
-                trial = mean_field.hyper.copy()
+                trial = state.hyper.copy()
                 trial[j] *= np.exp(sign * self.step[at])
-                improved = mean_field.data_bound_at(trial)
-                if improved > value:
-                    mean_field.hyper, value = trial, improved
+                if (value := state.data_bound_at(trial)) > state.data_bound:
+                    state.set_hyper(trial, value)
                     self.step[at] *= sign * GROW
                     break
             else:

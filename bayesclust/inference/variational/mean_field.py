@@ -81,10 +81,14 @@ class MeanField:
         Hyper-parameters of the base measure.
     trust : bool, default False
         Hold the noise of the answers at its prior mean; the bound is then that of known noise.
+    ordered : bool, default True
+        Keep the components in the order of their sizes.
     """
 
-    def __init__(self, task: Task, r: FloatArray, hyper: FloatArray, *, trust: bool = False) -> None:
-        self.task, self.hyper, self.trust = task, hyper, trust
+    def __init__(
+        self, task: Task, r: FloatArray, hyper: FloatArray, *, trust: bool = False, ordered: bool = True
+    ) -> None:
+        self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
         self._take(r)
 
     @property
@@ -97,10 +101,14 @@ class MeanField:
         """The bound on the log evidence, plus the log prior of the hyper-parameters (their logarithms') where learned."""
         return self.data_bound + self.sticks.bound + self.answer_bound + self.entropy + self.task.problem.family.log_constant
 
-    @property
+    @cached_property
     def data_bound(self) -> float:
         """What the data contribute: log marginals of the weighted components and the log prior of the hyper-parameters."""
         return self.data_bound_at(self.hyper)
+
+    def set_hyper(self, hyper: FloatArray, data_bound: float) -> None:
+        """Take over hyper-parameters, and what the data contribute at them."""
+        self.hyper, self.data_bound = hyper, data_bound
 
     def data_bound_at(self, hyper: FloatArray) -> float:
         """The same at other hyper-parameters."""
@@ -109,7 +117,7 @@ class MeanField:
             value += float(self.task.components.log_marginal(self.statistics, hyper).sum())
         return value
 
-    @property
+    @cached_property
     def answer_bound(self) -> float:
         """What the answers contribute."""
         if self.trust:
@@ -117,14 +125,14 @@ class MeanField:
         views = self.task.problem.views
         return float(sum(view.noise.log_marginal(count) for view, count in zip(views, self.counts, strict=True)))
 
-    @property
+    @cached_property
     def entropy(self) -> float:
         """Entropy of the responsibilities."""
         return float(-xlogy(self.r, self.r).sum())
 
     def with_responsibilities(self, r: FloatArray) -> MeanField:
         """Other responsibilities, the rest as it is."""
-        return MeanField(self.task, r, self.hyper, trust=self.trust)
+        return MeanField(self.task, r, self.hyper, trust=self.trust, ordered=self.ordered)
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
@@ -165,7 +173,7 @@ class MeanField:
 
     def _take(self, r: FloatArray) -> None:
         """Take over responsibilities, largest component first: no other order of the sticks has a higher bound."""
-        order = np.argsort(-r.sum(axis=0), kind="stable")
+        order = np.argsort(-r.sum(axis=0), kind="stable") if self.ordered else np.arange(r.shape[1])
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         alpha = getattr(self, "sticks", None)
@@ -173,6 +181,8 @@ class MeanField:
             self.r.sum(axis=0), self.task.problem.concentration, None if alpha is None else alpha.alpha
         )
         self.counts: list[Counts] = self.task.answers.counts(self.r)
+        for name in ("data_bound", "answer_bound", "entropy"):
+            self.__dict__.pop(name, None)
 
     def _stacked_counts(self) -> FloatArray:
         return _stack(self.counts)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma, multigammaln
+from scipy.special import digamma, gammaln, multigammaln
 
 from bayesclust.models.components.base import Components, Terms
 from bayesclust.typing import FloatArray
@@ -85,4 +85,4 @@ def _log_diagonal(triangle: FloatArray) -> FloatArray:
 
 
 def _log_gamma(a: FloatArray, d: int) -> FloatArray:
-    return np.array([multigammaln(value, d) for value in a])
+    return np.asarray(0.25 * d * (d - 1) * math.log(math.pi) + gammaln(a[:, None] - 0.5 * np.arange(d)).sum(axis=1))
