@@ -10,11 +10,13 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_random_state
+from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.starts import dispersed_number, seeded_partition
+from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
@@ -23,18 +25,21 @@ from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SAMPLERS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
+VARIATIONAL = "variational"
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-class TVClust(ConstrainedClusterer):
+class TVClust(VariationalMixin, ConstrainedClusterer):
     """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
 
     Parameters
     ----------
-    sampler : {"collapsed", "gibbs"}, default "collapsed"
+    sampler : {"collapsed", "gibbs", "variational"}, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
         integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
-        it moves single items alone, so that it mixes more slowly and leaves a bad start more rarely.
+        it moves single items alone, so that it mixes more slowly and leaves a bad start more rarely. "variational": no
+        sampler but mean field (Blei and Jordan 2006), much faster; it finds one mode, and understates what else is
+        possible.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         or an object of `bayesclust.families`. Its base measure is learned unless fixed there, in units of the data: the
@@ -56,6 +61,10 @@ class TVClust(ConstrainedClusterer):
         Starting partitions: k-means++ partitions into 3, 6, 12, 24 clusters, or one partition for all chains.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
+    variational : VariationalSettings, "authors" or None, default None
+        How "variational" searches; None takes the defaults. "authors" runs the paper's own variational settings instead:
+        truncation 15, a fixed base measure, concentration and noise prior (`family`, `concentration` and the noise of links
+        are then not used), for comparison with its tables.
     n_jobs : int or None, default None
         Threads; None takes one per chain, at most one per processor. It does not change the draws.
     progress : bool, default True
@@ -74,6 +83,21 @@ class TVClust(ConstrainedClusterer):
         Number of clusters in `labels_`.
     n_features_in_ : int
         Number of columns of the data.
+    responsibilities_ : ndarray of shape (n, K)
+        Only "variational": probability of each component for each item, the first columns being the clusters of `labels_`,
+        which are the items' most probable components (`loss` is not used).
+    bound_ : float
+        Only "variational": lower bound on the log evidence of data and answers, in the user's units. Learned
+        hyper-parameters of the base measure are point values, and their log prior is part of it.
+    bound_path_ : ndarray
+        Only "variational": the bound after each sweep and accepted move; it never falls.
+    converged_ : bool
+        Only "variational".
+
+    Warns
+    -----
+    ConvergenceWarning
+        If "variational" ends before the bound has settled.
 
     Raises
     ------
@@ -110,6 +134,7 @@ class TVClust(ConstrainedClusterer):
         loss: Any = "vi",
         init: str | ArrayLike = "dispersed",
         moves: Moves | None = None,
+        variational: VariationalSettings | str | None = None,
         n_jobs: int | None = None,
         progress: bool = True,
         random_state: int | Generator | None = None,
@@ -124,12 +149,13 @@ class TVClust(ConstrainedClusterer):
         self.loss = loss
         self.init = init
         self.moves = moves
+        self.variational = variational
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
-        """Sample the posterior.
+        """Sample the posterior, or fit the mean field.
 
         Parameters
         ----------
@@ -143,12 +169,17 @@ class TVClust(ConstrainedClusterer):
         -------
         self
         """
-        schedule = self._check_settings()
+        schedule, settings = self._check_settings(), check_variational(self.variational)
         loss = as_loss(self.loss)
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         items, views = self._enter(X, constraints)
         problem = TVClustProblem(family.bind(items), tuple(views), concentration)
         seed = check_random_state(self.random_state)
+        if self.sampler == VARIATIONAL:
+            shape = (self.num_chains, schedule.num_samples)
+            problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
+            self.posterior_ = self._tree(Draws(drawn, {}, False), problem, items)
+            return self
         draws = run_chains(self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs)
         self.posterior_ = self._tree(draws, problem, items)
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
@@ -156,7 +187,7 @@ class TVClust(ConstrainedClusterer):
         return self
 
     def _check_settings(self) -> Schedule:
-        check_choice(self.sampler, "sampler", SAMPLERS)
+        check_choice(self.sampler, "sampler", (*SAMPLERS, VARIATIONAL))
         check_int(self.num_chains, "num_chains")
         if self.n_jobs is not None:
             check_int(self.n_jobs, "n_jobs")
@@ -169,9 +200,7 @@ class TVClust(ConstrainedClusterer):
     def _starts(self, problem: TVClustProblem, seed: Generator) -> list[Callable[[], CollapsedChain]]:
         chain_type = SAMPLERS[self.sampler]
         moves = chain_type.default_moves(problem.n_items) if self.moves is None else self.moves
-        given = None if isinstance(self.init, str) else self._given_start(problem.n_items)
-        if given is None:
-            check_choice(self.init, "init", ("dispersed",))
+        given = self._start(problem.n_items)
 
         def start(chain: int, rng: Generator) -> Callable[[], CollapsedChain]:
             def make() -> CollapsedChain:
@@ -184,7 +213,11 @@ class TVClust(ConstrainedClusterer):
 
         return [start(chain, rng) for chain, rng in enumerate(seed.spawn(self.num_chains))]
 
-    def _given_start(self, n_items: int) -> IntArray:
+    def _start(self, n_items: int) -> IntArray | None:
+        """The partition given to start from; None for dispersed ones."""
+        if isinstance(self.init, str):
+            check_choice(self.init, "init", ("dispersed",))
+            return None
         labels = np.asarray(self.init)
         if labels.shape != (n_items,):
             raise ValueError(

@@ -1,7 +1,7 @@
 """Answers under uncertain labels: what they say to each item, and their expected counts.
 
-With responsibilities r, the expected log probability of the answers is linear in each r_i alone. For a pair (i, j) with table
-row t it is t_different + (t_same - t_different) r_i . r_j; for a triplet, item i gets from the other two, u and v,
+With responsibilities r, the expected log probability of the answers is linear in each r_i alone. For a pair (i, j) with
+table row t it is t_different + (t_same - t_different) r_i . r_j; for a triplet, item i gets from the others, u and v,
 
     r_u (t_iu - t_apart) + r_v (t_iv - t_apart) + r_u r_v (t_all - t_iu - t_iv - t_uv + 2 t_apart)
 
@@ -99,15 +99,14 @@ class SoftAnswers:
         list of ndarray of shape (codes, patterns)
         """
         found, pairs, triplets = np.zeros((self.n_codes, N_PATTERNS)), self._is_pair, ~self._is_pair
-        probability = np.zeros((len(self._code), N_PATTERNS))
         left, right = r[self._member[pairs, 0]], r[self._member[pairs, 1]]
-        same = np.einsum("fk,fk->f", left, right)
-        probability[pairs, 0], probability[pairs, 1] = same, 1.0 - same
+        same = np.minimum(np.einsum("fk,fk->f", left, right), 1.0)
+        for pattern, probability in enumerate((same, 1.0 - same)):
+            found[:, pattern] += np.bincount(self._code[pairs], probability, minlength=self.n_codes)
         if triplets.any():
-            probability[triplets] = _triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
-        probability = np.maximum(probability, 0.0)
-        for pattern in range(N_PATTERNS):
-            found[:, pattern] = np.bincount(self._code, probability[:, pattern], minlength=self.n_codes)
+            of_patterns = _triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
+            for pattern, probability in enumerate(of_patterns):
+                found[:, pattern] += np.bincount(self._code[triplets], probability, minlength=self.n_codes)
         parts, begin = [], 0
         for view in self.views:
             end = begin + view.n_sources * view.n_answers
@@ -162,7 +161,9 @@ def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[cs
 
 
 def _triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """Probability of each equality pattern, shape (5, F)."""
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same
-    return np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart], axis=1)
+    found: FloatArray = np.maximum(np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart]), 0.0)
+    return found

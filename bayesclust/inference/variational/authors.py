@@ -11,7 +11,8 @@ same here. And it updates items in the order of the rows, not in that of colours
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,9 @@ from bayesclust.inference.variational.r_normal import r_normals
 from bayesclust.models.families.base import Family
 from bayesclust.models.families.gaussian_full import BoundFullGaussian, FullGaussian
 from bayesclust.models.priors import Concentration
+from bayesclust.typing import FloatArray
 
 TRUNCATION, MAX_SWEEPS, TOLERANCE, SEED = 15, 30, 5e-5, 1
-CONCENTRATION = Concentration(fixed=1.0)
 NOISE = LinkNoise(p=(0.5, 5.0), q=(5.0, 0.5))
 
 
@@ -53,14 +54,24 @@ class AuthorsGaussian(Family):
 
     def bind(self, X: NDArray[np.float64]) -> BoundAuthorsGaussian:
         bound = FullGaussian(1.0, 1.0, 1.0).bind(X)
-        return BoundAuthorsGaussian(
-            bound.X, bound.log_constant, (), bound.shape, bound.floor, bound.centre, bound.unit, bound.kept
-        )
+        return BoundAuthorsGaussian(**{**vars(bound), "hyper_priors": ()})
 
 
-def authors_views(views: tuple[View, ...]) -> tuple[View, ...]:
-    """Links with the authors' priors of p and q; other answers as they are."""
-    return tuple(view.with_noise(NOISE) if view.kind == LinkNoise.kind else view for view in views)
+def released_problem(X: FloatArray, views: Sequence[View]) -> TVClustProblem:
+    """The authors' model of these data and answers.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    views : sequence of View
+        Links get the authors' priors of p and q; other answers keep their noise.
+
+    Returns
+    -------
+    TVClustProblem
+    """
+    noisy = tuple(view.with_noise(NOISE) if view.kind == LinkNoise.kind else view for view in views)
+    return TVClustProblem(AuthorsGaussian().bind(X), noisy, Concentration(fixed=1.0))
 
 
 def fit_as_released(problem: TVClustProblem) -> VariationalFit:
@@ -69,13 +80,12 @@ def fit_as_released(problem: TVClustProblem) -> VariationalFit:
     Parameters
     ----------
     problem : TVClustProblem
-        Bound to `AuthorsGaussian`; the concentration and the noise of links are replaced by the authors'.
+        From `released_problem`.
 
     Returns
     -------
     VariationalFit
     """
-    problem = replace(problem, views=authors_views(problem.views), concentration=CONCENTRATION)
     X = problem.family.embedding()
     d = X.shape[1]
     means = r_normals(SEED, TRUNCATION * d).reshape(TRUNCATION, d)
@@ -92,4 +102,4 @@ def fit_as_released(problem: TVClustProblem) -> VariationalFit:
     return VariationalFit(state, np.array(path), False)
 
 
-__all__ = ["AuthorsGaussian", "fit_as_released"]
+__all__ = ["AuthorsGaussian", "fit_as_released", "released_problem"]

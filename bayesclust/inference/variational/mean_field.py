@@ -7,6 +7,10 @@ With q(theta), q(V), q(alpha) and q(noise) at their optimum the bound is
 where m and p(counts) are the marginal likelihoods with parameters and noise integrated out, extended to soft weights. A
 sweep fixes the other factors at their optimum, updates the responsibilities colour by colour, which cannot lower the bound
 under the fixed factors, and then moves these to their new optimum, which cannot lower it either.
+
+Plain NumPy: what is parallel here are matrix products and logarithms of n x K arrays, which took no more processor time
+than under JAX at any size measured (300 x 7 to 100,000 x 8 and 20,000 x 38), while problems of a few hundred items, each of
+a shape of its own, would compile for longer than they run.
 """
 
 from __future__ import annotations
@@ -85,16 +89,15 @@ class MeanField:
         Keep the components in the order of their sizes.
     """
 
-    def __init__(
-        self, task: Task, r: FloatArray, hyper: FloatArray, *, trust: bool = False, ordered: bool = True
-    ) -> None:
+    def __init__(self, task: Task, r: FloatArray, hyper: FloatArray, *, trust: bool = False, ordered: bool = True) -> None:
         self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
+        self._alpha = task.problem.concentration.initial()
         self._take(r)
 
     @property
     def n_components(self) -> int:
         """Number of components in use."""
-        return self.r.shape[1]
+        return int(self.r.shape[1])
 
     @property
     def bound(self) -> float:
@@ -136,7 +139,7 @@ class MeanField:
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
-        return MeanField(self.task, self.r, self.hyper)
+        return MeanField(self.task, self.r, self.hyper, ordered=self.ordered)
 
     def expected_table(self) -> FloatArray:
         """E log p(answer | pattern) of all views, shape (codes, 5)."""
@@ -176,10 +179,8 @@ class MeanField:
         order = np.argsort(-r.sum(axis=0), kind="stable") if self.ordered else np.arange(r.shape[1])
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
-        alpha = getattr(self, "sticks", None)
-        self.sticks: Sticks = fit_sticks(
-            self.r.sum(axis=0), self.task.problem.concentration, None if alpha is None else alpha.alpha
-        )
+        self.sticks: Sticks = fit_sticks(self.r.sum(axis=0), self.task.problem.concentration, self._alpha)
+        self._alpha = self.sticks.alpha
         self.counts: list[Counts] = self.task.answers.counts(self.r)
         for name in ("data_bound", "answer_bound", "entropy"):
             self.__dict__.pop(name, None)
@@ -191,14 +192,13 @@ class MeanField:
 def softmax(logits: FloatArray) -> FloatArray:
     """Return exp(logits) with rows normalised, shape (m, K)."""
     r = np.exp(logits - logits.max(axis=1, keepdims=True))
-    r /= r.sum(axis=1, keepdims=True)
-    return np.asarray(r)
+    normalised: FloatArray = r / r.sum(axis=1, keepdims=True)
+    return normalised
 
 
-def one_hot(z: IntArray, number: int | None = None) -> FloatArray:
+def one_hot(z: IntArray) -> FloatArray:
     """Return responsibilities of a partition, shape (n, K)."""
-    number = int(z.max()) + 1 if number is None else number
-    return (z[:, None] == np.arange(number)).astype(np.float64)
+    return np.eye(int(z.max()) + 1)[z]
 
 
 def _stack(tables: Sequence[Any]) -> FloatArray:

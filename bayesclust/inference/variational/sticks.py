@@ -1,7 +1,7 @@
 """Stick lengths and concentration of the Dirichlet process under mean field (Blei and Jordan 2006, Sec. 3.2).
 
-V_k | alpha ~ Beta(1, alpha), pi_k = V_k prod_{l<k} (1 - V_l), alpha ~ Gamma(s1, s2). With N_k the sum of responsibilities and
-N_{>k} that of later components the best factors are
+V_k | alpha ~ Beta(1, alpha), pi_k = V_k prod_{l<k} (1 - V_l), alpha ~ Gamma(s1, s2). With N_k the sum of responsibilities
+and N_{>k} that of later components the best factors are
 
     q(V_k) = Beta(1 + N_k, E[alpha] + N_{>k}),    q(alpha) = Gamma(s1 + K, s2 - sum_k E log(1 - V_k)),
 
@@ -43,7 +43,7 @@ class Sticks(NamedTuple):
     alpha: float
 
 
-def fit_sticks(size: FloatArray, prior: Concentration, alpha: float | None = None) -> Sticks:
+def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
     """Fit q(V) and q(alpha) to the expected sizes of the components.
 
     Parameters
@@ -51,7 +51,7 @@ def fit_sticks(size: FloatArray, prior: Concentration, alpha: float | None = Non
     size : ndarray of shape (K,)
         Sums of responsibilities, in the order of the sticks.
     prior : Concentration
-    alpha : float, optional
+    alpha : float
         E alpha to iterate from.
 
     Returns
@@ -64,7 +64,6 @@ def fit_sticks(size: FloatArray, prior: Concentration, alpha: float | None = Non
         bound = len(size) * np.log(alpha) + betaln(1.0 + size, alpha + later).sum()
         return Sticks(_log_weights(size, later, alpha), float(bound), np.inf, np.inf, alpha)
     shape = prior.shape + len(size)
-    alpha = prior.initial() if alpha is None else alpha
     rate = prior.rate
     for _ in range(ITERATIONS):
         rate = prior.rate - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()

@@ -1,0 +1,142 @@
+"""The search: it leaves bad starts, repeats itself, never falls, and its draws are those of q."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.constraints import ConfusionNoise, LinkNoise
+from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.variational.authors import fit_as_released, released_problem
+from bayesclust.inference.variational.draws import draw_mean_field
+from bayesclust.inference.variational.fit import fit_variational
+from bayesclust.inference.variational.mean_field import MeanField, Task
+from bayesclust.inference.variational.r_normal import r_normals
+from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.models.families import FAMILIES, get_family
+from bayesclust.models.priors import Concentration
+from tests.judges.cases import all_views, data_for, links, problem
+
+
+def mixture(n=120, d=2, k=4, seed=1):
+    return bc.datasets.make_mixture(n, d, k, separation=20.0, seed=seed)
+
+
+def problem_of(data, views=(), family="gaussian"):
+    return TVClustProblem(get_family(family).bind(data.X), tuple(views), Concentration())
+
+
+def fit(case, seed=0, init=None, **settings):
+    return fit_variational(case, VariationalSettings(**settings), np.random.default_rng(seed), init)
+
+
+def score(found, data):
+    return bc.metrics.adjusted_rand(found.state.r.argmax(axis=1), data.y)
+
+
+@pytest.mark.parametrize("clusters", [1, 30])
+def test_leaves_one_cluster_and_very_many(clusters):
+    data = mixture()
+    found = fit(problem_of(data), init=np.arange(120) % clusters)
+    assert found.converged
+    assert score(found, data) > 0.95
+
+
+def test_links_decide_where_the_data_cannot():
+    """Two columns say nothing: only answers, one in ten wrong, tell the two classes."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 40)
+    view = bc.PairwiseConstraints.sample(y, fraction=0.3, flip=0.1, seed=4)
+    case = TVClustProblem(get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), Concentration())
+    found = fit(case)
+    assert bc.metrics.adjusted_rand(found.state.r.argmax(axis=1), y) > 0.9
+    counts = found.state.counts[0]
+    flipped = view.flipped.mean()
+    assert counts[0, 0] / counts[:, 0].sum() == pytest.approx(flipped, abs=0.05)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_path_never_falls_and_repeats(name, rng):
+    family = FAMILIES[name]()
+    case = TVClustProblem(family.bind(data_for(family, 40, 3, rng)), all_views(40, rng), Concentration())
+    found = fit(case, starts=4, kept=2)
+    assert (np.diff(found.path) > -1e-8).all()
+    assert found.path[-1] == found.state.bound
+    again = fit(case, starts=4, kept=2)
+    assert np.array_equal(again.path, found.path)
+    assert np.array_equal(again.state.r, found.state.r)
+
+
+def test_stopping_early_is_told():
+    data = mixture()
+    assert not fit(problem_of(data), max_sweeps=1, tolerance=1e-300, starts=1, kept=1).converged
+
+
+def test_truncation_is_kept():
+    assert fit(problem_of(mixture()), truncation=2).state.n_components <= 2
+
+
+def test_draws_are_those_of_q(rng):
+    """Frequencies of labels, moments of noise and concentration, known values kept."""
+    view = links(8, rng, LinkNoise(p=(3.0, 2.0), q=0.9))
+    case = replace(problem("gaussian", n=8), views=(view,), concentration=Concentration(2.0, 1.0))
+    r = rng.dirichlet(np.ones(3), size=8)
+    r[0] = [0, 1, 0]
+    state = MeanField(Task(case), r, case.family.initial_hyper())
+    draws = draw_mean_field(state, (4, 5000), rng)
+    number = 20_000
+    frequency = (draws["z"].reshape(number, 8, 1) == np.arange(3)).mean(axis=0)
+    assert (np.abs(frequency - state.r) <= 4.5 * np.sqrt(state.r * (1 - state.r) / number)).all()
+    assert (draws["z"][..., 0] == state.r[0].argmax()).all()
+    assert np.array_equal(draws["n_clusters"][0, :50], [len(set(z)) for z in draws["z"][0, :50]])
+    shape, rate = state.sticks.shape, state.sticks.rate
+    error = np.sqrt(shape) / rate / np.sqrt(number)
+    assert abs(draws["concentration"].mean() - shape / rate) < 4.5 * error
+    folded = view.noise.fold(state.counts[0])
+    a, b = 3.0 + folded[:, 1, 1], 2.0 + folded[:, 1, 0]
+    p = draws["p"].reshape(number, 2)
+    error = np.sqrt(a * b / (a + b) ** 2 / (a + b + 1) / number)
+    assert (np.abs(p.mean(axis=0) - a / (a + b)) < 4.5 * error).all()
+    assert (draws["q"] == 0.9).all()
+    assert draws["q"].shape == draws["p"].shape == (4, 5000, 2)
+
+
+def test_normals_are_those_of_r():
+    """R: set.seed(1); rnorm(10), and set.seed(42); rnorm(3), as printed in countless manuals."""
+    first = [-0.6264538, 0.1836433, -0.8356286, 1.5952808, 0.3295078, -0.8204684, 0.4874291, 0.7383247, 0.5757814, -0.3053884]
+    np.testing.assert_allclose(r_normals(1, 10), first, atol=5e-8)
+    np.testing.assert_allclose(r_normals(42, 3), [1.37095845, -0.56469817, 0.36312841], atol=5e-9)
+
+
+def test_the_authors_settings_are_what_they_say(rng):
+    data = mixture(60)
+    view = bc.PairwiseConstraints.sample(data.y, fraction=0.05, seed=2)
+    triplets = bc.RelativeConstraints.sample(data.y, size=10, seed=3).with_noise(ConfusionNoise())
+    case = released_problem(data.X, [view, triplets])
+    kappa0, nu0, psi0 = case.family.parameters(case.family.initial_hyper())
+    assert (kappa0, nu0) == (1.0, 2.0)
+    assert np.array_equal(psi0, np.eye(2))
+    assert case.concentration.initial() == 1.0
+    assert case.views[0].noise == LinkNoise(p=(0.5, 5.0), q=(5.0, 0.5))
+    assert case.views[1].noise == ConfusionNoise()
+    found = fit_as_released(case)
+    assert found.state.n_components == 15
+    assert len(found.path) <= 30
+    # the order of the sticks is theirs and stays, so single sweeps gain and the whole never falls
+    assert (np.diff(found.path) > -1e-8).all()
+
+
+def test_answers_say_nothing_at_first_under_the_authors_prior(rng):
+    """E log p - E log(1 - q) = E log(1 - p) - E log q = 0 before any answer was counted."""
+    table = LinkNoise(p=(0.5, 5.0), q=(5.0, 0.5)).expected_log_table(np.zeros((2, 2)), 1)
+    np.testing.assert_allclose(table[:, 0], table[:, 1], atol=1e-12)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="kept=9 is more than starts=8"):
+        VariationalSettings(kept=9)
+    with pytest.raises((TypeError, ValueError), match="truncation"):
+        VariationalSettings(truncation=0)
+    with pytest.raises((TypeError, ValueError), match="tolerance"):
+        VariationalSettings(tolerance=0.0)
