@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.schedule import Moves
 from bayesclust.models.families import FullGaussian
 from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from benchmarks.plain_scan import numba_scan, numpy_scan

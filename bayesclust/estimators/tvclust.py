@@ -12,9 +12,10 @@ from numpy.random import Generator
 from bayesclust.checks import check_choice, check_int, check_random_state
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators.base import ConstrainedClusterer
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.runner import Draws, Schedule, run_chains
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family

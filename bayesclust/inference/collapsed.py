@@ -22,6 +22,7 @@ from bayesclust.inference.hyper import HyperSampler, total_log_marginal
 from bayesclust.inference.link_blocks import draw_blocks, move_blocks
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
+from bayesclust.inference.schedule import Moves, MoveSchedule
 from bayesclust.inference.seating import new_seating, refresh
 from bayesclust.inference.split_merge import split_merge
 from bayesclust.models.families.base import BoundFamily
@@ -31,7 +32,6 @@ from bayesclust.models.priors import Concentration, crp_log_prob
 
 FAST_SCANS = {FullState: scan_full}
 SPARE_SLOTS = 4
-WARMUP_BOOST = 5.0
 
 
 @dataclass(frozen=True)
@@ -60,40 +60,6 @@ class TVClustProblem:
         return noise_names(self.views)
 
 
-@dataclass(frozen=True)
-class Moves:
-    """What a sweep consists of.
-
-    Parameters
-    ----------
-    link_blocks : bool, default True
-        Move the groups that answers hold together as wholes (Swendsen and Wang's bonds).
-    split_merge : float, default 1
-        Split-merge proposals per sweep, on average where it is not a whole number; while warming up, when they matter
-        most, `WARMUP_BOOST` times as many.
-    restricted_scans : int, default 2
-        Restricted scans of a launch (Jain and Neal recommend a few).
-    fast : bool, default True
-        Use a family's fast scan where it has one.
-    single_site : bool, default True
-        Scan the items one by one.
-    """
-
-    link_blocks: bool = True
-    split_merge: float = 1.0
-    restricted_scans: int = 2
-    fast: bool = True
-    single_site: bool = True
-
-    @classmethod
-    def default(cls, n_items: int) -> Moves:
-        """One split-merge proposal a sweep up to 500 items, then fewer, so that they cost no more than the scan.
-
-        A proposal visits all items of one or two clusters several times, one by one.
-        """
-        return cls(split_merge=min(1.0, 500.0 / n_items))
-
-
 class CollapsedChain:
     """One chain. `sweep` moves it on, `draw` tells where it is.
 
@@ -108,6 +74,7 @@ class CollapsedChain:
 
     def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
         self.problem, self.rng, self.moves = problem, rng, moves
+        self.schedule = MoveSchedule(moves)
         self.sites = compile_sites(problem.views, problem.n_items)
         self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
         self.hyper_sampler = HyperSampler(problem.family)
@@ -134,9 +101,12 @@ class CollapsedChain:
         self._refresh()
         if self.moves.single_site:
             self._scan()
-        if self.moves.link_blocks and len(self.sites.code):
-            self._move_blocks()
-        self._split_merge(self.moves.split_merge * (WARMUP_BOOST if adapt else 1.0))
+        self.blocks_moved = np.nan
+        for _ in range(self.schedule.block_passes(self.rng, adapt=adapt) if len(self.sites.code) else 0):
+            moved, number = self._move_blocks()
+            if adapt and not trust:
+                self.schedule.record_blocks(moved, number)
+        self._split_merge(self.schedule.proposals(self.rng, adapt=adapt))
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         number = int(self.seating.number[0])
         self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
@@ -201,7 +171,8 @@ class CollapsedChain:
             )
             self._make_room(1)
 
-    def _move_blocks(self) -> None:
+    def _move_blocks(self) -> tuple[int, int]:
+        """One pass; returns how many blocks moved, and how many there were."""
         blocks = draw_blocks(self.sites, self.table, self.seating.z, self.rng)
         position, number, moved = 0, len(blocks.begin), np.zeros(1, np.int64)
         while position < number:
@@ -210,10 +181,10 @@ class CollapsedChain:
                 self.state, self.seating, self.sites, self.table, np.log(self.alpha), blocks, position, moved, self.rng
             )
         self.blocks_moved = moved[0] / number if number else np.nan
+        return int(moved[0]), number
 
-    def _split_merge(self, rate: float) -> None:
+    def _split_merge(self, proposals: int) -> None:
         accepted, scans = 0, self.moves.restricted_scans
-        proposals = int(rate + self.rng.random())
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(self.rng)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.scan_given import NONE_OPENED, prior_predictive, scan_given
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.models.components import Components, Terms, hard_statistics
 
