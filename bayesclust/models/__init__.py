@@ -6,6 +6,7 @@ JAX is told to compute in 64 bits, but not loaded: only running a program does t
 import os
 import sys
 
+from bayesclust.models.answers import answer_sites
 from bayesclust.models.joint import log_joint
 from bayesclust.models.tvclust import tvclust
 
@@ -14,4 +15,4 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")
 if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_enable_x64", True)
 
-__all__ = ["log_joint", "tvclust"]
+__all__ = ["answer_sites", "log_joint", "tvclust"]

@@ -25,11 +25,10 @@ import numpy as np
 from bayesclust.checks import check_int, check_items, check_views
 from bayesclust.constraints.base import View
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.answers import answer_sites, refuse_enumerated
 from bayesclust.models.families import Family, HyperPrior, get_family
-from bayesclust.models.joint import noise_names
-from bayesclust.models.noise_sites import noise_sites
 from bayesclust.models.priors import Concentration
-from bayesclust.typing import ArrayLike, IntArray
+from bayesclust.typing import ArrayLike
 
 
 def tvclust(
@@ -63,7 +62,8 @@ def tvclust(
     ------
     ValueError
         If the labels z arrive enumerated. NumPyro sums out discrete sites one by one, which is silently wrong for labels
-        that answers tie together: use a sampler of this package, or a Gibbs kernel that proposes values of z.
+        that answers tie together: use a sampler of this package, its `PartitionGibbs` among the blocks of NumPyro's Gibbs,
+        or another kernel that proposes values of z.
         Also for bad input, as in `bayesclust.TVClust`.
 
     Notes
@@ -98,14 +98,9 @@ def tvclust(
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(probs=weight))
-        if jnp.shape(z) != (len(items),):
-            raise ValueError(
-                f"the labels z arrived enumerated, with shape {jnp.shape(z)}: answers tie labels together, so summing them "
-                "out one by one is wrong; infer z by bayesclust.TVClust or a Gibbs kernel for discrete sites."
-            )
+        refuse_enumerated(z, len(items))
         numpyro.sample("x", likelihood(z), obs=bound.columns(items) if observe else None)
-    for view, names in zip(answered, noise_names(answered), strict=True):
-        _answer_site(view, names, z, observe)
+    answer_sites(answered, z, observe=observe)
 
 
 def _hyper_site(prior: HyperPrior) -> Any:
@@ -126,28 +121,3 @@ def _concentration_site(prior: Concentration) -> Any:
     if prior.fixed is not None:
         return prior.fixed
     return numpyro.sample("concentration", dist.Gamma(prior.shape, prior.rate))
-
-
-def _answer_site(view: View, names: dict[str, str], z: Any, observe: bool) -> None:
-    """p(answer | z) = C[source, truth(pattern of the items' labels), answer]."""
-    jnp, numpyro, dist = numpyro_modules()
-    confusion = noise_sites(view.noise, names, view.n_sources)
-    if len(view) == 0:
-        return
-    truth = jnp.asarray(view.truth)[_patterns(z, view.items)]
-    # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
-    log_confusion = jnp.log(jnp.maximum(confusion, np.finfo(np.float64).tiny))
-    with numpyro.plate(f"{view.name}_answers", len(view)):
-        given = dist.Categorical(logits=log_confusion[view.source, truth])
-        numpyro.sample(f"{view.name}_answer", given, obs=view.answers.astype(np.int64) if observe else None)
-
-
-def _patterns(z: Any, items: IntArray) -> Any:
-    """Equality patterns as in `bayesclust.constraints.patterns`, in JAX."""
-    jnp, _, _ = numpyro_modules()
-    first, second = z[items[:, 0]], z[items[:, 1]]
-    if items.shape[1] == 2:
-        return jnp.where(first == second, 0, 1)
-    third = z[items[:, 2]]
-    apart = jnp.where(first == third, 2, jnp.where(second == third, 3, 4))
-    return jnp.where(first == second, jnp.where(second == third, 0, 1), apart)

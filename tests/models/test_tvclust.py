@@ -23,10 +23,10 @@ from bayesclust.constraints import (
 )
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models import log_joint, tvclust
+from bayesclust.models.answers import patterns
 from bayesclust.models.families import FAMILIES, FullGaussian, SphericalGaussian, get_family
 from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration, crp_log_prob
-from bayesclust.models.tvclust import _patterns
 
 N, T = 6, 5
 Z = np.array([0, 2, 2, 0, 4, 2])
@@ -180,7 +180,7 @@ def test_answers_count_as_in_their_noise_model():
 def test_patterns_are_those_of_the_views(members):
     z = np.stack(np.meshgrid(*[np.arange(3)] * members), axis=-1).ravel()
     items = np.arange(len(z)).reshape(-1, members)
-    np.testing.assert_array_equal(_patterns(jax.numpy.asarray(z), items), equality_patterns(z[items]))
+    np.testing.assert_array_equal(patterns(jax.numpy.asarray(z), items), equality_patterns(z[items]))
 
 
 def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():

@@ -1,0 +1,154 @@
+"""Answers as a part of any NumPyro program that has labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesclust.checks import check_views
+from bayesclust.constraints.base import View
+from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.joint import noise_names
+from bayesclust.models.noise_sites import noise_sites
+from bayesclust.typing import IntArray
+
+
+def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool = True) -> None:
+    """Let answers depend on the labels of a NumPyro program of your own.
+
+    To be called once in the program, outside its plates. For a view named v it samples the parameters of ``view.noise``,
+    one of each per source ("p" and "q", "noise" or "confusion"; those of the second view of a kind are "p_v" and so on),
+    and the answers as site "<v>_answer" in the plate "<v>_answers": given the labels, answer a of source s has probability
+    C_s[truth, a], where the truth is what the pattern of the items' labels implies (for pairs TVClust Eq. 8).
+
+    Parameters
+    ----------
+    views : View, sequence of View or None
+        The answers. Views of one name are told apart by "_2" and so on.
+    z : array of shape (n,)
+        Labels, from a site of the program.
+    observe : bool, default True
+        Condition on the answers; False leaves them to be simulated.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something else than views is given, they are on another number of items, or the labels arrive enumerated: NumPyro
+        sums out discrete sites one by one, which is silently wrong for labels that answers tie together.
+
+    See Also
+    --------
+    bayesclust.inference.numpyro_kernel.PartitionGibbs : redraws the labels of such a program.
+
+    Examples
+    --------
+    A mixture on the line, of whose items some pairs have been judged:
+
+    >>> import jax, numpyro
+    >>> import jax.numpy as jnp
+    >>> import numpyro.distributions as dist
+    >>> import bayesclust as bc
+    >>> from bayesclust.models import answer_sites
+    >>> def mixture(x, links):
+    ...     with numpyro.plate("component", 3):
+    ...         mean = numpyro.sample("mean", dist.Normal(0, 5))
+    ...     with numpyro.plate("item", len(x)):
+    ...         z = numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3))
+    ...         numpyro.sample("x", dist.Normal(mean[z], 1), obs=x)
+    ...     answer_sites(links, z)
+    >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> program = numpyro.handlers.seed(mixture, jax.random.key(0))
+    >>> list(numpyro.handlers.trace(program).get_trace(jnp.array([0.1, 0.3, 4.0]), links))
+    ['component', 'mean', 'item', 'z', 'x', 'p', 'q', 'links_answers', 'links_answer']
+    """
+    jnp, _, _ = numpyro_modules()
+    refuse_enumerated(z)
+    answered = check_views(views, jnp.shape(z)[0])
+    for view, names in zip(answered, noise_names(answered), strict=True):
+        _answers_of(view, names, z, observe)
+
+
+def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
+    """Raise where labels do not have the shape (n,).
+
+    Parameters
+    ----------
+    z : array
+        Labels, as a program has them.
+    n_items : int, optional
+        Number of items, where it is known.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another.
+    """
+    jnp, _, _ = numpyro_modules()
+    shape = jnp.shape(z)
+    if len(shape) != 1 or n_items not in (None, shape[0]):
+        raise ValueError(
+            f"the labels z arrived enumerated, with shape {shape}: answers tie labels together, so summing them "
+            "out one by one is wrong; infer z by bayesclust.TVClust or a Gibbs kernel for discrete sites."
+        )
+
+
+def answers_plate(view: View) -> str:
+    """Return the name of the plate of a view's answers.
+
+    Parameters
+    ----------
+    view : View
+
+    Returns
+    -------
+    str
+    """
+    return f"{view.name}_answers"
+
+
+def _answers_of(view: View, names: dict[str, str], z: Any, observe: bool) -> None:
+    """p(answer | z) = C[source, truth(pattern of the items' labels), answer]."""
+    jnp, numpyro, dist = numpyro_modules()
+    confusion = noise_sites(view.noise, names, view.n_sources)
+    if len(view) == 0:
+        return
+    truth = jnp.asarray(view.truth)[patterns(z, view.items)]
+    # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
+    log_confusion = jnp.log(jnp.maximum(confusion, np.finfo(np.float64).tiny))
+    with numpyro.plate(answers_plate(view), len(view)):
+        given = dist.Categorical(logits=log_confusion[view.source, truth])
+        numpyro.sample(f"{view.name}_answer", given, obs=view.answers.astype(np.int64) if observe else None)
+
+
+def patterns(z: Any, items: IntArray) -> Any:
+    """Equality patterns as in `bayesclust.constraints.patterns`, in JAX.
+
+    Parameters
+    ----------
+    z : (n,) array of int
+        Labels.
+    items : (m, 2) or (m, 3) array of int
+
+    Returns
+    -------
+    (m,) jax array of int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import jax.numpy as jnp
+    >>> patterns(jnp.array([4, 4, 1]), np.array([(0, 1), (1, 2)])).tolist()
+    [0, 1]
+    """
+    jnp, _, _ = numpyro_modules()
+    first, second = z[items[:, 0]], z[items[:, 1]]
+    if items.shape[1] == 2:
+        return jnp.where(first == second, 0, 1)
+    third = z[items[:, 2]]
+    apart = jnp.where(first == third, 2, jnp.where(second == third, 3, 4))
+    return jnp.where(first == second, jnp.where(second == third, 0, 1), apart)
+
+
+__all__ = ["answer_sites", "answers_plate", "patterns", "refuse_enumerated"]
