@@ -1,0 +1,131 @@
+"""The partition update among the blocks of NumPyro's Gibbs sampler: exact posteriors, and lines recovered."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import pytest
+from numpyro.infer import MCMC, NUTS, DiscreteGibbs, Gibbs
+from scipy.stats import multivariate_normal
+from sklearn.metrics import adjusted_rand_score
+
+from bayesclust.constraints import PairwiseConstraints
+from bayesclust.inference.numpyro_kernel import PartitionGibbs
+from bayesclust.models import answer_sites, tvclust
+from bayesclust.models.families import FAMILIES
+from bayesclust.models.priors import Concentration
+from bayesclust.posterior import point_estimate, similarity_matrix
+from tests.judges import cases
+from tests.judges.exact import compare, log_posterior, partitions
+
+
+def lines(x, y, views):
+    """Two lines through the origin, and answers about which points lie on one."""
+    with numpyro.plate("component", 2):
+        slope = numpyro.sample("slope", dist.Normal(0.0, 2.0))
+    with numpyro.plate("item", len(x)):
+        z = numpyro.sample("z", dist.Categorical(jnp.ones(2) / 2))
+        numpyro.sample("y", dist.Normal(slope[z] * x, 0.5), obs=y)
+    answer_sites(views, z)
+
+
+def log_lines(x, y, views):
+    """Every partition into at most two blocks with its log posterior, slopes and noise integrated out."""
+    states = partitions(len(x))
+    states = states[states.max(axis=1) < 2]  # each has two ways to name its blocks
+    values = np.zeros(len(states))
+    for row, z in enumerate(states):
+        for k in np.unique(z):
+            covariance = 0.25 * np.eye((z == k).sum()) + 4.0 * np.outer(x[z == k], x[z == k])
+            values[row] += multivariate_normal(cov=covariance).logpdf(y[z == k])
+    for view in views:
+        values += view.noise.log_marginal(view.counts(states))
+    return states, values
+
+
+def sample(blocks, *args, warmup, samples, chains=1, seed=0):
+    """Draws of every site, one chain after another."""
+    mcmc = MCMC(
+        Gibbs(blocks),
+        num_warmup=warmup,
+        num_samples=samples,
+        num_chains=chains,
+        chain_method=jax.vmap if chains > 1 else "sequential",
+        progress_bar=False,
+    )
+    mcmc.run(jax.random.key(seed), *args)
+    return {name: np.asarray(value) for name, value in mcmc.get_samples().items()}
+
+
+def test_clusterwise_regression_beside_nuts_is_exact():
+    x, y = np.array([1.0, -0.7, 0.5, 1.2, 0.3, -1.1]), np.array([0.9, -0.2, 0.8, -0.6, 0.1, 0.4])
+    links, triplets = (make(6, np.random.default_rng(4), size=4) for make in (cases.links, cases.triplets))
+    views = (links, triplets)
+    draws = sample([(PartitionGibbs(lines, views), ["z"]), (NUTS(lines), None)], x, y, views, warmup=200, samples=6000)
+    found = compare(draws["z"], *log_lines(x, y, views))
+    assert found.agrees, found
+    assert found.expected < 0.04
+    assert found.number > 5
+    for deaf in ((), (links,), (triplets,)):  # the judge can tell
+        assert not compare(draws["z"], *log_lines(x, y, deaf)).agrees
+
+
+ALPHA, TRUNCATION = 0.7, 10
+BEYOND_THE_STICKS = 6 * (ALPHA / (1 + ALPHA)) ** (TRUNCATION - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gaussian", "multinomial"])
+def test_tvclust_beside_nuts_is_exact(name):
+    rng = np.random.default_rng(0)
+    family = cases.fixed(FAMILIES[name])
+    X = cases.data_for(family, 6, 2, rng)
+    views = (cases.links(6, rng), cases.triplets(6, rng))
+    draws = sample(
+        [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)],
+        *(X, views, family, ALPHA, TRUNCATION),
+        warmup=500,
+        samples=30_000,
+    )
+    states, values = log_posterior(family.bind(X), views, Concentration(fixed=ALPHA))
+    found = compare(draws["z"], states, values)
+    assert found.total_variation < 1.6 * found.expected + BEYOND_THE_STICKS, found
+    assert found.worst_z < 5.5, found
+    assert found.expected < 0.05
+    assert not compare(draws["z"], *log_posterior(family.bind(X), views[:1], Concentration(fixed=ALPHA))).agrees
+
+
+def scattered_lines(x, y, views):
+    """Two lines of unknown intercept, slope and scatter."""
+    weight = numpyro.sample("weight", dist.Dirichlet(2 * jnp.ones(2)))
+    with numpyro.plate("component", 2):
+        level = numpyro.sample("level", dist.Normal(0.0, 2.0))
+        slope = numpyro.sample("slope", dist.Normal(0.0, 2.0))
+        scatter = numpyro.sample("scatter", dist.LogNormal(-1.0, 0.5))
+    with numpyro.plate("item", len(x)):
+        z = numpyro.sample("z", dist.Categorical(weight))
+        numpyro.sample("y", dist.Normal(level[z] + slope[z] * x, scatter[z]), obs=y)
+    answer_sites(views, z)
+
+
+@pytest.mark.slow
+def test_clusterwise_regression_is_recovered_as_by_numpyro_alone():
+    rng = np.random.default_rng(7)
+    truth, x = np.repeat([0, 1], 20), rng.uniform(-1, 1, 40)
+    y = np.where(truth == 0, 0.3 + 1.5 * x, -0.2 - 1.2 * x) + 0.3 * rng.normal(size=40)
+    links = PairwiseConstraints.sample(truth, size=60, flip=0.1, seed=1)
+    similarity, found = [], []
+    for kernel in (PartitionGibbs(scattered_lines, links), DiscreteGibbs(scattered_lines)):
+        draws = sample([(kernel, ["z"]), (NUTS(scattered_lines), None)], x, y, links, warmup=500, samples=2000, chains=4)
+        assert adjusted_rand_score(truth, point_estimate(draws["z"])) > 0.85
+        similarity.append(similarity_matrix(draws["z"]))
+        order = np.argsort(draws["slope"], axis=1)
+        found.append(np.stack([np.take_along_axis(draws[v], order, 1) for v in ("level", "slope", "scatter")], axis=-1))
+        # the flipped answers are 10% of all
+        assert 0.8 < draws["p"].mean() < 0.97
+        assert 0.8 < draws["q"].mean() < 0.97
+    apart = np.abs(found[0].mean(axis=0) - [[-0.2, -1.2, 0.3], [0.3, 1.5, 0.3]])
+    assert (apart < 3 * found[0].std(axis=0)).all()
+    np.testing.assert_allclose(found[0].mean(axis=0), found[1].mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(*similarity, atol=0.05)
