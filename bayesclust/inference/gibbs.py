@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.scan_given import NONE_OPENED, prior_predictive, scan_given
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import Seating, new_seating, refresh
