@@ -17,7 +17,11 @@ from tqdm.auto import tqdm
 
 
 class Chain(Protocol):
-    """A sampler in motion."""
+    """A sampler in motion.
+
+    Several chains that advance together are one object with the attribute ``number_of_chains``; its `draw` gives arrays
+    with a leading axis of that length.
+    """
 
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """Move on by one sweep; `adapt` and `trust` are set in the warm-up, `trust` in its first half."""
@@ -51,9 +55,10 @@ class Schedule:
 
 @dataclass
 class _Store:
-    """The draws of one chain, in arrays made when the first draw shows their shapes."""
+    """The draws of one chain, or of several that advance together, in arrays made when the first draw shows their shapes."""
 
     size: int
+    width: int | None = None
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     number: int = 0
 
@@ -65,10 +70,15 @@ class _Store:
             self.arrays[name][self.number] = value
         self.number += 1
 
+    def by_chain(self, name: str, number: int) -> NDArray[Any]:
+        """The first draws of one variable, shape (chain, draw, ...)."""
+        draws = self.arrays[name][:number]
+        return draws[None] if self.width is None else np.moveaxis(draws, 1, 0)
+
 
 def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
     if name == "z":
-        return np.dtype(np.int16 if value.size <= np.iinfo(np.int16).max else np.int32)
+        return np.dtype(np.int16 if value.shape[-1] <= np.iinfo(np.int16).max else np.int32)
     return value.dtype
 
 
@@ -84,7 +94,7 @@ class Draws:
 def run_chains(
     starts: Sequence[Callable[[], Chain]], schedule: Schedule, *, progress: bool = True, n_jobs: int | None = None
 ) -> Draws:
-    """Run one chain per entry of `starts`, in threads.
+    """Run one chain, or several that advance together, per entry of `starts`, in threads.
 
     Chains are independent and each has its own generator, so the draws do not depend on the number of threads.
 
@@ -117,6 +127,10 @@ def run_chains(
 
     def work(c: int) -> None:
         chain = starts[c]()
+        width = getattr(chain, "number_of_chains", None)
+        stores[c].width = statistics[c].width = width
+        if width is not None:
+            bar.total += (width - 1) * per_chain
         for sweep in range(per_chain):
             if stop.is_set():
                 return
@@ -126,7 +140,7 @@ def run_chains(
                 variables, statistic = chain.draw()
                 statistics[c].append(statistic)
                 stores[c].append(variables)
-            bar.update()
+            bar.update(width or 1)
 
     workers = min(number, n_jobs or os.cpu_count() or 1)
     futures: list[Future[None]] = []
@@ -156,7 +170,8 @@ def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) 
         warnings.warn(message, InterruptedRunWarning, stacklevel=3)
 
     def join(parts: list[_Store]) -> dict[str, NDArray[Any]]:
-        return {name: np.stack([parts[c].arrays[name][:number] for c in kept]) for name in parts[kept[0]].arrays}
+        names = parts[kept[0]].arrays
+        return {name: np.concatenate([parts[c].by_chain(name, number) for c in kept]) for name in names}
 
     return Draws(join(stores), join(statistics), interrupted)
 

@@ -54,6 +54,30 @@ def test_schedule():
     assert not draws.interrupted
 
 
+class Bundle:
+    """Two chains that count together, ten and twenty a sweep."""
+
+    number_of_chains = 2
+
+    def __init__(self):
+        self.number = np.zeros(2, np.int64)
+
+    def sweep(self, *, adapt=False, trust=False):
+        self.number += [10, 20]
+
+    def draw(self):
+        variables = {"z": np.stack([self.number, self.number], axis=1), "p": np.zeros((2, 2)), "adapted": np.zeros(2, int)}
+        return variables, {"number": self.number.copy(), "trusted": np.zeros(2, int)}
+
+
+def test_chains_that_advance_together():
+    draws = run([Count, Bundle], Schedule(num_warmup=1, num_samples=3))
+    np.testing.assert_array_equal(draws.sample_stats["number"], [[2, 3, 4], [20, 30, 40], [40, 60, 80]])
+    assert draws.posterior["z"].shape == (3, 3, 2)
+    assert draws.posterior["z"].dtype == np.int16
+    assert draws.posterior["p"].shape == (3, 3, 2)
+
+
 def test_no_warmup():
     draws = run([Count], Schedule(0, 3))
     np.testing.assert_array_equal(draws.posterior["adapted"], 0)
@@ -217,7 +241,7 @@ def test_progress_counts_sweeps_of_all_chains(monkeypatch):
 
     class Bar:
         def __init__(self, **settings):
-            self.settings, self.number, self.closed = settings, 0, False
+            self.total, self.number, self.closed = settings["total"], 0, False
             bars.append(self)
 
         def __enter__(self):
@@ -226,10 +250,10 @@ def test_progress_counts_sweeps_of_all_chains(monkeypatch):
         def __exit__(self, *error):
             self.closed = True
 
-        def update(self):
-            self.number += 1
+        def update(self, number):
+            self.number += number
 
     monkeypatch.setattr(runner, "tqdm", Bar)
-    run_chains([Count] * 2, Schedule(2, 3, 2), progress=True, n_jobs=1)
-    assert bars[0].number == bars[0].settings["total"] == 16
+    run_chains([Count, Bundle], Schedule(2, 3, 2), progress=True, n_jobs=1)
+    assert bars[0].number == bars[0].total == 24
     assert bars[0].closed
