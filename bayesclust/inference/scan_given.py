@@ -25,6 +25,8 @@ from bayesclust.inference.seating import Seating, close_slot, open_slot
 from bayesclust.models.families.base import FLOAT_OPTIONS, log_predictive
 
 NONE_OPENED = -1
+LOST = -100.0
+"""Log of a weight, relative to the largest, that is lost in rounding when weights are added up, for any number of items."""
 
 
 @kernel(fastmath=FLOAT_OPTIONS["fastmath"])
@@ -77,7 +79,8 @@ def scan_given(
             site[k] = 0.0
         total = 0.0
         for a in range(number):
-            weight[a] = count[seating.slots[a]] * math.exp(weight[a] - largest)
+            relative = weight[a] - largest
+            weight[a] = count[seating.slots[a]] * math.exp(relative) if relative > LOST else 0.0
             total += weight[a]
         left, choice = rng.random() * (total + math.exp(log_new[t] - largest)), 0
         while choice < number and left >= weight[choice]:
