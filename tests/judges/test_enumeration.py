@@ -150,12 +150,11 @@ def test_every_family_and_move_at_length(name, moves, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [12, 13])
 @pytest.mark.parametrize("moves", ["single-site", "default"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_parameters_of_every_family_at_length(name, d, moves, seed):
-    judge(problem(name, n=7, d=d, seed=seed), MOVES[moves], 30_000, seed, GibbsChain)
+def test_parameters_of_every_family_at_length(name, d, moves):
+    judge(problem(name, n=7, d=d, seed=12), MOVES[moves], 30_000, 12, GibbsChain)
 
 
 @pytest.mark.slow

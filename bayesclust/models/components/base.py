@@ -23,6 +23,8 @@ from numpy.random import Generator
 from bayesclust.typing import FloatArray, IntArray
 
 Terms = tuple[Any, ...]
+SMALL = 1 << 13
+"""Numbers in a product of all items with all clusters, up to which one call is cheaper than one per cluster."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
     >>> hard_statistics(components, np.array([0, 2, 0]), 3)[0]
     array([2., 0., 1.])
     """
+    if number * sum(row.size for row in components.rows) <= SMALL:
+        return components.statistics(np, components.rows, (z[:, None] == np.arange(number)).astype(np.float64))
     order = np.argsort(z, kind="stable")
     bounds = np.searchsorted(z[order], np.arange(number + 1))
     parts = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from bayesclust.models.components import hard_statistics
+from bayesclust.models.components import base, hard_statistics
 from bayesclust.models.families import FAMILIES
 from tests.judges.cases import data_for, fixed
 
@@ -37,6 +37,15 @@ def test_marginals_of_partitions(name, d, rng):
     values = components.log_marginal(hard_statistics(components, z, 4), hyper)
     expected = [family.log_marginal(family.X[z == k], hyper) for k in range(4)]
     np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_statistics_of_labels_cluster_by_cluster(name, monkeypatch):
+    components, z = bound(name).components(), np.array([0, 2, 0, 2, 2, 0, 3, 3, 0, 2, 0, 0])
+    together = hard_statistics(components, z, 4)
+    monkeypatch.setattr(base, "SMALL", 0)
+    for one, other in zip(hard_statistics(components, z, 4), together, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

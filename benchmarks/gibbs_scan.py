@@ -1,0 +1,87 @@
+"""A sweep of the sampler with parameters drawn against the collapsed one, a plain version and the multiply-add floor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.stats import invwishart
+
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.schedule import Moves
+from bayesclust.models.families import FullGaussian
+from bayesclust.models.families.gaussian_full import BoundFullGaussian
+from benchmarks.collapsed_scan import SHAPES, mixture
+from benchmarks.timing import race, table
+
+
+def _column(family: BoundFullGaussian, hyper: NDArray[np.float64], members: Any, rng: Generator) -> NDArray[np.float64]:
+    """log p(x_i | theta) of all items, theta drawn from the posterior given some of them."""
+    kappa0, nu0, psi0 = family.parameters(hyper)
+    X, rows = family.X, family.X[members]
+    kappa, d = kappa0 + len(rows), X.shape[1]
+    mean = rows.sum(axis=0) / kappa
+    psi = psi0 + rows.T @ rows - kappa * np.outer(mean, mean)
+    sigma = np.atleast_2d(invwishart.rvs(nu0 + len(rows), psi, random_state=rng))
+    lower = np.linalg.cholesky(sigma)
+    centre = mean + lower @ rng.standard_normal(d) / np.sqrt(kappa)
+    standard = np.linalg.solve(lower, (X - centre).T)
+    return np.asarray(-np.log(np.diag(lower)).sum() - 0.5 * d * np.log(2 * np.pi) - 0.5 * (standard**2).sum(axis=0))
+
+
+def plain_sweep(
+    family: BoundFullGaussian, hyper: NDArray[np.float64], log_prior: NDArray[np.float64], z: list[int], rng: Generator
+) -> None:
+    """Neal's Algorithm 2 with alpha = 1 as one would write it first: all likelihoods at once, the seating in Python."""
+    columns = {k: _column(family, hyper, np.array(z) == k, rng) for k in set(z)}
+    sizes = {k: z.count(k) for k in columns}
+    for i in range(len(z)):
+        sizes[z[i]] -= 1
+        labels = [k for k, size in sizes.items() if size]
+        logits = np.array([np.log(sizes[k]) + columns[k][i] for k in labels] + [log_prior[i]])
+        weights = np.exp(logits - logits.max()).cumsum()
+        choice = int(np.searchsorted(weights, rng.random() * weights[-1]))
+        if choice == len(labels):
+            z[i] = max(sizes) + 1
+            columns[z[i]], sizes[z[i]] = _column(family, hyper, [i], rng), 0
+        else:
+            z[i] = labels[choice]
+        sizes[z[i]] += 1
+
+
+def alternatives(n: int, d: int, K: int) -> dict[str, Any]:
+    """What is raced: each call is one sweep from the generating labels."""
+    X, z = mixture(n, d, K, np.random.default_rng(0))
+    family = FullGaussian(scale=0.3, strength=1.0, mean_precision=0.05).bind(X)
+    assert isinstance(family, BoundFullGaussian)
+    problem, hyper = TVClustProblem(family), family.initial_hyper()
+    drawn = GibbsChain(problem, z, np.random.default_rng(1), GibbsChain.default_moves(n))
+    collapsed = CollapsedChain(problem, z, np.random.default_rng(1), Moves(split_merge=0))
+    generic = CollapsedChain(problem, z, np.random.default_rng(1), Moves(split_merge=0, fast=False))
+    log_prior, labels, rng = drawn._prior_predictive(), z.tolist(), np.random.default_rng(2)
+
+    def floor() -> None:
+        for _ in range(K):
+            family.X @ np.eye(d)
+
+    return {
+        "sweep, parameters drawn": drawn.sweep,
+        "sweep, collapsed": collapsed.sweep,
+        "sweep, collapsed, generic kernel": generic.sweep,
+        "plain numpy Neal 2": lambda: plain_sweep(family, hyper, log_prior, labels, rng),
+        "multiply-add floor (n K d^2)": floor,
+    }
+
+
+def run() -> list[dict[str, Any]]:
+    """Race all shapes; returns rows for the record."""
+    rows = []
+    for n, d, K in SHAPES:
+        timings = race(alternatives(n, d, K), repetitions=11)
+        print(f"\nParameters drawn, n = {n}, d = {d}, K = {K}; CPU time of one sweep")
+        print("\n".join(table(timings, "sweep, collapsed")))
+        rows += [{"n": n, "d": d, "K": K, "what": t.name, "seconds": t.seconds} for t in timings.values()]
+    return rows
