@@ -12,6 +12,7 @@ from numpy.random import Generator
 from bayesclust.checks import check_choice, check_int, check_random_state
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.runner import Draws, Schedule, run_chains
@@ -30,7 +31,7 @@ VARIATIONAL = "variational"
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-class TVClust(VariationalMixin, ConstrainedClusterer):
+class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
     """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
 
     Parameters
@@ -179,9 +180,11 @@ class TVClust(VariationalMixin, ConstrainedClusterer):
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
             problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
+            self._family = problem.family
             self.posterior_ = self._tree(Draws(drawn, {}, False), problem, items)
             return self
         draws = run_chains(self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs)
+        self._family = problem.family
         self.posterior_ = self._tree(draws, problem, items)
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
         self.n_clusters_ = int(self.labels_.max()) + 1

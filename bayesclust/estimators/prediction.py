@@ -1,0 +1,158 @@
+"""What a fitted posterior says about items that it has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesclust.checks import check_int
+from bayesclust.inference.prediction import Prediction
+from bayesclust.models.families.base import BoundFamily
+from bayesclust.posterior.tree import group, stacked_partitions
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+MAX_DRAWS = 200
+
+
+class PredictsNewItems:
+    """Prediction by averaging over posterior draws, for estimators with `posterior_` and `labels_`.
+
+    Every method takes `max_draws`: that many draws, evenly spaced over all chains, are used. The Monte Carlo error of a
+    probability is below 0.04 with 200 independent draws, and the time grows with their number.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If `fit` was not called.
+    ValueError, TypeError
+        If the new items have other columns than those that were clustered, or are nothing that the family can model.
+    """
+
+    posterior_: Any
+    labels_: IntArray
+    _family: BoundFamily
+
+    def predict(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> IntArray:
+        """Return the most probable cluster of each new item.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items, with the columns of the data that were clustered and in their units.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            Clusters as in `labels_`. Of the data that were clustered too, they may differ from `labels_` where answers
+            outweighed the data: nobody has answered questions about new items.
+        """
+        labels: IntArray = self.predict_proba(X, max_draws=max_draws).argmax(axis=1)
+        return labels
+
+    def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
+
+        In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x | items of k), and a cluster
+        of a draw stands for those of `labels_` in proportion to its members. That x may belong to none of them is left
+        to `predict_novelty`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters_)
+            Rows sum to 1.
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.memberships(rows, self.labels_)
+
+    def predict_novelty(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the probability that each new item opens a cluster of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items; each is judged by itself.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.novelty(rows)
+
+    def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the posterior probability that each new item shares a cluster with each item that was clustered.
+
+        What `bayesclust.similarity_matrix` tells of two items of the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.similarity(rows)
+
+    def score_samples(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the log posterior predictive density of each new item.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            In nats and in the units of the data: per unit of every column that the family models (columns that were
+            constant are left out), or the log probability of counts, their multinomial coefficient included.
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.log_density(rows)
+
+    def _prediction(self, X: ArrayLike, max_draws: int) -> tuple[Prediction, FloatArray]:
+        """The draws to average over, and the new items in the family's coordinates."""
+        check_is_fitted(self)
+        number = check_int(max_draws, "max_draws")
+        if _is_table(X):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        rows = self._family.transform(X)
+        z = stacked_partitions(self.posterior_)
+        chosen = np.linspace(0, len(z) - 1, min(number, len(z))).round().astype(np.int64)
+        draws = group(self.posterior_, "posterior")
+        hyper = np.empty((len(chosen), len(self._family.hyper_priors)))
+        for j, prior in enumerate(self._family.hyper_priors):
+            hyper[:, j] = draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
+        concentration = draws["concentration"].values.ravel()[chosen]
+        return Prediction(self._family, z[chosen].astype(np.int64), concentration, hyper), rows
+
+
+def _is_table(X: ArrayLike) -> bool:
+    """Whether it has rows and columns to count; what has not is refused by the family, in a sentence."""
+    try:
+        return np.ndim(X) == 2
+    except ValueError:
+        return False
+
+
+__all__ = ["PredictsNewItems"]

@@ -1,0 +1,176 @@
+"""What draws of a partition tell about new items: where they would sit, with whom, and how likely they are.
+
+Given one draw, a new item x sits like the last guest of the Chinese restaurant process (TVClust Eq. 2 and 7), the cluster
+parameters integrated out:
+
+    p(x, joins cluster k) = n_k / (n + alpha) p(x | items of k),    p(x, alone) = alpha / (n + alpha) p(x)
+
+Everything here is a ratio of sums of these terms over the draws, so that draws under which x is more likely count more: x
+itself is evidence about the partition of the others. Answers do not name new items, and act through the partition alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayesclust._jit import kernel
+from bayesclust.inference.seating import Seating, new_seating, refresh
+from bayesclust.models.families.base import FLOAT_OPTIONS, BoundFamily, log_predictive
+from bayesclust.typing import FloatArray, IntArray
+
+# terms held at a time: new items x clusters x draws
+BLOCK = 4_000_000
+
+
+@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+def seating_terms(state: Any, seating: Seating, log_alpha: float, terms: FloatArray) -> None:
+    """log n_k + log p(x | items of k) of every new item and cluster, and last log alpha + log p(x).
+
+    New items are the rows of the state's data beyond those that are seated.
+    """
+    n, number, empty = len(seating.z), seating.number[0], len(state.count) - 1
+    for row in range(len(terms)):
+        for position in range(number):
+            k = seating.slots[position]
+            terms[row, position] = np.log(state.count[k]) + log_predictive(state, n + row, k)
+        terms[row, number] = log_alpha + log_predictive(state, n + row, empty)
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """log p(x, where it sits) for some new items under every draw."""
+
+    rows: slice
+    joins: list[FloatArray]  # (m, K_s) per draw
+    alone: FloatArray  # (m, S)
+
+    def log_joins(self) -> FloatArray:
+        """log of the sum over draws of p(x, joins a cluster that exists), shape (m,)."""
+        total: FloatArray = logsumexp(np.concatenate(self.joins, axis=1), axis=1)
+        return total
+
+    def log_total(self) -> FloatArray:
+        """log of the sum over draws of p(x), shape (m,)."""
+        total: FloatArray = np.logaddexp(self.log_joins(), logsumexp(self.alone, axis=1))
+        return total
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Draws from a posterior, as what they predict of new items.
+
+    New items are rows in the family's coordinates, as `BoundFamily.transform` gives them.
+
+    Parameters
+    ----------
+    family : BoundFamily
+        Bound to the n items that were clustered.
+    z : ndarray of shape (S, n)
+        Draws of the partition, labels 0..K_s-1 without gaps.
+    concentration : ndarray of shape (S,)
+        alpha of each draw.
+    hyper : ndarray of shape (S, hyper-parameters)
+        Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import SphericalGaussian
+    >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
+    >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
+    >>> draws = Prediction(family, z, np.ones(2), np.tile(family.initial_hyper(), (2, 1)))
+    >>> draws.similarity(family.transform([[0.2], [9.6]])).round(1)
+    array([[0.9, 0.9, 0. , 0. ],
+           [0. , 0. , 0.7, 0.7]])
+    """
+
+    family: BoundFamily
+    z: IntArray
+    concentration: FloatArray
+    hyper: FloatArray
+
+    def log_density(self, rows: FloatArray) -> FloatArray:
+        """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
+        value = np.empty(len(rows))
+        for terms in self._blocks(rows):
+            value[terms.rows] = terms.log_total() - np.log(len(self.z))
+        return value + self.family.row_constants(rows)
+
+    def novelty(self, rows: FloatArray) -> FloatArray:
+        """Probability that each new item opens a cluster of its own; shape (m,)."""
+        value = np.empty(len(rows))
+        for terms in self._blocks(rows):
+            value[terms.rows] = np.exp(logsumexp(terms.alone, axis=1) - terms.log_total())
+        return value
+
+    def similarity(self, rows: FloatArray) -> FloatArray:
+        """Probability that each new item shares a cluster with each item of the data; shape (m, n)."""
+        value = np.zeros((len(rows), self.z.shape[1]))
+        for terms in self._blocks(rows):
+            total = terms.log_total()[:, None]
+            for labels, joins in zip(self.z, terms.joins, strict=True):
+                value[terms.rows] += np.exp(joins - total)[:, labels]
+        return value
+
+    def memberships(self, rows: FloatArray, labels: IntArray) -> FloatArray:
+        """Probability of each cluster of one partition, given that the new item joins a cluster that exists.
+
+        The clusters of a draw stand for those of `labels` in proportion to their members.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+        labels : ndarray of shape (n,)
+            0..C-1 without gaps.
+
+        Returns
+        -------
+        ndarray of shape (m, C)
+            Rows sum to 1.
+        """
+        value = np.zeros((len(rows), int(labels.max()) + 1))
+        shares = [_shares(z, labels) for z in self.z]
+        for terms in self._blocks(rows):
+            total = terms.log_joins()[:, None]
+            for share, joins in zip(shares, terms.joins, strict=True):
+                value[terms.rows] += np.exp(joins - total) @ share
+        return value / value.sum(axis=1, keepdims=True)
+
+    def _blocks(self, rows: FloatArray) -> Iterator[_Terms]:
+        """The terms of some new items at a time, whose number does not change the result."""
+        capacity = int(self.z.max()) + 1
+        length = max(BLOCK // (len(self.z) * (capacity + 1)), 1)
+        for first in range(0, len(rows), length):
+            yield self._terms(slice(first, min(first + length, len(rows))), rows, capacity)
+
+    def _terms(self, which: slice, rows: FloatArray, capacity: int) -> _Terms:
+        n = self.z.shape[1]
+        family = self.family.with_rows(np.concatenate([self.family.X, rows[which]]))
+        state = family.new_state(capacity, self.hyper[0])
+        number = which.stop - which.start
+        joins, alone = [], np.empty((number, len(self.z)))
+        for s, (z, alpha, hyper) in enumerate(zip(self.z, self.concentration, self.hyper, strict=True)):
+            family.set_hyper(state, hyper)
+            seating = new_seating(z, capacity)
+            refresh(state, seating)
+            terms = np.empty((number, int(seating.number[0]) + 1))
+            seating_terms(state, seating, np.log(alpha), terms)
+            terms -= np.log(n + alpha)
+            joins.append(terms[:, :-1])
+            alone[:, s] = terms[:, -1]
+        return _Terms(which, joins, alone)
+
+
+def _shares(z: IntArray, labels: IntArray) -> FloatArray:
+    """Share of each cluster of `z` that bears each of the labels, shape (K, C)."""
+    table = np.zeros((int(z.max()) + 1, int(labels.max()) + 1))
+    np.add.at(table, (z, labels), 1.0)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+__all__ = ["Prediction"]
