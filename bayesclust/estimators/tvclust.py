@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, Self
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_random_state
+from bayesclust.estimators._checkpoint import fingerprint, run_seed
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.prediction import PredictsNewItems
+from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.runner import Draws, Schedule, run_chains
@@ -156,7 +159,14 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         self.progress = progress
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Sample the posterior, or fit the mean field.
 
         Parameters
@@ -166,24 +176,42 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         y : ignored
         constraints : View, list of View or None
             Answers about the items, of any kinds.
+        checkpoint : str, path or None, default None
+            A zarr directory to which draws go as they come. After a kill or an interrupt the same call goes on from
+            there, and its result is bit for bit that of a run never stopped; with a larger `num_samples` it goes on
+            to the longer run. With ``random_state=None`` the seed that was drawn is kept there too.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            Also if the checkpoint is of another run, naming what differs.
         """
         schedule, settings = self._check_settings(), check_variational(self.variational)
         loss = as_loss(self.loss)
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         items, views = self._enter(X, constraints)
         problem = TVClustProblem(family.bind(items), tuple(views), concentration)
-        seed = check_random_state(self.random_state)
+        if checkpoint is not None and self.sampler == VARIATIONAL:
+            raise ValueError("checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out.")
+        random_state, store = self.random_state, None
+        if checkpoint is not None:
+            random_state = run_seed(self.random_state, checkpoint)
+            words = fingerprint(self.get_params(deep=False), items, views, random_state)
+            store = Checkpoint(checkpoint, words, self.num_chains, self._dims(problem))
+        seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
             problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
             self._family = problem.family
             self.posterior_ = self._tree(Draws(drawn, {}, False), problem, items)
             return self
-        draws = run_chains(self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs)
+        draws = run_chains(
+            self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store
+        )
         self._family = problem.family
         self.posterior_ = self._tree(draws, problem, items)
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
@@ -232,10 +260,6 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
 
     def _tree(self, draws: Draws, problem: TVClustProblem, items: FloatArray) -> Any:
         settings = {name: value for name, value in self.get_params(deep=False).items() if name not in UNRECORDED}
-        dims: dict[str, tuple[str, ...]] = {}
-        for view, names in zip(problem.views, problem.noise_names, strict=True):
-            for parameter, kinds in view.noise.parameters.items():
-                dims[names[parameter]] = tuple(f"{view.name}_source" if k == "source" else k for k in kinds)
         attrs = {
             "created_by": "bayesclust",
             "version": version("bayesclust"),
@@ -243,4 +267,14 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
             "interrupted": int(draws.interrupted),
             "settings": settings,
         }
+        dims = self._dims(problem)
         return to_datatree(draws.posterior, draws.sample_stats, X=items, views=problem.views, dims=dims, attrs=attrs)
+
+    @staticmethod
+    def _dims(problem: TVClustProblem) -> dict[str, tuple[str, ...]]:
+        """Names of the noise parameters' dimensions."""
+        dims: dict[str, tuple[str, ...]] = {}
+        for view, names in zip(problem.views, problem.noise_names, strict=True):
+            for parameter, kinds in view.noise.parameters.items():
+                dims[names[parameter]] = tuple(f"{view.name}_source" if k == "source" else k for k in kinds)
+        return dims

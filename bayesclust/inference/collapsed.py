@@ -23,7 +23,7 @@ from bayesclust.inference.link_blocks import draw_blocks, move_blocks
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.schedule import Moves, MoveSchedule
-from bayesclust.inference.seating import new_seating, refresh
+from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.inference.split_merge import split_merge
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
@@ -143,6 +143,29 @@ class CollapsedChain:
         for view, noise in zip(problem.views, self.noise, strict=True):
             value += view.log_prob(z, noise) + view.noise.log_prior(noise)
         return float(value)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Where the chain is, to the last bit; the clusters' statistics follow from it."""
+        return {
+            "seating": self.seating._asdict(),
+            "hyper": self.hyper,
+            "alpha": self.alpha,
+            "noise": self.noise,
+            "hyper_sampler": self.hyper_sampler.snapshot(),
+            "schedule": self.schedule.snapshot(),
+            "generator": self.rng.bit_generator.state,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a chain of the same problem."""
+        self.hyper, self.alpha, self.noise = snapshot["hyper"], snapshot["alpha"], snapshot["noise"]
+        self.hyper_sampler.restore(snapshot["hyper_sampler"])
+        self.schedule.restore(snapshot["schedule"])
+        self.rng.bit_generator.state = snapshot["generator"]
+        self.table = stack_tables(self.problem.views, self.noise)
+        self.seating = Seating(**snapshot["seating"])
+        self.state = self.problem.family.new_state(len(self.seating.slots), self.hyper)
+        refresh(self.state, self.seating)
 
     def _seat(self, z: NDArray[np.integer]) -> None:
         number = int(z.max()) + 1

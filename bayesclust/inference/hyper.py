@@ -68,6 +68,15 @@ class HyperSampler:
         self.steps = 0
         self.mean, self.scatter = np.zeros(number), np.zeros((number, number))
 
+    def snapshot(self) -> dict[str, Any]:
+        """What was learned of the proposals."""
+        return {name: getattr(self, name) for name in ("log_step", "steps", "mean", "scatter")}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Take it up again."""
+        for name, value in snapshot.items():
+            setattr(self, name, value)
+
     def update(
         self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
     ) -> NDArray[np.float64]:

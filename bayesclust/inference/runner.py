@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
+from bayesclust.inference.checkpoint import Checkpoint
+
 
 class Chain(Protocol):
     """A sampler in motion.
@@ -28,6 +30,12 @@ class Chain(Protocol):
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(posterior variables, sample statistics) now."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that decides the sweeps to come: words, numbers, arrays, and lists and dicts of them."""
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a chain of the same problem, to the last bit."""
 
 
 class InterruptedRunWarning(UserWarning):
@@ -52,6 +60,11 @@ class Schedule:
     num_samples: int
     thinning: int = 1
 
+    @property
+    def length(self) -> int:
+        """Sweeps in all."""
+        return self.num_warmup + self.num_samples * self.thinning
+
 
 @dataclass
 class _Store:
@@ -69,6 +82,14 @@ class _Store:
                 self.arrays[name] = np.empty((self.size, *value.shape), dtype=_storage_type(name, value))
             self.arrays[name][self.number] = value
         self.number += 1
+
+    def fill(self, draws: dict[str, NDArray[Any]], width: int | None) -> None:
+        """Take the first draws from arrays (draw, ...)."""
+        self.width = width
+        for name, values in draws.items():
+            self.number = min(len(values), self.size)
+            self.arrays[name] = np.empty((self.size, *values.shape[1:]), dtype=values.dtype)
+            self.arrays[name][: self.number] = values[: self.number]
 
     def by_chain(self, name: str, number: int) -> NDArray[Any]:
         """The first draws of one variable, shape (chain, draw, ...)."""
@@ -91,8 +112,68 @@ class Draws:
     interrupted: bool
 
 
+class _Entry:
+    """A chain of the run, or several that advance together, with their draws."""
+
+    def __init__(
+        self, start: Callable[[], Chain], schedule: Schedule, number: int, checkpoint: Checkpoint | None
+    ) -> None:
+        self.start, self.schedule = start, schedule
+        self.store, self.statistics = _Store(schedule.num_samples), _Store(schedule.num_samples)
+        self.record = None if checkpoint is None else checkpoint.record(number, schedule.num_samples)
+
+    def work(self, stop: threading.Event, bar: Any) -> None:
+        """Sweep from where the checkpoint, if any, has got to."""
+        schedule, state = self.schedule, self._load()
+        first = 0 if state is None else min(int(state["sweeps"]), schedule.length)
+        if self.store.number == schedule.num_samples:
+            bar.update(first * (self.store.width or 1))
+            return
+        chain = self.start()
+        width = self.store.width = self.statistics.width = getattr(chain, "number_of_chains", None)
+        if width is not None:
+            bar.total += (width - 1) * schedule.length
+        if state is not None:
+            chain.restore(state["chain"])
+        bar.update(first * (width or 1))
+        done = first
+        for sweep in range(first, schedule.length):
+            if stop.is_set():
+                break
+            chain.sweep(adapt=sweep < schedule.num_warmup, trust=2 * sweep < schedule.num_warmup)
+            after, done = sweep - schedule.num_warmup + 1, sweep + 1
+            if after > 0 and after % schedule.thinning == 0:
+                variables, statistic = chain.draw()
+                self.statistics.append(statistic)
+                self.store.append(variables)
+            bar.update(width or 1)
+            if self.record is not None and self.record.due():
+                self._save(chain, done)
+        if done > first:
+            self._save(chain, done)
+
+    def _load(self) -> Any:
+        if self.record is None:
+            return None
+        state, draws = self.record.load()
+        self.store.fill(draws["posterior"], self.record.width)
+        self.statistics.fill(draws["sample_stats"], self.record.width)
+        return state
+
+    def _save(self, chain: Chain, sweeps: int) -> None:
+        if self.record is not None:
+            self.record.width = self.store.width
+            groups = {"posterior": self.store.arrays, "sample_stats": self.statistics.arrays}
+            self.record.save(chain, sweeps, groups, self.store.number)
+
+
 def run_chains(
-    starts: Sequence[Callable[[], Chain]], schedule: Schedule, *, progress: bool = True, n_jobs: int | None = None
+    starts: Sequence[Callable[[], Chain]],
+    schedule: Schedule,
+    *,
+    progress: bool = True,
+    n_jobs: int | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in threads.
 
@@ -107,6 +188,8 @@ def run_chains(
         Show a progress bar where there is a terminal or a notebook to show it in.
     n_jobs : int or None
         Threads; None takes as many as there are chains, at most the number of processors.
+    checkpoint : Checkpoint or None
+        Where draws are kept as they come, and from where the run goes on if it was there before.
 
     Returns
     -------
@@ -120,34 +203,15 @@ def run_chains(
         If interrupted before any chain had drawn once.
     """
     stop, number = threading.Event(), len(starts)
-    per_chain = schedule.num_warmup + schedule.num_samples * schedule.thinning
-    stores = [_Store(schedule.num_samples) for _ in starts]
-    statistics = [_Store(schedule.num_samples) for _ in starts]
-    bar = tqdm(total=number * per_chain, desc=f"{number} chains", unit="sweep", disable=None if progress else True)
-
-    def work(c: int) -> None:
-        chain = starts[c]()
-        width = getattr(chain, "number_of_chains", None)
-        stores[c].width = statistics[c].width = width
-        if width is not None:
-            bar.total += (width - 1) * per_chain
-        for sweep in range(per_chain):
-            if stop.is_set():
-                return
-            chain.sweep(adapt=sweep < schedule.num_warmup, trust=2 * sweep < schedule.num_warmup)
-            after = sweep - schedule.num_warmup + 1
-            if after > 0 and after % schedule.thinning == 0:
-                variables, statistic = chain.draw()
-                statistics[c].append(statistic)
-                stores[c].append(variables)
-            bar.update(width or 1)
-
+    entries = [_Entry(start, schedule, c, checkpoint) for c, start in enumerate(starts)]
+    total = number * schedule.length
+    bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if progress else True)
     workers = min(number, n_jobs or os.cpu_count() or 1)
     futures: list[Future[None]] = []
     interrupted = False
     with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         try:
-            futures.extend(pool.submit(work, c) for c in range(number))
+            futures.extend(pool.submit(entry.work, stop, bar) for entry in entries)
             wait(futures, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             interrupted = True
@@ -156,7 +220,7 @@ def run_chains(
         wait(futures)
     for future in futures:
         future.result()
-    return _collect(stores, statistics, interrupted)
+    return _collect([entry.store for entry in entries], [entry.statistics for entry in entries], interrupted)
 
 
 def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) -> Draws:

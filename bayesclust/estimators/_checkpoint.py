@@ -1,0 +1,78 @@
+"""What makes a run the one it is, so that a checkpoint is continued by the same call only."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.constraints.base import View
+from bayesclust.inference.checkpoint import stored_fingerprint
+from bayesclust.typing import FloatArray
+
+LATER = ("num_samples", "loss", "progress", "n_jobs", "random_state")
+"""Settings that do not change the draws, and the seed, which is handled by itself."""
+
+
+def run_seed(random_state: int | Generator | None, path: str | os.PathLike[str]) -> int | Generator:
+    """The seed of a run with a checkpoint: where none is given, one is drawn and kept in it.
+
+    Parameters
+    ----------
+    random_state : int, Generator or None
+    path : str or path
+
+    Returns
+    -------
+    int or Generator
+    """
+    if random_state is not None:
+        return random_state
+    found = stored_fingerprint(path) or {}
+    return int(found["drawn seed"]) if "drawn seed" in found else int(np.random.SeedSequence().generate_state(1)[0])
+
+
+def fingerprint(
+    settings: Mapping[str, Any], items: FloatArray, views: Sequence[View], seed: int | Generator
+) -> dict[str, Any]:
+    """Words that differ as soon as the draws would.
+
+    Parameters
+    ----------
+    settings : mapping
+        Parameters of the estimator.
+    items : ndarray of shape (n, d)
+    views : sequence of View
+    seed : int or Generator
+        As `run_seed` gives it.
+
+    Returns
+    -------
+    dict
+    """
+    words = {name: _word(value) for name, value in settings.items() if name not in LATER}
+    answers = [_digest(view.items, view.answers, view.source) + f" {view.name} {view.noise!r}" for view in views]
+    words |= {"version": version("bayesclust"), "data": _digest(items), "constraints": "; ".join(answers)}
+    if isinstance(seed, Generator):
+        return words | {"random_state": _word(str(seed.bit_generator.state))}
+    return words | {"drawn seed" if settings["random_state"] is None else "random_state": int(seed)}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, (str, int, float)) or value is None:
+        return str(value) if len(str(value)) < 100 else _digest(np.frombuffer(str(value).encode(), np.uint8))
+    return _digest(value) if isinstance(value, np.ndarray) else repr(value)
+
+
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for values in arrays:
+        array = np.ascontiguousarray(values)
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:32]

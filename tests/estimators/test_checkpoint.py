@@ -1,0 +1,85 @@
+"""Fits with a checkpoint: what makes a call the same call, by the public door."""
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+
+SHORT = {"num_chains": 2, "num_warmup": 5, "num_samples": 6, "progress": False}
+
+
+@pytest.fixture
+def fit(tmp_path, rng):
+    X = np.concatenate([rng.normal(size=(7, 2)), rng.normal(5, 1, size=(7, 2))])
+    links = bc.PairwiseConstraints([(0, 1), (2, 12)], [True, False], n_items=14)
+
+    def run(X=X, constraints=links, checkpoint=tmp_path / "run.zarr", random_state=1, **settings):
+        est = bc.TVClust(random_state=random_state, **(SHORT | settings))
+        return est.fit(X, constraints=constraints, checkpoint=checkpoint)
+
+    run.X, run.links = X, links
+    return run
+
+
+def draws(est):
+    return {name: values.values for name, values in est.posterior_["posterior"].to_dataset().items()}
+
+
+def assert_same(one, other):
+    first, second = draws(one), draws(other)
+    for name, values in first.items():
+        np.testing.assert_array_equal(values, second[name], err_msg=name)
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
+def test_a_longer_run_goes_on(fit, sampler):
+    fit(sampler=sampler)
+    assert_same(fit(sampler=sampler, num_samples=15), fit(sampler=sampler, num_samples=15, checkpoint=None))
+
+
+def test_the_first_call_and_the_second(fit):
+    assert_same(fit(), fit(n_jobs=1, loss="binder", progress=True).set_params(loss="vi"))
+
+
+def test_a_seed_that_was_drawn_is_kept(fit):
+    assert_same(fit(random_state=None), fit(random_state=None))
+
+
+def test_a_generator_is_known_by_its_state(fit):
+    assert_same(fit(random_state=np.random.default_rng(4)), fit(random_state=np.random.default_rng(4)))
+    with pytest.raises(ValueError, match=r"with other random_state: "):
+        fit(random_state=np.random.default_rng(5))
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"random_state": 2}, "random_state"),
+        ({"num_warmup": 6}, "num_warmup"),
+        ({"num_chains": 3}, "num_chains"),
+        ({"family": "gaussian_diagonal"}, "family"),
+        ({"family": bc.families.FullGaussian(scale=0.3)}, "family"),
+        ({"concentration": 2.0}, "concentration"),
+        ({"constraints": None}, "constraints"),
+        ({"sampler": "gibbs"}, "sampler"),
+        ({"init": np.zeros(14, int)}, "init"),
+    ],
+)
+def test_another_call_is_refused(fit, change, what):
+    fit()
+    with pytest.raises(ValueError, match=rf"is of another run, with other {what}: give another path"):
+        fit(**change)
+
+
+def test_other_data_are_refused(fit):
+    fit()
+    with pytest.raises(ValueError, match=r"with other data: "):
+        fit(X=fit.X + 1)
+    with pytest.raises(ValueError, match=r"with other constraints: "):
+        fit(constraints=fit.links.with_answers(1 - fit.links.answers))
+
+
+def test_the_variational_sampler_has_nothing_to_keep(fit):
+    with pytest.raises(ValueError, match=r"sampler='variational' has none: leave it out"):
+        fit(sampler="variational")

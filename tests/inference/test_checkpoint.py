@@ -1,0 +1,224 @@
+"""Runs that are killed go on to the result of an undisturbed run, to the last bit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayesclust.inference import checkpoint as module
+from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
+from bayesclust.inference.runner import Schedule, run_chains
+from bayesclust.inference.snapshots import from_text, to_text
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = {"data": "abc", "num_warmup": "3"}
+
+
+class Walk:
+    """A random walk; `stop_at` counts its own sweeps, `width` walks together."""
+
+    def __init__(self, seed, width=None, stop_at=None):
+        self.rng, self.at = np.random.default_rng(seed), np.zeros(width or 1)
+        self.stop_at, self.swept = stop_at, 0
+        if width is not None:
+            self.number_of_chains = width
+
+    def sweep(self, *, adapt=False, trust=False):
+        self.at = self.at + self.rng.normal(size=self.at.shape) * (1 + adapt + 2 * trust)
+        self.swept += 1
+        if self.swept == self.stop_at:
+            raise RuntimeError("stopped")
+
+    def draw(self):
+        z = (np.arange(3) + self.at[:, None]).astype(int) % 2
+        values = {"z": z, "p": self.at[:, None] * [1.0, 2.0]}, {"at": self.at.copy()}
+        if hasattr(self, "number_of_chains"):
+            return values
+        return {name: value[0] for name, value in values[0].items()}, {"at": self.at[0]}
+
+    def snapshot(self):
+        return {"at": self.at, "generator": self.rng.bit_generator.state}
+
+    def restore(self, snapshot):
+        self.at, self.rng.bit_generator.state = snapshot["at"], snapshot["generator"]
+
+
+def run(starts, path=None, number=20, **fingerprint):
+    chains = sum(start().at.size for start in starts)
+    store = None if path is None else Checkpoint(path, RUN | fingerprint, chains, {"p": ("links_source",)})
+    return run_chains(starts, Schedule(6, number, 2), progress=False, n_jobs=1, checkpoint=store)
+
+
+def walks(stop_at=None, width=None):
+    return [lambda seed=seed: Walk(seed, width, stop_at if seed else None) for seed in range(2)]
+
+
+def assert_same(one, other):
+    for group in ("posterior", "sample_stats"):
+        first, second = getattr(one, group), getattr(other, group)
+        assert set(first) == set(second)
+        for name in first:
+            assert first[name].dtype == second[name].dtype
+            np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Save after every sweep."""
+    monkeypatch.setattr(module, "SECONDS", -1.0)
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("width", [None, 3])
+@pytest.mark.parametrize("stop_at", [1, 4, 6, 7, 8, 21, 46])
+def test_a_run_that_stops_goes_on(tmp_path, stop_at, width):
+    path = tmp_path / "run.zarr"
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(stop_at, width), path)
+    assert_same(run(walks(None, width), path), run(walks(None, width)))
+
+
+@pytest.mark.usefixtures("eager")
+def test_what_a_snapshot_does_not_count_is_drawn_again(tmp_path):
+    path = tmp_path / "run.zarr"
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(30), path)
+    saved = (path / "state/1/zarr.json").read_text()
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(10), path)
+    (path / "state/1/zarr.json").write_text(saved)  # as if killed before the snapshot was replaced
+    (path / "state/1/zarr.json.partial").write_text("{half")
+    assert_same(run(walks(), path), run(walks()))
+
+
+def test_a_finished_run_is_read_and_a_longer_one_goes_on(tmp_path):
+    path = tmp_path / "run.zarr"
+    short = run(walks(), path, 20)
+    never = [lambda seed=seed: Walk(seed, stop_at=1) for seed in range(2)]
+    assert_same(run(never, path, 20), short)
+    assert_same(run(never, path, 7), run(walks(), None, 7))
+    assert_same(run(walks(), path, 33), run(walks(), None, 33))
+
+
+def test_arrays_cut_into_several_files(tmp_path, monkeypatch, eager):
+    monkeypatch.setattr(module, "CHUNK_DRAWS", 3)
+    path = tmp_path / "run.zarr"
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(23), path)
+    assert_same(run(walks(), path), run(walks()))
+
+
+def test_xarray_opens_it(tmp_path):
+    draws = run(walks(), tmp_path / "run.zarr")
+    tree = xr.open_datatree(tmp_path / "run.zarr", engine="zarr", consolidated=False)
+    posterior = tree["posterior"].to_dataset()
+    assert posterior["z"].dims == ("chain", "draw", "item")
+    assert posterior["p"].dims == ("chain", "draw", "links_source")
+    np.testing.assert_array_equal(posterior["z"], draws.posterior["z"])
+    np.testing.assert_array_equal(tree["sample_stats"]["at"], draws.sample_stats["at"])
+
+
+def test_other_runs_are_refused(tmp_path):
+    run(walks(), tmp_path / "run.zarr")
+    with pytest.raises(ValueError, match=r"of another run, with other data: give another path, or remove it"):
+        run(walks(), tmp_path / "run.zarr", data="other")
+    with pytest.raises(ValueError, match=r"with other moves: "):
+        run(walks(), tmp_path / "run.zarr", moves="more")
+
+
+def test_other_things_are_refused(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/a.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for name in ("notes", "file"):
+        with pytest.raises(ValueError, match=r"exists and is no checkpoint of bayesclust: give another path"):
+            run(walks(), tmp_path / name)
+    (tmp_path / "empty").mkdir()
+    assert stored_fingerprint(tmp_path / "empty") is None
+    run(walks(), tmp_path / "empty")
+
+
+def test_a_damaged_state_is_named(tmp_path):
+    run(walks(), tmp_path / "run.zarr")
+    (tmp_path / "run.zarr/state/0/zarr.json").write_text("{")
+    with pytest.raises(ValueError, match=r"state.0.zarr\.json', cannot be read: remove the checkpoint"):
+        run(walks(), tmp_path / "run.zarr")
+
+
+@pytest.mark.parametrize("value", [0.1, 2**127 + 1, np.float64(1e-300), np.int64(3), "word", None, [1, 2.5]])
+def test_snapshots_keep_every_bit(value):
+    assert from_text(to_text({"value": value})) == {"value": value}
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros((0, 2)), np.array(np.pi), np.array([[1, -2]], np.int8), np.array([np.nan, -0.0, np.inf])]
+)
+def test_snapshots_keep_arrays(array):
+    found = from_text(to_text([array]))[0]
+    assert found.dtype == array.dtype
+    assert found.shape == array.shape
+    assert found.tobytes() == array.tobytes()
+    found[...] = 0  # may be written to
+
+
+def test_snapshots_refuse_what_they_cannot_keep():
+    with pytest.raises(TypeError, match=r"cannot hold a set"):
+        to_text({"a": {1, 2}})
+
+
+CHILD = """
+import os, signal, sys
+import numpy as np
+import bayesclust as bc
+from bayesclust.inference import checkpoint
+from bayesclust.inference.collapsed import CollapsedChain
+
+at, where, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+checkpoint.SECONDS = -1.0
+sweeps, right, replace = [0], CollapsedChain.sweep, checkpoint.Record._replace
+
+def sweep(self, **options):
+    sweeps[0] += 1
+    if sweeps[0] == at and where == "sweep":
+        os.kill(os.getpid(), signal.SIGKILL)
+    right(self, **options)
+
+def killed(self, text):
+    if sweeps[0] >= at and where == "save":
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(self, text)
+
+CollapsedChain.sweep, checkpoint.Record._replace = sweep, killed
+rng = np.random.default_rng(0)
+X = np.concatenate([rng.normal(size=(8, 1)), rng.normal(4, 1, size=(8, 1))])
+links = bc.PairwiseConstraints([(0, 1), (2, 12), (3, 9)], [True, False, True], n_items=16)
+est = bc.TVClust(num_chains=2, num_warmup=8, num_samples=12, random_state=5, n_jobs=1, progress=False)
+est.fit(X, constraints=links, checkpoint=path if path != "none" else None)
+groups = {g: est.posterior_[g].to_dataset() for g in ("posterior", "sample_stats")}
+print({f"{g}/{v}": groups[g][v].values.tobytes().hex()[:4000] for g in groups for v in sorted(groups[g])})
+print(est.labels_.tolist())
+"""
+
+
+def child(at, where, path):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", CHILD, str(at), where, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+
+
+def test_killed_by_the_system(tmp_path):
+    """In the warm-up of the first chain, between the draws and the snapshot of the second, then left alone."""
+    path = tmp_path / "run.zarr"
+    for at, where in [(5, "sweep"), (30, "save")]:
+        assert child(at, where, path).returncode == -signal.SIGKILL
+    done, undisturbed = child(0, "never", path), child(0, "never", "none")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == undisturbed.stdout
+    assert "posterior/base_scale" in done.stdout
+    assert json.loads((path / "zarr.json").read_text())["attributes"]["bayesclust"]["random_state"] == 5
