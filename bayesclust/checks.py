@@ -17,7 +17,9 @@ from bayesclust.typing import BoolArray, FloatArray
 LARGEST = 1e150
 
 
-def check_items(X: Any, *, name: str = "X", counts: bool = False, least: int = 2) -> FloatArray:
+def check_items(
+    X: Any, *, name: str = "X", counts: bool = False, least: int = 2, missing: bool = False
+) -> FloatArray:
     """Return data as an array of items by features that every method can work on.
 
     Parameters
@@ -30,6 +32,8 @@ def check_items(X: Any, *, name: str = "X", counts: bool = False, least: int = 2
         Whether the entries must be counts: whole, not negative, and not all zero in a row.
     least : int, default 2
         How many items there must be; one is enough where nothing is clustered.
+    missing : bool, default False
+        Whether NaN is let through, for methods that leave missing cells out.
 
     Returns
     -------
@@ -40,8 +44,8 @@ def check_items(X: Any, *, name: str = "X", counts: bool = False, least: int = 2
     TypeError
         If the entries are no real numbers, or X is sparse.
     ValueError
-        If the shape is not (n, d) with n >= `least` and d >= 1, entries are missing, infinite or so large that their
-        squares overflow, or `counts` are no counts.
+        If the shape is not (n, d) with n >= `least` and d >= 1, entries are missing (unless `missing`), infinite or so
+        large that their squares overflow, or `counts` are no counts.
 
     Examples
     --------
@@ -67,7 +71,7 @@ def check_items(X: Any, *, name: str = "X", counts: bool = False, least: int = 2
         fewer = "no items" if n == 0 else "one item (n_samples=1)"
         needed = "two items" if least == 2 else "one item" if least == 1 else f"{least} items"
         raise ValueError(f"{name} has {fewer}: pass at least {needed}.")
-    _check_finite(array, name)
+    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
     if counts:
         _check_counts(array, name)
     return array
@@ -134,10 +138,10 @@ def _check_finite(array: FloatArray, name: str) -> None:
     remedy = "remove these items or fill in values"
     for what, flags in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
         if flags.any():
-            raise ValueError(f"{name} has {what} in {_rows(flags)}: {remedy}.")
+            raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
     flags = np.abs(array) > LARGEST
     if flags.any():
-        raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {_rows(flags)}: rescale the features.")
+        raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {rows_in_words(flags)}: rescale the features.")
 
 
 def _check_counts(array: FloatArray, name: str) -> None:
@@ -147,10 +151,11 @@ def _check_counts(array: FloatArray, name: str) -> None:
         ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
     ):
         if flags.any():
-            raise ValueError(f"{name} has {what} in {_rows(flags)}: {remedy}.")
+            raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
 
 
-def _rows(flags: BoolArray) -> str:
+def rows_in_words(flags: BoolArray) -> str:
+    """Say which rows have a flag, the first few."""
     rows = np.flatnonzero(flags.any(axis=1)).tolist()
     return ("row " if len(rows) == 1 else "rows ") + _some(rows)
 

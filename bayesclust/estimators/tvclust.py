@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice, check_int, check_random_state
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators.base import ConstrainedClusterer
@@ -47,8 +49,9 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         possible.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_diagonal", "gaussian_spherical", "multinomial",
-        or an object of `bayesclust.families`. Its base measure is learned unless fixed there, in units of the data: the
-        fit of a Gaussian family does not change when columns are shifted or rescaled (spherical: together).
+        "bernoulli", "poisson", "categorical", or an object of `bayesclust.families`, such as a `Product` of them for mixed
+        columns. Its base measure is learned unless fixed there, in units of the data: the fit of a Gaussian family does not
+        change when columns are shifted or rescaled (spherical: together).
     concentration : float or (shape, rate), default (1.0, 1.0)
         alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has mean 1; answers and
         data soon outweigh it.
@@ -172,7 +175,7 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The items.
+            The items. Missing cells (NaN) are left out of the likelihood by the families that can do so.
         y : ignored
         constraints : View, list of View or None
             Answers about the items, of any kinds.
@@ -193,7 +196,7 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         schedule, settings = self._check_settings(), check_variational(self.variational)
         loss = as_loss(self.loss)
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
-        items, views = self._enter(X, constraints)
+        items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
         problem = TVClustProblem(family.bind(items), tuple(views), concentration)
         if checkpoint is not None and self.sampler == VARIATIONAL:
             raise ValueError("checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out.")
@@ -217,6 +220,12 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        with suppress(TypeError, ValueError):  # a family that is none is refused by fit
+            tags.input_tags.allow_nan = get_family(self.family).takes_missing
+        return tags
 
     def _check_settings(self) -> Schedule:
         check_choice(self.sampler, "sampler", (*SAMPLERS, VARIATIONAL))

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
+
+import numpy as np
+
+from bayesclust.typing import FloatArray
 
 
 def numpyro_modules() -> tuple[Any, Any, Any]:
@@ -12,3 +18,57 @@ def numpyro_modules() -> tuple[Any, Any, Any]:
     import numpyro.distributions
 
     return jax.numpy, numpyro, numpyro.distributions
+
+
+def seen_only(distribution: Any, X: FloatArray) -> Any:
+    """A distribution of cells that leaves the missing ones (NaN) of X out of its log density."""
+    seen = ~np.isnan(X)
+    return distribution if seen.all() else distribution.mask(seen)
+
+
+def side_by_side(distributions: Sequence[Any], widths: Sequence[int]) -> Any:
+    """The distribution of rows of which each block of columns has its own, all independent.
+
+    Parameters
+    ----------
+    distributions : sequence of numpyro.distributions.Distribution
+        Of equal batch shape, each over vectors.
+    widths : sequence of int
+        Their numbers of columns.
+
+    Returns
+    -------
+    numpyro.distributions.Distribution
+    """
+    return _blocks()(tuple(distributions), tuple(widths))
+
+
+@cache
+def _blocks() -> Any:
+    jnp, _, dist = numpyro_modules()
+    import jax
+
+    class Blocks(dist.Distribution):  # type: ignore[misc,name-defined]
+        pytree_data_fields = ("parts",)
+        pytree_aux_fields = ("widths",)
+        support = dist.constraints.real_vector
+
+        def __init__(self, parts: tuple[Any, ...], widths: tuple[int, ...]) -> None:
+            self.parts, self.widths = parts, widths
+            # missing cells are NaN, which no support has, and the parts mask them
+            super().__init__(parts[0].batch_shape, (sum(widths),), validate_args=False)
+
+        def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+            keys = jax.random.split(key, len(self.parts))
+            drawn = [part.sample(own, sample_shape) for part, own in zip(self.parts, keys, strict=True)]
+            return jnp.concatenate([values.astype(float) for values in drawn], axis=-1)
+
+        def log_prob(self, value: Any) -> Any:
+            blocks = jnp.split(jnp.asarray(value), np.cumsum(self.widths)[:-1], axis=-1)
+            total = 0.0
+            for part, block in zip(self.parts, blocks, strict=True):
+                whole = part.support.is_discrete
+                total += part.log_prob(jnp.nan_to_num(block).astype(int) if whole else block)
+            return total
+
+    return Blocks

@@ -71,7 +71,7 @@ def tvclust(
     The sites are those of a draw of the samplers, and for the same values the density with components and sticks
     integrated out is `log_joint`, up to two matters of convention: z here tells which stick a cluster has, and
     hyper-parameters count by their own density instead of that of their logarithms. Columns that a family leaves out
-    because they are constant are not part of the site "x".
+    because they are constant are not part of the site "x", and missing cells (NaN) are masked out of its density.
 
     Examples
     --------
@@ -84,9 +84,10 @@ def tvclust(
     ((3, 5), (3, 5, 2))
     """
     jnp, numpyro, dist = numpyro_modules()
-    items = check_items(X)
+    family = get_family(family)
+    items = check_items(X, missing=family.takes_missing)
     answered = check_views(views, len(items))
-    bound = get_family(family).bind(items)
+    bound = family.bind(items)
     T = check_int(truncation, "truncation", least=2)
     hyper = [_hyper_site(prior) for prior in bound.hyper_priors]
     alpha = _concentration_site(Concentration.parse(concentration))

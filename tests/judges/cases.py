@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 
 import numpy as np
@@ -12,7 +13,15 @@ from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraint
 from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
-from bayesclust.models.families import FAMILIES
+from bayesclust.models.families import (
+    FAMILIES,
+    Bernoulli,
+    Categorical,
+    DiagonalGaussian,
+    FullGaussian,
+    Poisson,
+    Product,
+)
 from bayesclust.models.families.base import BoundFamily, Family
 from bayesclust.models.priors import Concentration
 
@@ -21,7 +30,9 @@ CHAINS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs":
 
 
 def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Data that the family takes: real numbers in two overlapping groups, or counts where it wants counts."""
+    """Data of two overlapping groups that the family takes: of the kind in `DATA`, real numbers, or counts of 8 in all."""
+    if type(family) in DATA:
+        return DATA[type(family)](n, d, rng)
     centres = rng.normal(scale=0.8, size=(2, d))
     X = centres[rng.integers(2, size=n)] + rng.normal(size=(n, d))
     try:
@@ -29,6 +40,39 @@ def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float
     except ValueError:
         return rng.multinomial(8, rng.dirichlet(np.ones(d), size=2)[rng.integers(2, size=n)]).astype(np.float64)
     return X
+
+
+def binary_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
+    """Zeros and ones."""
+    return (rng.random((n, d)) < rng.random((2, d))[rng.integers(2, size=n)]).astype(np.float64)
+
+
+def count_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
+    """Counts, one column of them large."""
+    rates = rng.gamma(2.0, 1.0, size=(2, d)) * np.where(np.arange(d) == 1, 20.0, 1.0)
+    return rng.poisson(rates[rng.integers(2, size=n)]).astype(np.float64)
+
+
+def coded_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
+    """Codes: three in the first column, four in the second, and so on."""
+    z = rng.integers(2, size=n)
+    columns = [(rng.dirichlet(np.ones(3 + j), size=2)[z].cumsum(axis=1) < rng.random((n, 1))).sum(axis=1) for j in range(d)]
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+DATA: dict[type[Family], Callable[[int, int, Generator], NDArray[np.float64]]] = {
+    Bernoulli: binary_data,
+    Poisson: count_data,
+    Categorical: coded_data,
+}
+
+
+def with_holes(X: NDArray[np.float64], rng: Generator, share: float = 0.25) -> NDArray[np.float64]:
+    """The same data, a share of the cells missing; the first item has none at all, each column two."""
+    holes = rng.random(X.shape) < share
+    holes[0] = True
+    holes[1:3] = False
+    return np.where(holes, np.nan, X)
 
 
 def learned(family: type[Family]) -> Family:
@@ -41,6 +85,38 @@ def fixed(family: type[Family]) -> Family:
     free = learned(family)
     priors = free.bind(data_for(free, 5, 2, np.random.default_rng(0))).hyper_priors
     return family(**{prior.name.removeprefix("base_"): prior.median for prior in priors})
+
+
+HOLES = {
+    "gaussian_diagonal with holes": DiagonalGaussian,
+    "bernoulli with holes": Bernoulli,
+    "poisson with holes": Poisson,
+    "categorical with holes": Categorical,
+}
+# mixed columns: the first part has d columns, the others one each
+MIXED: dict[str, tuple[type[Family], ...]] = {
+    "mixed": (FullGaussian, Categorical, Poisson),
+    "mixed with holes": (DiagonalGaussian, Categorical, Poisson, Bernoulli),
+}
+VARIANTS = (*HOLES, *MIXED)
+
+
+def bound_case(
+    name: str, n: int, d: int, rng: Generator, make: Callable[[type[Family]], Family] | None = None
+) -> BoundFamily:
+    """A family of `FAMILIES` or a variant, bound to data; `make` sets what becomes of the hyper-parameters."""
+    make = learned if make is None else make
+    if name not in MIXED:
+        family = make(FAMILIES[name] if name in FAMILIES else HOLES[name])
+        X = data_for(family, n, d, rng)
+        return family.bind(with_holes(X, rng) if name in HOLES else X)
+    parts, end, blocks = [], 0, []
+    for kind in MIXED[name]:
+        begin, end = end, end + (1 if parts else d)
+        parts.append((make(kind), slice(begin, end)))
+        blocks.append(data_for(parts[-1][0], n, end - begin, rng))
+    X = np.concatenate(blocks, axis=1)
+    return Product(parts).bind(with_holes(X, rng) if "holes" in name else X)
 
 
 def links(n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9) -> PairwiseConstraints:
@@ -76,10 +152,9 @@ def known_views(n: int, rng: Generator) -> tuple[View, ...]:
 
 
 def problem(name: str, n: int = 6, d: int = 2, seed: int = 0) -> TVClustProblem:
-    """A family of `FAMILIES` on small data with every kind of view, hyper-parameters held."""
+    """A family of `FAMILIES` or a variant on small data with every kind of view, hyper-parameters held."""
     rng = np.random.default_rng(seed)
-    family = fixed(FAMILIES[name])
-    bound: BoundFamily = family.bind(data_for(family, n, d, rng))
+    bound = bound_case(name, n, d, rng, fixed)
     return TVClustProblem(bound, all_views(n, rng), Concentration(2.0, 1.0))
 
 

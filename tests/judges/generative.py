@@ -19,6 +19,12 @@ from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.models.families.base import BoundFamily
+from bayesclust.models.families.bernoulli import BoundBernoulli
+from bayesclust.models.families.categorical import BoundCategorical
+from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
+from bayesclust.models.families.gaussian_full import BoundFullGaussian
+from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
+from bayesclust.models.families.poisson import BoundPoisson
 
 
 def full_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
@@ -54,12 +60,49 @@ def multinomial_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Ge
     return rng.multinomial(int(family.X[0].sum()), theta, size=n).astype(np.float64)
 
 
+def coded_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+    """n items of one cluster with theta_j ~ Dirichlet(beta_j) for each column; of two codes that is a Beta distribution."""
+    columns = [
+        rng.choice(len(beta), size=n, p=rng.dirichlet(beta))
+        for beta in np.split(family.parameters(hyper), family.first[1:-1])
+    ]
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def poisson_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+    """n items of one cluster with lambda_j ~ Gamma(a0, b0_j)."""
+    shape, rate = family.parameters(hyper)
+    return rng.poisson(rng.gamma(shape, 1 / rate), size=(n, len(rate))).astype(np.float64)
+
+
+def product_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+    """n items of one cluster, each part's columns drawn by themselves."""
+    blocks, end = [], 0
+    for part in family.parts:
+        begin, end = end, end + len(part.hyper_priors)
+        blocks.append(OF_PARTS[type(part)](part, n, hyper[begin:end], rng))
+    return np.concatenate(blocks, axis=1)
+
+
 Cluster = Callable[[Any, int, NDArray[np.float64], Generator], NDArray[np.float64]]
 CLUSTERS: dict[str, Cluster] = {
     "gaussian": full_cluster,
     "gaussian_diagonal": diagonal_cluster,
     "gaussian_spherical": spherical_cluster,
     "multinomial": multinomial_cluster,
+    "bernoulli": coded_cluster,
+    "poisson": poisson_cluster,
+    "categorical": coded_cluster,
+}
+# families that have no name of their own in `FAMILIES`
+OTHERS: dict[str, Cluster] = {"product": product_cluster}
+OF_PARTS: dict[type[BoundFamily], Cluster] = {
+    BoundFullGaussian: full_cluster,
+    BoundDiagonalGaussian: diagonal_cluster,
+    BoundMissingGaussian: diagonal_cluster,
+    BoundBernoulli: coded_cluster,
+    BoundCategorical: coded_cluster,
+    BoundPoisson: poisson_cluster,
 }
 
 
@@ -75,11 +118,11 @@ def crp_draw(n: int, alpha: float, rng: Generator) -> NDArray[np.int64]:
 def data_given(
     name: str, family: BoundFamily, z: NDArray[np.int64], hyper: NDArray[np.float64], rng: Generator
 ) -> BoundFamily:
-    """The family with data drawn anew given the partition; its base measure and units stay."""
+    """The family with data drawn anew given the partition; its base measure and units stay, and which cells are missing."""
     X = np.empty_like(family.X)
     for k in np.unique(z):
-        X[z == k] = CLUSTERS[name](family, int((z == k).sum()), hyper, rng)
-    return replace(family, X=X)
+        X[z == k] = (CLUSTERS | OTHERS)[name](family, int((z == k).sum()), hyper, rng)
+    return family.with_rows(np.where(np.isnan(family.X), np.nan, X))
 
 
 def answers_given(

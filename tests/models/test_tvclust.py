@@ -24,18 +24,29 @@ from bayesclust.constraints import (
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models import log_joint, tvclust
 from bayesclust.models.answers import patterns
-from bayesclust.models.families import FAMILIES, FullGaussian, SphericalGaussian, get_family
+from bayesclust.models.families import FAMILIES, DiagonalGaussian, FullGaussian, Product, SphericalGaussian, get_family
 from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration, crp_log_prob
+from tests.judges.cases import binary_data, coded_data, count_data, with_holes
+from tests.models.conditionals import log_conditional
 
 N, T = 6, 5
 Z = np.array([0, 2, 2, 0, 4, 2])
+DISCRETE = {"bernoulli": binary_data, "poisson": count_data, "categorical": coded_data}
 
 
 def data_for(name):
     rng = np.random.default_rng(3)
     if name == "multinomial":
         return rng.poisson(2.0, size=(N, 3)) + np.eye(3)[np.arange(N) % 3]
+    if name in DISCRETE:
+        return DISCRETE[name](N, 3, rng)
+    if name.startswith("mixed"):
+        columns = [rng.normal(size=(N, 3)), *(DISCRETE[kind](N, 2, rng) for kind in DISCRETE)]
+        X = np.concatenate(columns, axis=1)[:, [3, 0, 4, 1, 2, 5, 6, 7, 8]]
+        return with_holes(X, rng) if "holes" in name else X
+    if name == "holes":
+        return with_holes(rng.normal(size=(N, 3)) * [3.0, 0.2, 1.0], rng)
     return rng.normal(size=(N, 2)) * [3.0, 0.2] + [1.0, -4.0]
 
 
@@ -49,41 +60,6 @@ def answers():
     return [links, more, triplets, other]
 
 
-def wishart_parameters(bound, hyper, X):
-    """kappa_n, nu_n, m_n, Psi_n, straight from Murphy (2007)."""
-    kappa0, nu0, psi0 = bound.parameters(hyper)
-    n = len(X)
-    mean = X.mean(axis=0) if n else np.zeros(X.shape[1])
-    scatter = (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
-    return kappa0 + n, nu0 + n, n * mean / (kappa0 + n), psi0 + scatter
-
-
-def log_conditional(name, bound, hyper, params):
-    """log p(theta | x, z): the conjugate posterior of every component, those without items included."""
-    value = 0.0
-    for k in range(T):
-        X = bound.X[k == Z]
-        n = len(X)
-        if name == "gaussian":
-            kappa, nu, mean, psi = wishart_parameters(bound, hyper, X)
-            covariance = params["covariance"][k]
-            value += stats.invwishart(nu, psi).logpdf(covariance)
-            value += stats.multivariate_normal(mean, covariance / kappa).logpdf(params["mean"][k])
-        elif name == "multinomial":
-            value += stats.dirichlet(hyper[0] + X.sum(axis=0)).logpdf(params["probability"][k])
-        else:
-            kappa0, a0, b0 = bound.parameters(hyper)
-            kappa, mean = kappa0 + n, X.sum(axis=0) / (kappa0 + n)
-            squares = 0.5 * ((X**2).sum(axis=0) - kappa * mean**2)
-            if name == "gaussian_spherical":
-                shape, rate, variance = a0 + n * X.shape[1] / 2, b0 + squares.sum(), params["variance"][k]
-            else:
-                shape, rate, variance = a0 + n / 2, b0 + squares, params["variance"][k]
-            value += np.sum(stats.invgamma(shape, scale=rate).logpdf(variance))
-            value += np.sum(stats.norm(mean, np.sqrt(variance / kappa)).logpdf(params["mean"][k]))
-    return value
-
-
 def log_labels(z, alpha, truncation):
     """log p(z | alpha) of labels under truncated sticks, and log p(sticks | z, alpha) as a function."""
     counts = np.bincount(z, minlength=truncation)
@@ -93,10 +69,17 @@ def log_labels(z, alpha, truncation):
 
 
 ALL_LEARNED = {"gaussian": FullGaussian(mean_precision="learn")}
-CASES = [(name, get_family(name)) for name in FAMILIES] + list(ALL_LEARNED.items())
+DISCRETE_PARTS = [("bernoulli", [0, 2]), ("poisson", [5, 6]), ("categorical", [7, 8])]
+OTHERS = {
+    "holes": DiagonalGaussian(),
+    "mixed": Product([*DISCRETE_PARTS, (FullGaussian(), [1, 3]), ("gaussian_diagonal", 4)]),
+    "mixed with holes": Product([*DISCRETE_PARTS, (DiagonalGaussian(), [1, 3, 4])]),
+}
+CASES = [(name, get_family(name)) for name in FAMILIES] + list(ALL_LEARNED.items()) + list(OTHERS.items())
+IDS = [*FAMILIES, *(f"{name} all learned" for name in ALL_LEARNED), *OTHERS]
 
 
-@pytest.mark.parametrize(("name", "family"), CASES, ids=[*FAMILIES, *(f"{name} all learned" for name in ALL_LEARNED)])
+@pytest.mark.parametrize(("name", "family"), CASES, ids=IDS)
 def test_program_and_collapsed_joint_are_one_model(name, family):
     """Candidate's identity: p(z, x, s, ...) = p(everything) / p(theta | x, z) / p(sticks | z), at any theta and sticks."""
     X, views = data_for(name), answers()
@@ -117,7 +100,7 @@ def test_program_and_collapsed_joint_are_one_model(name, family):
     collapsed += labelled - crp_log_prob(np.bincount(Z)[np.bincount(Z) > 0], alpha)
     # the program's density is that of the hyper-parameters, not of their logarithms
     collapsed -= np.log(hyper[bound.free]).sum()
-    by_program = float(total) - log_conditional(name, bound, hyper, params) - sticks(params["stick"])
+    by_program = float(total) - log_conditional(bound, hyper, Z, T, params) - sticks(params["stick"])
     assert by_program == pytest.approx(collapsed, abs=1e-8)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba.extending import overload
@@ -158,11 +158,15 @@ class BoundFamily(ABC):
         What the log marginals of all clusters lack to be log p(X | partition) in the user's units.
     hyper_priors : tuple of HyperPrior
         The hyper-parameters of the base measure, all positive.
+    takes_missing : bool
+        Whether further rows may have missing cells (NaN), which are left out of the likelihood.
     """
 
     X: NDArray[np.float64]
     log_constant: float
     hyper_priors: tuple[HyperPrior, ...]
+
+    takes_missing: ClassVar[bool] = False
 
     @abstractmethod
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> Any:
@@ -188,7 +192,7 @@ class BoundFamily(ABC):
     def components(self) -> Components:
         """The same clusters with their parameters in hand, for samplers and bounds that do not integrate them out."""
 
-    def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def columns(self, X: NDArray[np.float64]) -> NDArray[Any]:
         """The columns of the user's data that the family models: all, unless it leaves some out."""
         return X
 
@@ -208,7 +212,7 @@ class BoundFamily(ABC):
         TypeError, ValueError
             If the family cannot model these rows.
         """
-        return self.columns(check_items(X, least=1))
+        return self.columns(check_items(X, least=1, missing=self.takes_missing))
 
     def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the log density of each row, in our coordinates, lacks to be in the user's units; shape (m,).
@@ -245,6 +249,11 @@ class BoundFamily(ABC):
 
 class Family(ABC):
     """A likelihood family with a conjugate base measure (TVClust Eq. 3, 4 and 7), before it has seen data."""
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether data may have missing cells (NaN), which are then left out of the likelihood."""
+        return False
 
     @abstractmethod
     def bind(self, X: NDArray[np.float64]) -> BoundFamily:

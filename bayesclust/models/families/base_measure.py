@@ -19,13 +19,15 @@ recorded to a resolution r cannot show a variance under r**2 / 12, that of round
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesclust.models._numpyro import numpyro_modules, seen_only
 from bayesclust.models.families.base import BoundFamily, HyperPrior
 from bayesclust.typing import ArrayLike
 
@@ -51,6 +53,7 @@ def resolution(column: NDArray[np.float64]) -> float:
     Parameters
     ----------
     column : ndarray of shape (n,)
+        Missing cells, NaN, are left out.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def resolution(column: NDArray[np.float64]) -> float:
     >>> resolution(np.array([1.0, 3.0, 2.0, 2.0]))
     1.0
     """
-    values = np.unique(column)
+    values = np.unique(column[~np.isnan(column)])
     return float(np.median(np.diff(values))) if len(values) > 1 else 0.0
 
 
@@ -74,6 +77,7 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     Parameters
     ----------
     X : ndarray of shape (n, d)
+        Missing cells, NaN, stay so; the rest is standardised by the mean and the standard deviation of the cells seen.
     common_unit : bool, default False
         Divide every column by the root mean variance instead of its own standard deviation (spherical clusters have no
         private units).
@@ -83,9 +87,11 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     StandardColumns
         With at least one column, even when all are constant.
     """
-    largest = np.abs(X).max(axis=0)
-    shrunk = X / np.where(largest > 0, largest, 1.0)
-    spread = shrunk.std(axis=0)
+    # a column without any value is constant
+    cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
+    largest = np.nanmax(np.abs(cells), axis=0)
+    shrunk = cells / np.where(largest > 0, largest, 1.0)
+    spread = np.nanstd(shrunk, axis=0)
     kept = np.flatnonzero(spread > 1e-12)
     if len(kept) == 0:
         kept = np.array([0])
@@ -93,10 +99,10 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     shrunk, spread = shrunk[:, kept], np.where(spread[kept] > 1e-12, spread[kept], 1.0)
     if common_unit:
         scale = np.full(len(kept), scale.max())
-        shrunk = X[:, kept] / scale
-        spread = np.full(len(kept), max(np.sqrt(shrunk.var(axis=0).mean()), 1e-12))
-    centre = shrunk.mean(axis=0)
-    Z = np.ascontiguousarray((shrunk - centre) / spread)
+        shrunk = cells[:, kept] / scale
+        spread = np.full(len(kept), max(np.sqrt(np.nanvar(shrunk, axis=0).mean()), 1e-12))
+    centre = np.nanmean(shrunk, axis=0)
+    Z = np.ascontiguousarray((X[:, kept] / scale - centre) / spread)
     floor = np.array([resolution(column) for column in Z.T]) ** 2 / 12
     return StandardColumns(Z, centre * scale, spread * scale, floor, kept)
 
@@ -115,6 +121,33 @@ class BoundColumns(BoundFamily, ABC):
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         rows: NDArray[np.float64] = (super().transform(X) - self.centre) / self.unit
         return rows
+
+
+@dataclass(frozen=True)
+class BoundIndependentColumns(BoundColumns, ABC):
+    """Normal-inverse-gamma columns in standard units; hyper = (scale, strength, mean precision)."""
+
+    floor: NDArray[np.float64]
+
+    takes_missing = True
+
+    def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
+        """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
+        scale, strength, kappa0 = hyper
+        return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """Sites "variance" and "mean", by the first formulas of `gaussian_diagonal`."""
+        jnp, numpyro, dist = numpyro_modules()
+        kappa0, a0, b0 = self.parameters(hyper)
+        variance = numpyro.sample("variance", dist.InverseGamma(a0, b0).to_event(1))
+        mean = numpyro.sample("mean", dist.Normal(0.0, jnp.sqrt(variance / kappa0)).to_event(1))
+        centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
+        return lambda z: seen_only(dist.Normal(centre[z], sd[z]), self.X).to_event(1)
+
+    def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Minus the log units of the cells seen."""
+        return -(~np.isnan(rows) * np.log(self.unit)).sum(axis=1)
 
 
 def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:

@@ -8,24 +8,28 @@ With n items in a cluster (Murphy 2007, Eq. 197 to 206):
     b_n     = b0 + (sum x^2 + kappa0 m0^2 - kappa_n m_n^2) / 2
     p(X)    = prod_j (2 pi)^(-n/2) Gamma(a_n) / Gamma(a0) b0_j^a0 / b_nj^a_n (kappa0 / kappa_n)^(1/2)
 
-Data are centred at m0, so that m0 = 0 below.
+Data are centred at m0, so that m0 = 0 below. Where cells are missing, `gaussian_missing` does the same column by column.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, BoundColumns, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import (
+    MEAN_PRECISION,
+    BoundIndependentColumns,
+    gaussian_priors,
+    standard_columns,
+)
+from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
 
 
 class DiagonalState(NamedTuple):
@@ -155,24 +159,13 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class BoundDiagonalGaussian(BoundColumns):
-    """Normal-inverse-gamma columns in standard units; hyper = (scale, strength, mean precision)."""
+class BoundDiagonalGaussian(BoundIndependentColumns):
+    """Normal-inverse-gamma columns without missing cells; hyper = (scale, strength, mean precision)."""
 
-    floor: NDArray[np.float64]
-
-    def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
-        """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
-        scale, strength, kappa0 = hyper
-        return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
-
-    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
-        """Sites "variance" and "mean", by this file's first formulas."""
-        jnp, numpyro, dist = numpyro_modules()
-        kappa0, a0, b0 = self.parameters(hyper)
-        variance = numpyro.sample("variance", dist.InverseGamma(a0, b0).to_event(1))
-        mean = numpyro.sample("mean", dist.Normal(0.0, jnp.sqrt(variance / kappa0)).to_event(1))
-        centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
-        return lambda z: dist.Normal(centre[z], sd[z]).to_event(1)
+    def with_rows(self, rows: NDArray[np.float64]) -> Any:
+        if not np.isnan(rows).any():
+            return super().with_rows(rows)
+        return BoundMissingGaussian(**{field.name: getattr(self, field.name) for field in fields(self)}).with_rows(rows)
 
     def components(self) -> DiagonalComponents:
         return DiagonalComponents((self.X,), self.parameters)
@@ -208,6 +201,8 @@ class BoundDiagonalGaussian(BoundColumns):
 class DiagonalGaussian(base.Family):
     """Gaussian clusters whose columns are independent, each with its own variance.
 
+    Missing cells (NaN) are left out of the likelihood, which is right where they are missing at random.
+
     Parameters
     ----------
     scale : float, HyperPrior or "learn", default "learn"
@@ -221,7 +216,7 @@ class DiagonalGaussian(base.Family):
     Notes
     -----
     ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its resolution,
-    and m0 the mean of the data. Constant columns are left out. In one column it is `FullGaussian`.
+    and m0 the mean of the data, all of the cells seen. Constant columns are left out. In one column it is `FullGaussian`.
 
     References
     ----------
@@ -240,11 +235,15 @@ class DiagonalGaussian(base.Family):
     strength: float | str | base.HyperPrior = "learn"
     mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
-    def bind(self, X: NDArray[np.float64]) -> BoundDiagonalGaussian:
+    @property
+    def takes_missing(self) -> bool:
+        return True
+
+    def bind(self, X: NDArray[np.float64]) -> BoundIndependentColumns:
         """Standardise the columns and fill in the base measure."""
         columns = standard_columns(X)
+        seen = ~np.isnan(columns.X)
         priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
-        log_constant = -len(X) * float(np.log(columns.unit).sum())
-        return BoundDiagonalGaussian(
-            columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, columns.floor
-        )
+        log_constant = -float((seen.sum(axis=0) * np.log(columns.unit)).sum())
+        bound = BoundDiagonalGaussian if seen.all() else BoundMissingGaussian
+        return bound(columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, columns.floor)

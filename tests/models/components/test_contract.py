@@ -6,15 +6,15 @@ from scipy.special import logsumexp
 
 from bayesclust.models.components import base, hard_statistics
 from bayesclust.models.families import FAMILIES
-from tests.judges.cases import data_for, fixed
+from tests.judges.cases import VARIANTS, bound_case, fixed
 
+NAMES = (*FAMILIES, *VARIANTS)
 DRAWS = 20_000
 ROUNDING = 1e-9  # counts of one column are certain
 
 
 def bound(name, n=12, d=2):
-    family = fixed(FAMILIES[name])
-    return family.bind(data_for(family, n, d, np.random.default_rng(3)))
+    return bound_case(name, n, d, np.random.default_rng(3), fixed)
 
 
 def rows_of(components, items):
@@ -28,7 +28,7 @@ def soft(family, number=3, seed=0):
     return components, components.statistics(np, components.rows, weight), weight
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("d", [1, 3])
 def test_marginals_of_partitions(name, d, rng):
     family = bound(name, d=d)
@@ -39,7 +39,7 @@ def test_marginals_of_partitions(name, d, rng):
     np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_statistics_of_labels_cluster_by_cluster(name, monkeypatch):
     components, z = bound(name).components(), np.array([0, 2, 0, 2, 2, 0, 3, 3, 0, 2, 0, 0])
     together = hard_statistics(components, z, 4)
@@ -48,7 +48,7 @@ def test_statistics_of_labels_cluster_by_cluster(name, monkeypatch):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_statistics_are_sums(name):
     components, whole, weight = soft(bound(name))
     halves = [components.statistics(np, rows_of(components, part), weight[part]) for part in (slice(5), slice(5, None))]
@@ -57,7 +57,7 @@ def test_statistics_are_sums(name):
     np.testing.assert_allclose(whole[0], weight.sum(axis=0))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_draws_predict_as_the_marginals_do(name, d):
     """The mean of p(x | theta) over the posterior of theta is p(x and the cluster) / p(the cluster)."""
@@ -74,7 +74,7 @@ def test_draws_predict_as_the_marginals_do(name, d):
             assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(DRAWS) + ROUNDING, (members, i)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_expected_terms_are_the_mean_over_draws(name, d):
     components, statistics, _ = soft(family := bound(name, d=d))
@@ -87,7 +87,7 @@ def test_expected_terms_are_the_mean_over_draws(name, d):
         assert (np.abs(values.mean(axis=1) - expected[:, k]) < 4.5 * error + ROUNDING).all()
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_expected_log_density_is_the_slope_of_the_marginal(name):
     """With q(theta) at its optimum the bound depends on a weight by the expected log density alone."""
     components, statistics, weight = soft(family := bound(name))
@@ -102,7 +102,7 @@ def test_expected_log_density_is_the_slope_of_the_marginal(name):
         assert (values[0] - values[1]) / (2 * step) == pytest.approx(slope[i, k], rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_compiled_by_jax(name):
     import jax
     import jax.numpy as jnp

@@ -105,6 +105,18 @@ class Driver:
         return self.family.log_marginal(self.family.X[np.array(items, dtype=np.int64)], self.hyper)
 
 
+def slots_of(state: Any) -> dict[str, NDArray[Any]]:
+    """The arrays with one entry per slot, those of the parts of a product included."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, values in state._asdict().items():
+        if isinstance(values, tuple):
+            for number, part in enumerate(values):
+                found |= {f"{number} {own}": array for own, array in slots_of(part).items()}
+        elif values.ndim and len(values) == len(state.count):
+            found[name] = values
+    return found
+
+
 def random_walk(driver: Driver, steps: int, rng: Generator) -> list[list[int]]:
     """Items move in and out of the slots at random; returns who is where."""
     where = [[] for _ in range(driver.capacity)]  # type: list[list[int]]

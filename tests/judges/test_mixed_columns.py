@@ -1,0 +1,71 @@
+"""Mixed columns and missing cells under the judges that every family of `FAMILIES` meets by itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesclust.inference.collapsed import Moves, TVClustProblem
+from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
+from bayesclust.models.priors import Concentration
+from tests.judges.cases import HOLES, MIXED, VARIANTS, all_views, bound_case, count_data, problem, with_holes
+from tests.judges.test_enumeration import MOVES, judge
+from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
+
+SIMULATED = {"mixed": "product", "mixed with holes": "product", "gaussian_diagonal with holes": "gaussian_diagonal"}
+
+
+def simulated(name):
+    """A problem that the whole model can simulate, all hyper-parameters learned."""
+    rng = np.random.default_rng(13)
+    base = template("gaussian")
+    return replace(base, family=bound_case(name, base.n_items, 2, rng))
+
+
+@pytest.mark.parametrize("name", [*HOLES, "mixed with holes"])
+def test_exact_posterior(name):
+    judge(problem(name, n=6, seed=1), MOVES["default"], 6000, seed=1)
+
+
+def test_learned_hyper_parameter_of_one_part(rng):
+    X = np.c_[rng.normal(size=6), rng.integers(2, size=6), count_data(6, 1, rng), rng.integers(3, size=6)]
+    parts = [(DiagonalGaussian(0.5, 4.0), 0), ("bernoulli", 1), (Poisson(1.0), 2), (Categorical(0.7), 3)]
+    parts = [parts[0], parts[3], parts[2], parts[1]]  # the parts of "mixed with holes", which is compiled already
+    family = Product(parts).bind(with_holes(X, rng))
+    assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
+    judge(TVClustProblem(family, all_views(6, rng), Concentration()), MOVES["default"], 8000, seed=3)
+
+
+def test_joint_distribution():
+    assert_agree(z_scores("product", simulated("mixed with holes"), 3000, seed=1))
+
+
+def test_forgotten_part_is_noticed(monkeypatch):
+    problem = simulated("mixed with holes")
+    right = type(problem.family).set_hyper
+
+    def forget(self, state, hyper):
+        right(self, state, np.concatenate([self.initial_hyper()[:1], hyper[1:]]))
+
+    monkeypatch.setattr(type(problem.family), "set_hyper", forget)
+    scores = z_scores("product", problem, 2000, seed=2)
+    assert max(abs(score) for score in scores.values()) > LIMIT + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_exact_posterior_at_length(name, moves):
+    judge(problem(name, n=7, seed=10), MOVES[moves], 30_000, seed=10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*HOLES, *MIXED])
+def test_one_column_at_length(name):
+    judge(problem(name, n=7, d=1, seed=11), MOVES["default"], 30_000, seed=11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIMULATED)
+def test_joint_distribution_at_length(name):
+    assert_agree(z_scores(SIMULATED[name], simulated(name), 20_000, seed=5, moves=Moves()))

@@ -1,0 +1,108 @@
+"""Conjugate posteriors of cluster parameters, straight from SciPy, for every family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayesclust.models.families.bernoulli import BoundBernoulli
+from bayesclust.models.families.categorical import BoundCategorical
+from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
+from bayesclust.models.families.gaussian_full import BoundFullGaussian
+from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
+from bayesclust.models.families.gaussian_spherical import BoundSphericalGaussian
+from bayesclust.models.families.multinomial import BoundMultinomial
+from bayesclust.models.families.poisson import BoundPoisson
+from bayesclust.models.families.product import BoundProduct
+
+Array = NDArray[np.float64]
+
+
+def full(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Normal-inverse-Wishart, from Murphy (2007)."""
+    kappa0, nu0, psi0 = bound.parameters(hyper)
+    n = len(X)
+    mean = X.mean(axis=0) if n else np.zeros(X.shape[1])
+    scatter = (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
+    value = stats.invwishart(nu0 + n, psi0 + scatter).logpdf(params["covariance"])
+    located = stats.multivariate_normal(n * mean / (kappa0 + n), params["covariance"] / (kappa0 + n))
+    return float(value + located.logpdf(params["mean"]))
+
+
+def spherical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Normal-inverse-gamma, one variance."""
+    kappa0, a0, b0 = bound.parameters(hyper)
+    kappa, mean = kappa0 + len(X), X.sum(axis=0) / (kappa0 + len(X))
+    rate = b0 + 0.5 * ((X**2).sum(axis=0) - kappa * mean**2).sum()
+    value = stats.invgamma(a0 + X.size / 2, scale=rate).logpdf(params["variance"])
+    return float(value + stats.norm(mean, np.sqrt(params["variance"] / kappa)).logpdf(params["mean"]).sum())
+
+
+def diagonal(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Normal-inverse-gamma, each column by its own cells."""
+    kappa0, a0, b0 = bound.parameters(hyper)
+    value = 0.0
+    for x, rate0, variance, centre in zip(X.T, b0, params["variance"], params["mean"], strict=True):
+        cells = x[np.isfinite(x)]
+        kappa, mean = kappa0 + len(cells), cells.sum() / (kappa0 + len(cells))
+        rate = rate0 + 0.5 * ((cells**2).sum() - kappa * mean**2)
+        value += stats.invgamma(a0 + len(cells) / 2, scale=rate).logpdf(variance)
+        value += stats.norm(mean, np.sqrt(variance / kappa)).logpdf(centre)
+    return value
+
+
+def multinomial(_: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Dirichlet."""
+    return float(stats.dirichlet(hyper[0] + X.sum(axis=0)).logpdf(params["probability"]))
+
+
+def bernoulli(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Beta, each column by its own cells."""
+    no, yes = (hyper[0] * bound.shares).reshape(-1, 2).T
+    return float(stats.beta(yes + (X == 1).sum(axis=0), no + (X == 0).sum(axis=0)).logpdf(params["probability"]).sum())
+
+
+def categorical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Dirichlet, each column by its own cells."""
+    value = 0.0
+    for x, size, column in zip(X.T, bound.sizes, bound.kept, strict=True):
+        counts = np.array([(x == code).sum() for code in range(size)])
+        value += stats.dirichlet(hyper[0] + counts).logpdf(params[f"probability_{column}"])
+    return value
+
+
+def poisson(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Gamma, each column by its own cells."""
+    shape, rate = hyper[0] + np.nansum(X, axis=0), hyper[0] / bound.mean + np.isfinite(X).sum(axis=0)
+    return float(stats.gamma(shape, scale=1 / rate).logpdf(params["rate"]).sum())
+
+
+CONDITIONALS = {
+    BoundFullGaussian: full,
+    BoundSphericalGaussian: spherical,
+    BoundDiagonalGaussian: diagonal,
+    BoundMissingGaussian: diagonal,
+    BoundMultinomial: multinomial,
+    BoundBernoulli: bernoulli,
+    BoundCategorical: categorical,
+    BoundPoisson: poisson,
+}
+
+
+def log_conditional(bound: Any, hyper: Array, z: NDArray[np.int64], number: int, params: dict[str, Array]) -> float:
+    """log p(theta | x, z): the conjugate posterior of every component, those without items included."""
+    if isinstance(bound, BoundProduct):
+        value, end = 0.0, 0
+        for at, part in enumerate(bound.parts, start=1):
+            begin, end = end, end + len(part.hyper_priors)
+            own = {name.removeprefix(f"part_{at}_"): values for name, values in params.items() if f"part_{at}_" in name}
+            value += log_conditional(part, hyper[begin:end], z, number, own)
+        return value
+    own = {name: values for name, values in params.items() if len(np.shape(values)) and len(values) == number}
+    conditional = CONDITIONALS[type(bound)]
+    return sum(
+        conditional(bound, hyper, bound.X[z == k], {name: values[k] for name, values in own.items()}) for k in range(number)
+    )
