@@ -57,7 +57,7 @@ def functionals(problem, z, alpha, hyper, noise):
             values[f"{name} right"] = array.flat[0] * (view.answers == truths).mean()
         for word, code in zip(view.vocabulary, range(view.n_answers), strict=True):
             values[f"{view.name} {word}"] = (view.answers == code).mean()
-    X = problem.family.X
+    X = np.nan_to_num(problem.family.X)  # missing cells stay where they are
     values["spread"] = np.tanh(X.std(axis=0).mean())
     values["near"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (z[0] == z[1])
     return values
