@@ -12,7 +12,7 @@ from scipy.stats import invwishart
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FullGaussian
+from bayesclust.models.families import FAMILIES, FullGaussian
 from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from benchmarks.collapsed_scan import SHAPES, mixture
 from benchmarks.timing import race, table
@@ -76,12 +76,25 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Any]:
     }
 
 
+def of_family(name: str, n: int, d: int, K: int) -> dict[str, Any]:
+    """The two samplers with another family, whose base measure is learned."""
+    X, z = mixture(n, d, K, np.random.default_rng(0))
+    problem = TVClustProblem(FAMILIES[name]().bind(X))
+    return {
+        "sweep, parameters drawn": GibbsChain(problem, z, np.random.default_rng(1), GibbsChain.default_moves(n)).sweep,
+        "sweep, collapsed": CollapsedChain(problem, z, np.random.default_rng(1), Moves(split_merge=0)).sweep,
+    }
+
+
 def run() -> list[dict[str, Any]]:
     """Race all shapes; returns rows for the record."""
     rows = []
     for n, d, K in SHAPES:
-        timings = race(alternatives(n, d, K), repetitions=11)
-        print(f"\nParameters drawn, n = {n}, d = {d}, K = {K}; CPU time of one sweep")
-        print("\n".join(table(timings, "sweep, collapsed")))
-        rows += [{"n": n, "d": d, "K": K, "what": t.name, "seconds": t.seconds} for t in timings.values()]
+        for name in ("gaussian", "gaussian_diagonal", "gaussian_spherical"):
+            raced = alternatives(n, d, K) if name == "gaussian" else of_family(name, n, d, K)
+            timings = race(raced, repetitions=11)
+            print(f"\nParameters drawn, {name}, n = {n}, d = {d}, K = {K}; CPU time of one sweep")
+            print("\n".join(table(timings, "sweep, collapsed")))
+            of = {"family": name, "n": n, "d": d, "K": K}
+            rows += [{**of, "what": timing.name, "seconds": timing.seconds} for timing in timings.values()]
     return rows

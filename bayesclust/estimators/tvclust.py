@@ -44,7 +44,8 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
     sampler : {"collapsed", "gibbs", "variational"}, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
         integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
-        it moves single items alone, so that it mixes more slowly and leaves a bad start more rarely. "variational": no
+        cheap sweeps, but it moves single items alone, and so can sit in a bad start unless `moves` gives it the moves of
+        the collapsed sampler. "variational": no
         sampler but mean field (Blei and Jordan 2006), much faster; it finds one mode, and understates what else is
         possible.
     family : str or Family, default "gaussian"
