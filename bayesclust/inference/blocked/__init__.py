@@ -1,0 +1,5 @@
+"""The parallel sampler: given parameters, weights and noise, all items of one colour move at once, on all devices."""
+
+from bayesclust.inference.blocked.chains import BlockedChains
+
+__all__ = ["BlockedChains"]

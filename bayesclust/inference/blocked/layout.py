@@ -1,0 +1,150 @@
+"""Which item is worked on where: blocks of items, and the answers that touch each block.
+
+Items without answers do not feel each other: they lie in blocks in their own order. The others lie in blocks of one colour
+of the constraint graph, so that within a block nobody waits for anybody; blocks of one colour may come one after another,
+which changes nothing, and bounds the memory that a block takes. Either kind of block is cut across the devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesclust.constraints.base import View
+from bayesclust.constraints.coloring import greedy_coloring
+from bayesclust.constraints.sites import Sites, compile_sites
+from bayesclust.typing import BoolArray, IntArray
+
+BLOCKS_PER_COLOUR = 4
+LARGEST_SLICE = 16_384
+
+# columns of the table of an answer, if item number c of a triplet joins its left or its right fellow, or neither
+WITH_LEFT, WITH_RIGHT, APART = (1, 1, 2), (2, 3, 3), (3, 2, 1)
+
+
+class Incidences(NamedTuple):
+    """For each block and device, what answers say of its items; the first axis of each array is the device.
+
+    An answer about a pair counts as one about a triplet whose other two items are one and the same.
+    """
+
+    start: IntArray  # (devices, blocks + 1) where a block's incidences begin
+    row: IntArray  # (devices, E) the item, as a row of its block
+    left: IntArray  # (devices, E) the other items, as places among those with answers
+    right: IntArray
+    code: IntArray  # (devices, E) row of the table of answers
+    with_left: IntArray  # (devices, E) its columns
+    with_right: IntArray
+    apart: IntArray
+
+
+class Layout(NamedTuple):
+    """Items by place; the number of items stands where there is none.
+
+    Attributes
+    ----------
+    free : ndarray of shape (devices * blocks, size)
+        Items without answers.
+    answered : ndarray of shape (blocks, devices * size)
+        Items with answers, each block of one colour.
+    incidences : Incidences
+    slice : int
+        Incidences that are worked on at once.
+    """
+
+    free: IntArray
+    answered: IntArray
+    incidences: Incidences
+    slice: int
+
+
+def make_layout(views: Sequence[View], n_items: int, n_devices: int, block_size: int) -> Layout:
+    """Lay the items out.
+
+    Parameters
+    ----------
+    views : sequence of View
+    n_items : int
+    n_devices : int
+    block_size : int
+        Most items of a block on one device.
+
+    Returns
+    -------
+    Layout
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> layout = make_layout([PairwiseConstraints([(1, 2)], [True], n_items=5)], 5, n_devices=1, block_size=2)
+    >>> layout.free.tolist(), layout.answered.tolist()
+    ([[0, 3], [4, 5]], [[1], [2]])
+    """
+    sites = compile_sites(views, n_items)
+    touched = np.diff(sites.start) > 0
+    free = _fill(np.flatnonzero(~touched), n_devices, block_size, n_items)
+    answered = _by_colour(greedy_coloring(views, n_items), touched, n_devices, block_size)
+    return Layout(free, answered, *_incidences(sites, answered, n_devices))
+
+
+def _fill(items: IntArray, multiple: int, size: int, n_items: int) -> IntArray:
+    """Items in blocks of at most `size`, as many as a multiple says, filled up with `n_items`."""
+    size = max(min(size, -(-len(items) // multiple)), 1)
+    blocks = max(-(-len(items) // (multiple * size)), 1) * multiple
+    filled = np.full(blocks * size, n_items, np.int64)
+    filled[: len(items)] = items
+    return filled.reshape(blocks, size)
+
+
+def _by_colour(color: IntArray, touched: BoolArray, n_devices: int, block_size: int) -> IntArray:
+    n_items = len(color)
+    items = np.flatnonzero(touched)
+    groups = [items[color[items] == c] for c in range(int(color[items].max(initial=-1)) + 1)]
+    groups = [group for group in groups if len(group)]
+    share = -(-len(items) // (BLOCKS_PER_COLOUR * max(len(groups), 1) * n_devices))
+    width = max(min(share, block_size), 1) * n_devices
+    blocks = [np.zeros((0, width), np.int64)]
+    for group in groups:
+        filled = np.full(-(-len(group) // width) * width, n_items, np.int64)
+        filled[: len(group)] = group
+        blocks.append(filled.reshape(-1, width))
+    return np.concatenate(blocks)
+
+
+def _incidences(sites: Sites, answered: IntArray, n_devices: int) -> tuple[Incidences, int]:
+    number, width = answered.shape
+    place = np.full(len(sites.start) - 1, -1, np.int64)
+    taken = answered.ravel() < len(place)
+    place[answered.ravel()[taken]] = np.flatnonzero(taken)
+    at, *columns = _from_each_side(sites, place)
+    block, within = np.divmod(at, max(width, 1))
+    device, row = np.divmod(within, max(width // n_devices, 1))
+    order = np.lexsort((row, block, device))
+    # where each block of each device begins, and the end
+    bounds = np.searchsorted((device * number + block)[order], np.arange(n_devices * number + 1))
+    first = bounds[np.arange(n_devices + 1) * number]
+    step = min(int(np.diff(bounds).max(initial=1)), LARGEST_SLICE)
+    capacity = int(np.diff(first).max()) + step
+    cut = [np.zeros((n_devices, capacity), np.int32) for _ in range(7)]
+    for array, column in zip(cut, [row, *columns], strict=True):
+        for d in range(n_devices):
+            array[d, : first[d + 1] - first[d]] = column[order[first[d] : first[d + 1]]]
+    start = np.stack([bounds[d * number : (d + 1) * number + 1] - first[d] for d in range(n_devices)])
+    return Incidences(start.astype(np.int32), *cut), step
+
+
+def _from_each_side(sites: Sites, place: IntArray) -> list[IntArray]:
+    """Every answer as seen by each of its items: the item, left, right, code, with_left, with_right, apart."""
+    sides = []
+    for c in range(3):
+        f = np.flatnonzero(sites.member[:, c] >= 0)
+        members = sites.member[f]
+        pair = members[:, 2] < 0
+        left, right = np.delete(members, c, axis=1).T
+        if c < 2:
+            left, right = (np.where(pair, members[:, 1 - c], side) for side in (left, right))
+        columns = [np.where(pair, 1, column[c]) for column in (WITH_LEFT, WITH_RIGHT, APART)]
+        sides.append([place[members[:, c]], place[left], place[right], sites.code[f], *columns])
+    return [np.concatenate(parts) for parts in zip(*sides, strict=True)]

@@ -1,0 +1,203 @@
+"""What the devices do in a sweep: new labels for all items, and the statistics of the new clusters.
+
+Given weights pi_k, slice variables u_i and parameters theta_k, an item's label has
+
+    p(z_i = k) ~ 1[pi_k >= u_i] p(x_i | theta_k) exp(what the answers say of i in k)
+
+(Walker 2007; the answers as in TVClust Eq. 13). Random numbers are a function of the sweep's key and of the item's number,
+so they depend neither on where an item is worked on, nor on the chains and slots beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.random import threefry_2x32
+from jax.sharding import Mesh
+from jax.sharding import PartitionSpec as P
+
+from bayesclust.inference.blocked.layout import Incidences
+from bayesclust.models.components.base import Components
+
+AXIS = "item"
+SLICE, CHOICE = 0, 1
+Array = jax.Array
+
+
+class Placed(NamedTuple):
+    """The data on the devices."""
+
+    free: tuple[Array, tuple[Array, ...]]  # item numbers and rows, by block
+    answered: tuple[Array, tuple[Array, ...]]
+    incidences: Incidences
+
+
+class Labels(NamedTuple):
+    """Labels by place, chains first: those of items without answers cut across the devices, the others known to all."""
+
+    free: Array
+    answered: Array
+
+
+class Given(NamedTuple):
+    """What a chain's labels are drawn from; slots in use come first, the others have weight zero."""
+
+    key: Array  # (2,) of uint32
+    weight: Array  # (S,)
+    terms: tuple[Array, ...]  # (S, ...)
+    if_same: Array  # (codes, 5) gain of joining two that are together, by the column for apart
+    if_apart: Array  # (codes, 5) gain of joining one of two that are apart
+
+
+class Totals(NamedTuple):
+    """Sums over items."""
+
+    statistics: tuple[Array, ...]  # (S, ...)
+    least: Array  # (S,) smallest of the next sweep's slice variables over pi_k
+    moved: Array
+
+
+def uniforms(key: Array, items: Array, purpose: int) -> Array:
+    """Numbers in [0, 1), one per item: Threefry (Salmon et al. 2011) of (item, purpose)."""
+    items = items.astype(jnp.uint32)
+    bits = threefry_2x32(key, jnp.concatenate([items, jnp.full_like(items, purpose)]))
+    high, low = jnp.split(bits.astype(jnp.uint64), 2)
+    return ((high << 32 | low) >> 11).astype(jnp.float64) * 2.0**-53
+
+
+def heights(key: Array, items: Array) -> Array:
+    """u_i / pi_{z_i}, in (0, 1]."""
+    return 1.0 - uniforms(key, items, SLICE)
+
+
+def draw_labels(log_density: Callable[..., Any], given: Given, items: Array, rows: Any, z: Array, extra: Any) -> Array:
+    """Draw new labels of some items by inversion."""
+    floor = heights(given.key, items) * given.weight[z]
+    logits = log_density(jnp, rows, given.terms) + extra
+    logits = jnp.where(given.weight >= floor[:, None], logits, -jnp.inf)
+    below = jnp.cumsum(jnp.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
+    total = below[:, -1:]
+    # the second condition: rounding must not lead beyond the last label that is possible
+    passed = (below <= uniforms(given.key, items, CHOICE)[:, None] * total) & (below < total)
+    return passed.sum(axis=1, dtype=jnp.int32)
+
+
+def site_logits(inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int) -> Array:
+    """What the answers say of each item of a block in each slot, relative to a new one."""
+    begin, end = inc.start[block], inc.start[block + 1]
+    slots = len(given.weight)
+
+    def add(s: Array, logits: Array) -> Array:
+        at = begin + s * step
+        part = Incidences(inc.start, *(lax.dynamic_slice(array, (at,), (step,)) for array in inc[1:]))
+        counts = at + jnp.arange(step) < end
+        left, right = z[part.left], z[part.right]
+        together = left == right
+        joined = jnp.where(together, given.if_same[part.code, part.apart], given.if_apart[part.code, part.with_left])
+        logits = logits.at[part.row, left].add(jnp.where(counts, joined, 0.0))
+        other = jnp.where(counts & ~together, given.if_apart[part.code, part.with_right], 0.0)
+        return logits.at[part.row, right].add(other)
+
+    return lax.fori_loop(0, (end - begin + step - 1) // step, add, jnp.zeros((size, slots)))
+
+
+class Step:
+    """The compiled functions.
+
+    Parameters
+    ----------
+    components : Components
+    mesh : Mesh
+    n_items : int
+    slice_size : int
+        Incidences that are worked on at once.
+    """
+
+    def __init__(self, components: Components, mesh: Mesh, n_items: int, slice_size: int) -> None:
+        self.components, self.n_items, self.slice_size = components, n_items, slice_size
+        data = Placed((P(AXIS), P(AXIS)), (P(None, AXIS), P(None, AXIS)), Incidences(*[P(AXIS)] * 8))  # type: ignore[arg-type]
+        labels = Labels(P(None, AXIS), P())  # type: ignore[arg-type]
+        place = partial(jax.shard_map, mesh=mesh, check_vma=False)
+        self.advance = jax.jit(
+            place(self._advance, in_specs=(data, labels, P(), P()), out_specs=(labels, P()))
+        )
+        self.count = jax.jit(
+            place(self._count, in_specs=(data, labels, P(), P()), out_specs=P()), static_argnums=()
+        )
+
+    def _advance(self, data: Placed, labels: Labels, given: Given, next_key: Array) -> tuple[Labels, Totals]:
+        moved = jax.vmap(self._advance_one, in_axes=(None, 0, 0, 0))
+        return moved(data, labels, given, next_key)
+
+    def _count(self, data: Placed, labels: Labels, slots: Array, next_key: Array) -> Totals:
+        return jax.vmap(self._count_one, in_axes=(None, 0, None, 0))(data, labels, slots, next_key)
+
+    def _advance_one(self, data: Placed, labels: Labels, given: Given, next_key: Array) -> tuple[Labels, Totals]:
+        slots, density = len(given.weight), self.components.log_density
+
+        def free_block(totals: Totals, block: Any) -> tuple[Totals, Array]:
+            (items, rows), z = block
+            new = draw_labels(density, given, items, rows, z, 0.0)
+            return self._add(totals, items, rows, z, new, next_key), new
+
+        totals, free = lax.scan(free_block, self._nothing(data, slots), (data.free, labels.free))
+        answered = labels.answered
+        inc = jax.tree.map(lambda array: array[0], data.incidences)
+        blocks, size = data.answered[0].shape
+        width = answered.shape[0] // max(blocks, 1)
+
+        def answered_block(carry: tuple[Totals, Array], block: Any) -> tuple[tuple[Totals, Array], None]:
+            totals, answered = carry
+            number, (items, rows) = block
+            z = lax.dynamic_slice(answered, (number * width + lax.axis_index(AXIS) * size,), (size,))
+            extra = site_logits(inc, self.slice_size, given, answered, number, size)
+            new = draw_labels(density, given, items, rows, z, extra)
+            everywhere = lax.all_gather(new, AXIS, tiled=True)
+            answered = lax.dynamic_update_slice(answered, everywhere, (number * width,))
+            return (self._add(totals, items, rows, z, new, next_key), answered), None
+
+        if blocks:
+            (totals, answered), _ = lax.scan(answered_block, (totals, answered), (jnp.arange(blocks), data.answered))
+        totals = _over_devices(totals)
+        rank = (jnp.cumsum(totals.statistics[0] > 0) - 1).astype(jnp.int32)
+        return Labels(rank[free], rank[answered]), totals
+
+    def _count_one(self, data: Placed, labels: Labels, slots: Array, next_key: Array) -> Totals:
+        def block(totals: Totals, block: Any) -> tuple[Totals, None]:
+            (items, rows), z = block
+            return self._add(totals, items, rows, z, z, next_key), None
+
+        totals, _ = lax.scan(block, self._nothing(data, len(slots)), (data.free, labels.free))
+        blocks, size = data.answered[0].shape
+        if blocks:
+            z = labels.answered.reshape(blocks, -1, size)[:, lax.axis_index(AXIS)]
+            totals, _ = lax.scan(block, totals, (data.answered, z))
+        return _over_devices(totals)
+
+    def _add(self, totals: Totals, items: Array, rows: Any, old: Array, new: Array, next_key: Array) -> Totals:
+        """Totals with the items of a block added."""
+        there = items < self.n_items
+        weight = (new[:, None] == jnp.arange(len(totals.least))) & there[:, None]
+        statistics = self.components.statistics(jnp, rows, weight.astype(jnp.float64))
+        least = jnp.where(weight, heights(next_key, items)[:, None], 1.0).min(axis=0)
+        return Totals(
+            tuple(total + part for total, part in zip(totals.statistics, statistics, strict=True)),
+            jnp.minimum(totals.least, least),
+            totals.moved + (there & (old != new)).sum(),
+        )
+
+    def _nothing(self, data: Placed, slots: int) -> Totals:
+        rows = tuple(row[0] for row in data.free[1])
+        size = data.free[0].shape[1]
+        shapes = jax.eval_shape(partial(self.components.statistics, jnp), rows, jax.ShapeDtypeStruct((size, slots), jnp.float64))
+        return Totals(tuple(jnp.zeros(s.shape, s.dtype) for s in shapes), jnp.ones(slots), jnp.zeros((), jnp.int64))
+
+
+def _over_devices(totals: Totals) -> Totals:
+    statistics = tuple(lax.psum(part, AXIS) for part in totals.statistics)
+    return Totals(statistics, lax.pmin(totals.least, AXIS), lax.psum(totals.moved, AXIS))
