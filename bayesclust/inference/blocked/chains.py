@@ -16,6 +16,7 @@ import numpy as np
 from jax.sharding import PartitionSpec as P
 from numpy.random import Generator
 
+from bayesclust.constraints.sites import N_PATTERNS
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.mesh import AXIS, everywhere, make_mesh, place, place_rows
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
@@ -23,10 +24,11 @@ from bayesclust.inference.blocked.unknowns import Unknowns
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
-BLOCK_SIZE = {"cpu": 2048}
+# a processor's blocks should stay in its cache
+BLOCK_SIZE = {"cpu": 256}
 BLOCK_SIZE_ELSEWHERE = 131_072
 SLOT_MULTIPLE = 8
-SPARE_MULTIPLES = 2
+SPARE_MULTIPLES = 1
 
 
 class BlockedChains:
@@ -96,8 +98,8 @@ class BlockedChains:
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
         terms = tuple(_padded(parts, slots) for parts in zip(*(terms for _, terms in drawn), strict=True))
-        if_same, if_apart = (np.stack(gains) for gains in zip(*(chain.gains() for chain in self.unknowns), strict=True))
-        given = Given(self._keys(), weight, terms, if_same, if_apart)
+        table = self._tables()
+        given = Given(self._keys(), weight, terms, table[..., :1] - table, table - table[..., -1:])
         for chain in self.unknowns:
             chain.key = chain.new_key()
         self.labels, totals = self.step.advance(self.data, self.labels, given, self._keys())
@@ -136,6 +138,9 @@ class BlockedChains:
         for chain in self.unknowns:
             chain.use(problem, components)
         self.layout = layout = make_layout(problem.views, problem.n_items, self.mesh.devices.size, self.block_size)
+        self.taken = np.flatnonzero(layout.answered.ravel() < problem.n_items)
+        kept = layout.answered.ravel()[self.taken]
+        self.views = [view.restrict(kept) for view in problem.views] if len(kept) else list(problem.views)
         placed = []
         for items, spec in ((layout.free, P(AXIS)), (layout.answered, P(None, AXIS))):
             rows = tuple(place_rows(self.mesh, row, items, spec) for row in components.rows)
@@ -170,11 +175,20 @@ class BlockedChains:
         """Fetch what the chains need to know of their new labels."""
         totals = jax.device_get(totals)
         self.moved = totals.moved.astype(np.float64)
-        answered = np.asarray(self.labels.answered)
-        z = np.zeros(self.problem.n_items + 1, np.int32)
+        answered = np.asarray(self.labels.answered)[:, self.taken]
+        counts = [view.counts(answered) for view in self.views]
         for c, chain in enumerate(self.unknowns):
-            z[self.layout.answered.ravel()] = answered[c]
-            chain.see(tuple(part[c] for part in totals.statistics), totals.least[c], z[:-1])
+            statistics = tuple(part[c] for part in totals.statistics)
+            chain.see(statistics, totals.least[c], [part[c] for part in counts])
+
+    def _tables(self) -> FloatArray:
+        """log p(answer | pattern) of every chain, (chains, codes, patterns), as `stack_tables` has it for one."""
+        tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.views)
+        for v, view in enumerate(self.views):
+            noise = {name: np.stack([chain.noise[v][name] for chain in self.unknowns]) for name in view.noise.parameters}
+            table = view.noise.log_table(noise)
+            tables.append(np.pad(table, ((0, 0), (0, 0), (0, N_PATTERNS - table.shape[-1]))))
+        return np.concatenate(tables, axis=1)
 
     def _slots(self, number: int) -> int:
         """Slots for so many clusters; more than needed are kept for a while, since a new number compiles anew."""

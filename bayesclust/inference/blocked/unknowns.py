@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.constraints.sites import N_PATTERNS, stack_tables
 from bayesclust.inference.blocked.sticks import draw_weights
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.hyper import HyperSampler
@@ -50,12 +49,12 @@ class Unknowns:
         """Key of a sweep's random numbers on the devices."""
         return self.rng.integers(2**32, size=2, dtype=np.uint32)
 
-    def see(self, statistics: Terms, least: FloatArray, z: IntArray) -> None:
-        """Take note of new labels: sums over all slots, and the labels of all items that have answers."""
+    def see(self, statistics: Terms, least: FloatArray, counts: list[IntArray]) -> None:
+        """Take note of new labels: sums over all slots, and each view's counts of answers."""
         used = np.flatnonzero(np.asarray(statistics[0]) > 0)
         self.statistics = tuple(np.asarray(part)[used] for part in statistics)
         self.least = np.asarray(least)[used]
-        self.counts = [view.counts(z) for view in self.problem.views]
+        self.counts = counts
 
     def update(self, *, adapt: bool, trust: bool) -> tuple[FloatArray, Terms]:
         """Draw everything but the labels; gives weights and parameters of the clusters and of new ones."""
@@ -75,11 +74,6 @@ class Unknowns:
         new = len(weight) - len(self.least)
         padded = tuple(np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics)
         return weight, components.draw(padded, self.hyper, rng)
-
-    def gains(self) -> tuple[FloatArray, FloatArray]:
-        """What an answer says of joining: items that are together, by the column for apart; one of two that are apart."""
-        table = stack_tables(self.problem.views, self.noise) if self.problem.views else np.zeros((1, N_PATTERNS))
-        return table[:, :1] - table, table - table[:, -1:]
 
     def log_joint(self) -> float:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma, gammaln, multigammaln
+from scipy.special import digamma, multigammaln
 
 from bayesclust.models.components.base import Components, Terms
-from bayesclust.typing import FloatArray
+from bayesclust.typing import FloatArray, IntArray
 
 
 class FullComponents(Components):
@@ -28,16 +28,22 @@ class FullComponents(Components):
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
         (X,) = rows
-        weighted = weight.T[:, :, None] * X
-        return weight.sum(axis=0), weighted.sum(axis=1), xp.matmul(xp.swapaxes(weighted, 1, 2), X)
+        d = X.shape[1]
+        first, second, where = _triangle(d)
+        # products of columns once each: half the work of x x', and one matrix product for all clusters
+        products = weight.T @ (X[:, first] * X[:, second])
+        return weight.sum(axis=0), weight.T @ X, products[:, where].reshape(-1, d, d)
 
     def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
         root, centre, offset = terms
-        number, d = centre.shape
-        standard = (rows[0] @ root.reshape(number * d, d).T).reshape(-1, number, d)
-        # in place and without an array of squares: fresh arrays of this size cost NumPy as much as the product
-        standard -= centre
-        return offset - 0.5 * xp.einsum("nkd,nkd->nk", standard, standard)
+        (X,) = rows
+        first, second, _ = _triangle(X.shape[1])
+        # |R x - R mu|^2 multiplied out: x' (R'R) x by the products of columns, as for the statistics
+        transposed = xp.swapaxes(root, 1, 2)
+        precision = xp.matmul(transposed, root)[:, first, second] * np.where(first == second, 1.0, 2.0)
+        linear = xp.matmul(transposed, centre[:, :, None])[:, :, 0]
+        squares = (X[:, first] * X[:, second]) @ precision.T - 2.0 * (X @ linear.T) + xp.square(centre).sum(axis=1)
+        return offset - 0.5 * squares
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         kappa, nu, mean, lower = self._posterior(statistics, hyper)
@@ -82,9 +88,17 @@ class FullComponents(Components):
         return kappa, nu0 + weight, mean, np.linalg.cholesky(0.5 * (psi + np.swapaxes(psi, 1, 2)))
 
 
+def _triangle(d: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Rows and columns of the upper triangle, and where each entry of the whole matrix stands in it."""
+    first, second = np.triu_indices(d)
+    where = np.zeros((d, d), np.int64)
+    where[first, second] = where[second, first] = np.arange(len(first))
+    return first, second, where.ravel()
+
+
 def _log_diagonal(triangle: FloatArray) -> FloatArray:
     return np.asarray(np.log(np.diagonal(triangle, axis1=1, axis2=2)).sum(axis=1))
 
 
 def _log_gamma(a: FloatArray, d: int) -> FloatArray:
-    return np.asarray(0.25 * d * (d - 1) * math.log(math.pi) + gammaln(a[:, None] - 0.5 * np.arange(d)).sum(axis=1))
+    return np.array([multigammaln(value, d) for value in a])
