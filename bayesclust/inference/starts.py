@@ -11,6 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 FIRST, RATIO = 3.0, 2.0
+# seeds are drawn among at most so many items; items are seated in chunks of so many
+SEEDED_FROM, CHUNK = 50_000, 8192
 
 
 def dispersed_number(chain: int, n_items: int) -> int:
@@ -25,7 +27,8 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
     ----------
     X : ndarray of shape (n, d)
     number : int
-        Seeds to draw; fewer clusters result where points coincide.
+        Seeds to draw; fewer clusters result where points coincide. Among more than `SEEDED_FROM` items they are drawn from
+        a random subset.
     rng : Generator
 
     Returns
@@ -34,16 +37,38 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
         Labels without gaps.
     """
     n = len(X)
+    if n <= SEEDED_FROM:
+        labels, _ = _nearest_seeds(X, number, rng)
+    else:
+        subset = X[rng.choice(n, SEEDED_FROM, replace=False)]
+        labels = _nearest(X, subset[_nearest_seeds(subset, number, rng)[1]])
+    compact: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return compact
+
+
+def _nearest_seeds(X: NDArray[np.float64], number: int, rng: Generator) -> tuple[NDArray[np.int64], list[int]]:
+    """(the nearest seed of each item, the items that are seeds)."""
+    n = len(X)
     labels = np.zeros(n, dtype=np.int64)
-    nearest = ((X - X[rng.integers(n)]) ** 2).sum(axis=1)
+    seeds = [int(rng.integers(n))]
+    nearest = ((X - X[seeds[0]]) ** 2).sum(axis=1)
     for k in range(1, number):
         total = nearest.sum()
         if not total > 0:
             break
-        seed = X[np.searchsorted(np.cumsum(nearest), rng.random() * total).clip(0, n - 1)]
-        distance = ((X - seed) ** 2).sum(axis=1)
+        seeds.append(int(np.searchsorted(np.cumsum(nearest), rng.random() * total).clip(0, n - 1)))
+        distance = ((X - X[seeds[-1]]) ** 2).sum(axis=1)
         closer = distance < nearest
         labels[closer] = k
         nearest = np.where(closer, distance, nearest)
-    compact: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return compact
+    return labels, seeds
+
+
+def _nearest(X: NDArray[np.float64], seeds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The nearest seed of each item, without an array of distances between all of them."""
+    labels = np.empty(len(X), dtype=np.int64)
+    squares = (seeds**2).sum(axis=1)
+    for begin in range(0, len(X), CHUNK):
+        part = slice(begin, begin + CHUNK)
+        labels[part] = (squares - 2 * X[part] @ seeds.T).argmin(axis=1)
+    return labels

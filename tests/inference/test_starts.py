@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from bayesclust.inference import starts
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.collapsed import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
@@ -32,6 +33,17 @@ def test_seeded_partition_has_no_gaps(rng):
     assert seeded_partition(np.ones((5, 2)), 4, rng).tolist() == [0] * 5
     twins = np.repeat([[0.0], [1.0]], 4, axis=0)
     assert len(np.unique(seeded_partition(twins, 5, rng))) == 2
+
+
+def test_many_items_are_seeded_from_a_subset(rng, monkeypatch):
+    centres = np.array([[0, 0], [100, 0], [0, 100], [100, 100]])
+    truth = np.arange(2000) % 4
+    X = centres[truth] + rng.normal(size=(2000, 2))
+    monkeypatch.setattr(starts, "SEEDED_FROM", 100)
+    monkeypatch.setattr(starts, "CHUNK", 300)
+    labels = seeded_partition(X, 4, rng)
+    assert set(zip(labels, truth, strict=True)) == {(labels[k], k) for k in range(4)}
+    assert len(np.unique(labels)) == 4
 
 
 def test_anchors_are_two_items_and_reach_every_pair(rng):

@@ -1,0 +1,129 @@
+"""The blocked sampler against the exact posterior over all partitions, by many short chains side by side."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesclust.constraints import UniformNoise
+from bayesclust.inference.blocked import BlockedChains, unknowns
+from bayesclust.inference.blocked.layout import make_layout
+from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.models.families import FAMILIES
+from bayesclust.models.priors import Concentration
+from tests.judges import exact
+from tests.judges.cases import known_views, problem, triplets
+from tests.judges.test_enumeration import LEARNED, learning
+
+CHAINS = 16
+
+
+def bundle(case, seed, chains=CHAINS, **options):
+    """Chains that start from one cluster, after a short warm-up."""
+    starts = np.zeros((chains, case.n_items), np.int64)
+    made = BlockedChains(case, starts, np.random.default_rng(seed).spawn(chains), slot_multiple=64, **options)
+    for _ in range(100):
+        made.sweep(adapt=True)
+    return made
+
+
+def draws_of(made, number):
+    """Partitions, one chain after another, (chains * number, n)."""
+    draws = np.empty((made.number_of_chains, number, made.problem.n_items), np.int64)
+    for row in range(number):
+        made.sweep()
+        draws[:, row] = made.labels_of_items()
+    return draws.reshape(-1, made.problem.n_items)
+
+
+def comparison(case, number, seed, **options):
+    states, values = exact.log_posterior(case.family, case.views, case.concentration)
+    result = exact.compare(draws_of(bundle(case, seed, **options), number), states, values)
+    assert result.number > 5, "hardly any partition was compared"
+    return result
+
+
+def judge(case, number, seed, **options):
+    result = comparison(case, number, seed, **options)
+    assert result.agrees, result
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family(name):
+    judge(problem(name, n=5, seed=1), 500, seed=1)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_other_dimensions(d):
+    judge(problem("gaussian", n=5, d=d, seed=2), 500, seed=2)
+
+
+def test_without_side_information():
+    judge(replace(problem("gaussian", n=6, seed=3), views=()), 500, seed=3)
+
+
+def test_known_noise_and_concentration(rng):
+    case = problem("gaussian_spherical", n=5, seed=4)
+    judge(TVClustProblem(case.family, known_views(5, rng), Concentration(fixed=0.7)), 500, seed=4)
+
+
+def test_learned_hyper_parameter():
+    judge(learning(LEARNED["counts"], 5, 5), 500, seed=5)
+
+
+def noticed(case):
+    result = comparison(case, 400, seed=6)
+    return not result.agrees
+
+
+def test_without_new_sticks_it_is_noticed(monkeypatch):
+    """A fault: nothing is seen beyond one new cluster."""
+    right = unknowns.draw_weights
+    monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1])
+    assert noticed(problem("gaussian", n=5, seed=6))
+
+
+def test_slices_forgotten_are_noticed(monkeypatch):
+    """A fault: sticks as if every slice were as high as its cluster."""
+    right = unknowns.draw_weights
+    monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, alpha, least, rng: right(sizes, alpha, 0 * least + 1, rng))
+    assert noticed(problem("gaussian", n=5, seed=6))
+
+
+def test_items_of_several_colours_at_once_are_noticed(monkeypatch):
+    """A fault: items that share answers are updated together."""
+
+    def one_block(views, n_items, n_devices, block_size):
+        right = make_layout(views, n_items, n_devices, block_size)
+        flat = right.answered.reshape(1, -1)
+        blocks, width = right.answered.shape
+        start = right.incidences.start[:, [0, -1]]
+        counts = np.diff(right.incidences.start[0])
+        row = right.incidences.row.copy()
+        row[0, : counts.sum()] += np.repeat(np.arange(blocks) * width, counts).astype(row.dtype)
+        incidences = right.incidences._replace(start=start, row=row)
+        return right._replace(answered=flat, incidences=incidences)
+
+    monkeypatch.setattr("bayesclust.inference.blocked.chains.make_layout", one_block)
+    assert noticed(problem("gaussian", n=5, seed=6))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [10, 11])
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_at_length(name, d, seed):
+    judge(problem(name, n=7, d=d, seed=seed), 1500, seed, chains=32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [30, 31])
+@pytest.mark.parametrize("free", LEARNED)
+def test_learned_hyper_parameter_at_length(free, seed):
+    judge(learning(LEARNED[free], 7, seed), 1500, seed, chains=32)
+
+
+@pytest.mark.slow
+def test_answers_taken_as_certain_by_few(rng):
+    case = problem("gaussian", n=7, seed=40)
+    judge(replace(case, views=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)), 1500, seed=40, chains=32)
