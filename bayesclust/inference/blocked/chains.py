@@ -13,16 +13,15 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import PartitionSpec as P
 from numpy.random import Generator
 
 from bayesclust.constraints.sites import N_PATTERNS
 from bayesclust.inference.blocked.layout import Incidences, make_layout
-from bayesclust.inference.blocked.mesh import AXIS, everywhere, make_mesh, place, place_rows
+from bayesclust.inference.blocked.mesh import BY_BLOCK, BY_ITEM, EVERYWHERE, everywhere, make_mesh, place, place_rows
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
 from bayesclust.inference.blocked.unknowns import Unknowns
 from bayesclust.inference.collapsed import TVClustProblem
-from bayesclust.typing import FloatArray, IntArray, NDArray
+from bayesclust.typing import FloatArray, NDArray
 
 # a processor's blocks should stay in its cache
 BLOCK_SIZE = {"cpu": 256}
@@ -85,6 +84,7 @@ class BlockedChains:
         self.whole = everywhere(self.mesh)
         components = problem.family.components()
         self.unknowns = [Unknowns(problem, components, rng) for rng in rngs]
+        self.labels: Labels
         self.put_data(problem)
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
@@ -125,7 +125,7 @@ class BlockedChains:
         """log p(z, x, s, alpha, noise, hyper-parameters) of every chain, as for the collapsed sampler."""
         return np.array([chain.log_joint() for chain in self.unknowns])
 
-    def labels_of_items(self) -> IntArray:
+    def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
         z[:, self.layout.free.ravel()] = np.asarray(self.whole(self.labels.free)).reshape(len(z), -1)
@@ -142,10 +142,10 @@ class BlockedChains:
         kept = layout.answered.ravel()[self.taken]
         self.views = [view.restrict(kept) for view in problem.views] if len(kept) else list(problem.views)
         placed = []
-        for items, spec in ((layout.free, P(AXIS)), (layout.answered, P(None, AXIS))):
+        for items, spec in ((layout.free, BY_BLOCK), (layout.answered, BY_ITEM)):
             rows = tuple(place_rows(self.mesh, row, items, spec) for row in components.rows)
             placed.append((place(self.mesh, items.astype(np.uint32), spec), rows))
-        incidences = Incidences(*(place(self.mesh, array, P(AXIS)) for array in layout.incidences))
+        incidences = Incidences(*(place(self.mesh, array, BY_BLOCK) for array in layout.incidences))
         self.data = Placed(placed[0], placed[1], incidences)
 
     def put_labels(self, z: NDArray[np.integer]) -> None:
@@ -168,8 +168,8 @@ class BlockedChains:
 
     def _place_labels(self, z: NDArray[np.integer]) -> None:
         z = np.append(z, np.zeros((len(z), 1)), axis=1).astype(np.int32)
-        free = place(self.mesh, z[:, self.layout.free], P(None, AXIS))
-        self.labels = Labels(free, place(self.mesh, z[:, self.layout.answered.ravel()], P()))
+        free = place(self.mesh, z[:, self.layout.free], BY_ITEM)
+        self.labels = Labels(free, place(self.mesh, z[:, self.layout.answered.ravel()], EVERYWHERE))
 
     def _see(self, totals: Totals) -> None:
         """Fetch what the chains need to know of their new labels."""

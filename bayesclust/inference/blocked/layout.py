@@ -8,7 +8,7 @@ which changes nothing, and bounds the memory that a block takes. Either kind of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,14 @@ class Incidences(NamedTuple):
     An answer about a pair counts as one about a triplet whose other two items are one and the same.
     """
 
-    start: IntArray  # (devices, blocks + 1) where a block's incidences begin
-    row: IntArray  # (devices, E) the item, as a row of its block
-    left: IntArray  # (devices, E) the other items, as places among those with answers
-    right: IntArray
-    code: IntArray  # (devices, E) row of the table of answers
-    with_left: IntArray  # (devices, E) its columns
-    with_right: IntArray
-    apart: IntArray
+    start: Any  # (devices, blocks + 1) where a block's incidences begin
+    row: Any  # (devices, E) the item, as a row of its block
+    left: Any  # (devices, E) the other items, as places among those with answers
+    right: Any
+    code: Any  # (devices, E) row of the table of answers
+    with_left: Any  # (devices, E) its columns
+    with_right: Any
+    apart: Any
 
 
 class Layout(NamedTuple):

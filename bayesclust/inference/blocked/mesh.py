@@ -8,11 +8,12 @@ from typing import Any
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
-from jax.sharding import PartitionSpec as P
 
 from bayesclust.typing import IntArray, NDArray
 
 AXIS = "item"
+P: Any = jax.sharding.PartitionSpec  # it has no types
+BY_BLOCK, BY_ITEM, EVERYWHERE = P(AXIS), P(None, AXIS), P()
 
 
 def make_mesh(devices: Sequence[Any] | None) -> Mesh:
@@ -30,7 +31,7 @@ def make_mesh(devices: Sequence[Any] | None) -> Mesh:
     return Mesh(np.array(jax.devices() if devices is None else list(devices)), (AXIS,))
 
 
-def place(mesh: Mesh, array: NDArray[Any], spec: P) -> jax.Array:
+def place(mesh: Mesh, array: NDArray[Any], spec: Any) -> jax.Array:
     """Lay an array out over the mesh; every process reads its own parts of it.
 
     Parameters
@@ -44,10 +45,10 @@ def place(mesh: Mesh, array: NDArray[Any], spec: P) -> jax.Array:
     -------
     jax.Array
     """
-    return jax.make_array_from_callback(array.shape, NamedSharding(mesh, spec), lambda index: array[index])
+    return jax.make_array_from_callback(array.shape, NamedSharding(mesh, spec), array.__getitem__)
 
 
-def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: P) -> jax.Array:
+def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> jax.Array:
     """Lay the rows of items out as the items lie; beyond the last item stands the first one's row.
 
     Parameters
@@ -64,8 +65,11 @@ def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: P) -> jax.
     jax.Array of shape (a, b, ...)
     """
     within = np.where(items < len(rows), items, 0)
-    shape = (*items.shape, *rows.shape[1:])
-    return jax.make_array_from_callback(shape, NamedSharding(mesh, spec), lambda index: rows[within[index[:2]]])
+
+    def part(index: Any) -> Any:
+        return rows[within[index[:2]]]
+
+    return jax.make_array_from_callback((*items.shape, *rows.shape[1:]), NamedSharding(mesh, spec), part)
 
 
 def everywhere(mesh: Mesh) -> Any:
@@ -79,7 +83,7 @@ def everywhere(mesh: Mesh) -> Any:
     -------
     callable
     """
-    return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, P()))
+    return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, EVERYWHERE))
 
 
-__all__ = ["AXIS", "everywhere", "make_mesh", "place", "place_rows"]
+__all__ = ["AXIS", "BY_BLOCK", "BY_ITEM", "EVERYWHERE", "everywhere", "make_mesh", "place", "place_rows"]

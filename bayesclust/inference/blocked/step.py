@@ -16,17 +16,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 from jax.extend.random import threefry_2x32
 from jax.sharding import Mesh
-from jax.sharding import PartitionSpec as P
 
 from bayesclust.inference.blocked.layout import Incidences
+from bayesclust.inference.blocked.mesh import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE
 from bayesclust.models.components.base import Components
 
-AXIS = "item"
 SLICE, CHOICE = 0, 1
-Array = jax.Array
+Array = Any  # of NumPy outside of compiled functions, of JAX inside; JAX's own functions are typed in part only
+lax: Any = jax.lax
 
 
 class Placed(NamedTuple):
@@ -120,15 +119,11 @@ class Step:
 
     def __init__(self, components: Components, mesh: Mesh, n_items: int, slice_size: int) -> None:
         self.components, self.n_items, self.slice_size = components, n_items, slice_size
-        data = Placed((P(AXIS), P(AXIS)), (P(None, AXIS), P(None, AXIS)), Incidences(*[P(AXIS)] * 8))  # type: ignore[arg-type]
-        labels = Labels(P(None, AXIS), P())  # type: ignore[arg-type]
+        data = Placed((BY_BLOCK, BY_BLOCK), (BY_ITEM, BY_ITEM), Incidences(*[BY_BLOCK] * 8))
+        labels, small = Labels(BY_ITEM, EVERYWHERE), EVERYWHERE
         place = partial(jax.shard_map, mesh=mesh, check_vma=False)
-        self.advance = jax.jit(
-            place(self._advance, in_specs=(data, labels, P(), P()), out_specs=(labels, P()))
-        )
-        self.count = jax.jit(
-            place(self._count, in_specs=(data, labels, P(), P()), out_specs=P()), static_argnums=()
-        )
+        self.advance = jax.jit(place(self._advance, in_specs=(data, labels, small, small), out_specs=(labels, small)))
+        self.count = jax.jit(place(self._count, in_specs=(data, labels, small, small), out_specs=small))
 
     def _advance(self, data: Placed, labels: Labels, given: Given, next_key: Array) -> tuple[Labels, Totals]:
         moved = jax.vmap(self._advance_one, in_axes=(None, 0, 0, 0))
@@ -192,10 +187,10 @@ class Step:
         )
 
     def _nothing(self, data: Placed, slots: int) -> Totals:
-        rows = tuple(row[0] for row in data.free[1])
-        size = data.free[0].shape[1]
-        shapes = jax.eval_shape(partial(self.components.statistics, jnp), rows, jax.ShapeDtypeStruct((size, slots), jnp.float64))
-        return Totals(tuple(jnp.zeros(s.shape, s.dtype) for s in shapes), jnp.ones(slots), jnp.zeros((), jnp.int64))
+        """Totals over no items."""
+        rows = tuple(row[0, :0] for row in data.free[1])
+        statistics = self.components.statistics(jnp, rows, jnp.zeros((0, slots)))
+        return Totals(statistics, jnp.ones(slots), jnp.zeros((), jnp.int64))
 
 
 def _over_devices(totals: Totals) -> Totals:

@@ -34,7 +34,7 @@ def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generato
     --------
     >>> import numpy as np
     >>> weights = draw_weights(np.array([30, 10]), 1.0, np.array([0.01, 0.02]), np.random.default_rng(0))
-    >>> len(weights) >= 2 and 0.95 < weights.sum() <= 1
+    >>> bool(len(weights) >= 2 and 0.95 < weights.sum() <= 1)
     True
     """
     gammas = rng.standard_gamma(np.append(sizes, alpha))

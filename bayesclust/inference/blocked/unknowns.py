@@ -39,7 +39,8 @@ class Unknowns:
     @property
     def sizes(self) -> IntArray:
         """Cluster sizes, (K,)."""
-        return np.rint(self.statistics[0]).astype(np.int64)
+        sizes: IntArray = np.rint(self.statistics[0]).astype(np.int64)
+        return sizes
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
         """Have these data and answers; `see` must follow."""
