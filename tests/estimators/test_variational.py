@@ -53,7 +53,7 @@ def test_posterior_serves_what_samplers_serve(fitted, data, views):
     assert posterior["z"].shape == (2, 30, 60)
     assert posterior["p"].dims == ("chain", "draw", "links_source")
     assert posterior["confusion"].shape == (2, 30, 1, 3, 3)
-    assert {"concentration", "base_scale", "base_strength"} <= set(posterior.data_vars)
+    assert {"concentration", "base_scale"} <= set(posterior.data_vars)
     assert len(bc.constraint_credibility(fitted)) == sum(map(len, views))
     assert bc.similarity_matrix(fitted.posterior_).shape == (60, 60)
     assert np.array_equal(bc.point_estimate(fitted.posterior_), fitted.labels_)

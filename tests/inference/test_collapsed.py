@@ -59,7 +59,7 @@ def test_a_draw_names_everything():
 
 def test_a_draw_leaves_out_what_is_fixed():
     X = np.random.default_rng(0).normal(size=(10, 2))
-    family = FullGaussian(scale=0.5, mean_precision=0.1).bind(X)
+    family = FullGaussian(scale=0.5, strength="learn", mean_precision=0.1).bind(X)
     sampler = CollapsedChain(TVClustProblem(family), np.zeros(10, int), np.random.default_rng(0), Moves())
     sampler.sweep()
     names = set(sampler.draw()[0])

@@ -6,14 +6,14 @@ Every Gaussian family has the same three hyper-parameters, in units of each colu
 - ``base_strength`` (nu0 - d - 1): how many observations that expectation is worth;
 - ``base_mean_precision`` (kappa0): precision of a cluster's mean relative to that of one item of the cluster.
 
-The scale of the clusters within the data decides the answer more than anything else, so the first two are learned, each
-under a log-normal prior that is wide enough for tight and for overlapping clusters. The third can be learned too, but is
-held at 0.05: real clusters have heavier tails than Gaussians, a small kappa0 makes a cluster of a few outliers dear, and a
-learned one grows to welcome them (`bayesclust.experiments.base_measure` compares these choices on generated data, with and
-without heavy tails). Where many items share one value
-of a column, a cluster of them has no variance and a likelihood without bound: against that, the priors are cut off
-below (at one pseudo-observation of a thousandth of the variance), and the expected variance has a floor, since a column
-recorded to a resolution r cannot show a variance under r**2 / 12, that of rounding.
+The scale of the clusters within the data decides the answer more than anything else, so the first is learned, under a
+log-normal prior that is wide enough for tight and for overlapping clusters. The other two can be learned too, but are held
+at 15 and at 0.05. Real columns are not Gaussian: values are recorded to few digits, many share one value (a detection
+limit), and tails are heavy. A cluster of items that share a value has no variance there and a likelihood without bound, so a
+learned strength runs to its least value and answers drown in spikes; a learned kappa0 grows to welcome clusters of a few
+outliers. `bayesclust.experiments.base_measure` compares these choices on generated data, Gaussian and not. Against spikes,
+too, the expected variance has a floor, since a column recorded to a resolution r cannot show a variance under r**2 / 12,
+that of rounding, and the priors of what is learned are cut off below.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from bayesclust.typing import ArrayLike
 
 SCALE_PRIOR = HyperPrior("base_scale", 0.5, 1.0, least=1e-3)
 STRENGTH_PRIOR = HyperPrior("base_strength", 15.0, 0.5, least=1.0)
+STRENGTH = 15.0
 MEAN_PRECISION = 0.05
 MEAN_PRECISION_PRIOR = HyperPrior("base_mean_precision", 0.1, 1.0, least=1e-4)
 

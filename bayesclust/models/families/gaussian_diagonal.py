@@ -25,6 +25,7 @@ from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import (
     MEAN_PRECISION,
+    STRENGTH,
     BoundIndependentColumns,
     gaussian_priors,
     standard_columns,
@@ -207,8 +208,9 @@ class DiagonalGaussian(base.Family):
     ----------
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance.
-    strength : float, HyperPrior or "learn", default "learn"
-        How many observations that expectation is worth (2 a0 - 2).
+    strength : float, HyperPrior or "learn", default 15
+        How many observations that expectation is worth (2 a0 - 2). Learned, it
+        gives in to columns in which many items share one value.
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has variance v_kj / kappa0 around the mean of the data.
         The default makes a cluster of few outliers dear; learned, it grows to welcome them.
@@ -232,7 +234,7 @@ class DiagonalGaussian(base.Family):
     """
 
     scale: float | str | base.HyperPrior = "learn"
-    strength: float | str | base.HyperPrior = "learn"
+    strength: float | str | base.HyperPrior = STRENGTH
     mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
     @property

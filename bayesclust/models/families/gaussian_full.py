@@ -26,7 +26,7 @@ from bayesclust._jit import kernel
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, BoundColumns, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
 
 
 class FullState(NamedTuple):
@@ -251,8 +251,9 @@ class FullGaussian(base.Family):
     ----------
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance (psi).
-    strength : float, HyperPrior or "learn", default "learn"
-        How many observations that expectation is worth (nu0 - d - 1 > 0).
+    strength : float, HyperPrior or "learn", default 15
+        How many observations that expectation is worth (nu0 - d - 1 > 0). Learned, it
+        gives in to columns in which many items share one value.
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
         The default makes a cluster of few outliers dear; learned, it grows to welcome them.
@@ -278,7 +279,7 @@ class FullGaussian(base.Family):
     """
 
     scale: float | str | base.HyperPrior = "learn"
-    strength: float | str | base.HyperPrior = "learn"
+    strength: float | str | base.HyperPrior = STRENGTH
     mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
     def bind(self, X: NDArray[np.float64]) -> BoundFullGaussian:

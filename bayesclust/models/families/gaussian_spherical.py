@@ -25,7 +25,7 @@ from scipy.special import gammaln
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.gaussian_spherical import SphericalComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, BoundColumns, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
 
 
 class SphericalState(NamedTuple):
@@ -206,8 +206,9 @@ class SphericalGaussian(base.Family):
     ----------
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of the mean variance of the columns.
-    strength : float, HyperPrior or "learn", default "learn"
-        How many observations that expectation is worth (2 a0 - 2).
+    strength : float, HyperPrior or "learn", default 15
+        How many observations that expectation is worth (2 a0 - 2). Learned, it
+        gives in to columns in which many items share one value.
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has variance v_k / kappa0 around the mean of the data.
         The default makes a cluster of few outliers dear; learned, it grows to welcome them.
@@ -231,7 +232,7 @@ class SphericalGaussian(base.Family):
     """
 
     scale: float | str | base.HyperPrior = "learn"
-    strength: float | str | base.HyperPrior = "learn"
+    strength: float | str | base.HyperPrior = STRENGTH
     mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
 
     def bind(self, X: NDArray[np.float64]) -> BoundSphericalGaussian:
