@@ -9,6 +9,7 @@ from bayesclust.inference import gibbs
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.scan_given import NONE_OPENED, prior_predictive, scan_given
+from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating
 from tests.judges.cases import learned
@@ -118,6 +119,21 @@ def test_draws_speak_of_the_same_posterior(name):
     assert statistics.keys() == other.draw()[1].keys()
     assert np.isnan(statistics["blocks_moved"])
     assert np.isnan(statistics["split_merge_accept"])
+
+
+@pytest.mark.parametrize("moves", [None, Moves(split_merge=3.0)], ids=str)
+def test_a_restored_chain_goes_on_to_the_last_bit(moves):
+    first, second = drawing(n=25, seed=3, alpha=2.0, moves=moves), drawing(n=25, seed=3, alpha=2.0, moves=moves)
+    for _ in range(20):
+        first.sweep(adapt=True)
+    second.restore(from_text(to_text(first.snapshot())))
+    for _ in range(20):
+        first.sweep()
+        second.sweep()
+        for one, other in zip(first.draw(), second.draw(), strict=True):
+            assert one.keys() == other.keys()
+            for name, value in one.items():
+                np.testing.assert_array_equal(other[name], value, err_msg=name)
 
 
 def test_items_far_away_leave_finite_states():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesclust.inference.collapsed import Moves, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import HOLES, MIXED, VARIANTS, all_views, bound_case, count_data, problem, with_holes
@@ -25,6 +26,11 @@ def simulated(name):
 @pytest.mark.parametrize("name", [*HOLES, "mixed with holes"])
 def test_exact_posterior(name):
     judge(problem(name, n=6, seed=1), MOVES["default"], 6000, seed=1)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_exact_posterior_with_parameters_drawn(name):
+    judge(problem(name, n=6, seed=1), None, 8000, 1, GibbsChain)
 
 
 def test_learned_hyper_parameter_of_one_part(rng):
