@@ -56,7 +56,7 @@ def test_notebooks_are_stripped_and_run(path, tmp_path):
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "strip the outputs"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the client and its event loop; the kernel below has its own filters
-        NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     words = [out.get("text", "") for cell in code for out in cell.outputs if out.get("name") == "stderr"]
     # tqdm says so where ipywidgets, which draw its bars, are not installed
     assert not [word for word in words if "Warning" in word and "IProgress not found" not in word]
