@@ -24,7 +24,7 @@ from bayesclust.models.answers import answers_plate
 from bayesclust.typing import BoolArray, IntArray
 
 TRIALS = 8
-"""Random mixtures of two labellings by which scopes are checked: one item that heeds one other escapes 10% of the time."""
+"""Random mixtures of two labellings by which scopes are checked: of two components, one item that heeds one other escapes in 10% of cases."""
 
 
 class Scope(NamedTuple):
@@ -65,7 +65,7 @@ class Scope(NamedTuple):
         inside = mine[:, self.items]
         off_first = inside.all(axis=2) & ~_close(mixed, first)
         off_second = (~inside).all(axis=2) & ~_close(mixed, second)
-        return not (off_first | off_second).any()
+        return not bool((off_first | off_second).any())
 
 
 def _close(a: Any, b: Any) -> BoolArray:

@@ -10,6 +10,7 @@ from numpyro.infer.gibbs import conditioned, with_conditioning
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
+from bayesclust.inference.numpyro_scopes import Scope
 from bayesclust.models import answer_sites
 
 N = 8
@@ -117,6 +118,24 @@ def test_views_are_checked_when_the_kernel_is_made():
         PartitionGibbs(model(), [LINKS, 3])
     with pytest.raises(ValueError, match=r"^the constraints 'links' are on 9 items, but X has 8"):
         PartitionGibbs(model(), [LINKS, PairwiseConstraints([(0, 1)], [True], n_items=N + 1)])
+
+
+@pytest.mark.parametrize(
+    ("items", "mixed", "kept"),
+    [
+        ([(0, 1), (1, 2)], [1.0, 9.0], True),  # the items of the second come from both labellings: it may be anything
+        ([(0, 1), (1, 2)], [4.0, 2.0], False),
+        ([(2, 3), (1, 2)], [4.0, 2.0], True),
+        ([(2, 3), (1, 2)], [1.0, 2.0], False),
+        ([(2,), (0,)], [4.0, 2.0], True),
+        ([(2,), (0,)], [4.0, np.nan], False),
+        (np.empty((2, 0), int), [1.0, 2.0], False),
+    ],
+)
+def test_elements_follow_the_labelling_that_their_items_come_from(items, mixed, kept):
+    scope = Scope("item", -1, np.array(items))
+    mine, first, second = np.array([[True, True, False, False]]), np.array([[1.0, 2.0]]), np.array([[4.0, 2.0]])
+    assert scope.kept(mine, np.array([mixed]), first, second) is kept
 
 
 @pytest.mark.parametrize("transform", [jax.vmap, jax.jit])
