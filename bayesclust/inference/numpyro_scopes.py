@@ -24,7 +24,7 @@ from bayesclust.models.answers import answers_plate
 from bayesclust.typing import BoolArray, IntArray
 
 TRIALS = 8
-"""Random mixtures of two labellings by which scopes are checked: of two components, one item that heeds one other escapes in 10% of cases."""
+"""Random mixtures of two labellings by which scopes are checked: one item that heeds one other escapes in 10% of cases."""
 
 
 class Scope(NamedTuple):
