@@ -56,6 +56,19 @@ def test_links_decide_where_the_data_cannot():
     assert counts[0, 0] / counts[:, 0].sum() == pytest.approx(flipped, abs=0.05)
 
 
+@pytest.mark.parametrize("sweeps", [0, 3])
+def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, monkeypatch, rng):
+    seen, sweep = [], MeanField.sweep
+    monkeypatch.setattr(MeanField, "sweep", lambda state: seen.append(state.trust) or sweep(state))
+    data = mixture(60)
+    case = problem_of(data, all_views(60, rng))
+    found = fit(case, init=rng.integers(4, size=60), trust_sweeps=sweeps)
+    assert not found.state.trust
+    number = seen.index(False)
+    assert 0 < number <= sweeps or number == sweeps == 0
+    assert not any(seen[number:])
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_path_never_falls_and_repeats(name, rng):
     family = FAMILIES[name]()
