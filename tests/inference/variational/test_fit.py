@@ -19,8 +19,8 @@ from bayesclust.models.priors import Concentration
 from tests.judges.cases import all_views, data_for, links, problem
 
 
-def mixture(n=120, d=2, k=4, seed=1):
-    return bc.datasets.make_mixture(n, d, k, separation=20.0, seed=seed)
+def mixture(n=120, d=2, k=4, seed=1, separation=20.0):
+    return bc.datasets.make_mixture(n, d, k, separation=separation, seed=seed)
 
 
 def problem_of(data, views=(), family="gaussian"):
@@ -82,7 +82,7 @@ def test_path_never_falls_and_repeats(name, rng):
 
 
 def test_stopping_early_is_told():
-    data = mixture()
+    data = mixture(separation=3.0)
     assert not fit(problem_of(data), max_sweeps=1, tolerance=1e-300, starts=1, kept=1).converged
 
 
