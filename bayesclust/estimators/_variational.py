@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust.checks import check_choice
+from bayesclust.checks import check_choice, check_items
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.variational.authors import fit_as_released, released_problem
 from bayesclust.inference.variational.draws import draw_mean_field
@@ -70,7 +70,7 @@ class VariationalMixin:
     ) -> tuple[TVClustProblem, dict[str, NDArray[Any]]]:
         """Set the attributes of a fit; return the model that was fitted and draws of the given shape from q."""
         if settings is None:
-            problem = released_problem(items, problem.views)
+            problem = released_problem(check_items(items), problem.views)  # the authors' family takes no missing cells
             fit = fit_as_released(problem)
         else:
             fit = fit_variational(problem, settings, rng, init)

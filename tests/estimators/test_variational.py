@@ -90,6 +90,15 @@ def test_an_end_before_convergence_is_told():
         assert not bc.TVClust(**SHORT, variational=short).fit(overlapping.X).converged_
 
 
+def test_missing_cells_where_the_family_takes_them(data):
+    holes = data.X.copy()
+    holes[3, 0] = np.nan
+    found = bc.TVClust(**SHORT, family="gaussian_diagonal").fit(holes)
+    assert bc.metrics.adjusted_rand(found.labels_, data.y) > 0.9
+    with pytest.raises(ValueError, match="X has NaN in row 3"):
+        bc.TVClust(**SHORT, family="gaussian_diagonal", variational="authors").fit(holes)
+
+
 def test_bad_settings_are_told_at_the_door(data):
     with pytest.raises(TypeError, match="variational is a int: pass"):
         bc.TVClust(**SHORT, variational=3).fit(data.X)
