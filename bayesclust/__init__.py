@@ -17,7 +17,8 @@ if TYPE_CHECKING:
         UniformNoise,
     )
     from bayesclust.estimators import DPMeans, RDPMeans, TVClust
-    from bayesclust.models import families
+    from bayesclust.inference.numpyro_kernel import PartitionGibbs
+    from bayesclust.models import answer_sites, families
     from bayesclust.posterior import (
         constraint_credibility,
         diagnose,
@@ -33,11 +34,13 @@ __all__ = [
     "DPMeans",
     "LinkNoise",
     "PairwiseConstraints",
+    "PartitionGibbs",
     "RDPMeans",
     "RelativeConstraints",
     "TVClust",
     "UniformNoise",
     "__version__",
+    "answer_sites",
     "constraint_credibility",
     "constraints",
     "datasets",
@@ -60,10 +63,12 @@ _HOME = {
     "DPMeans": "bayesclust.estimators",
     "LinkNoise": "bayesclust.constraints",
     "PairwiseConstraints": "bayesclust.constraints",
+    "PartitionGibbs": "bayesclust.inference.numpyro_kernel",
     "RDPMeans": "bayesclust.estimators",
     "RelativeConstraints": "bayesclust.constraints",
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
+    "answer_sites": "bayesclust.models",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",
     "datasets": "bayesclust.datasets",
