@@ -23,10 +23,10 @@ def X(rng):
 
 
 PARTS = [
-    (FullGaussian(), [2, 0]),
+    (FullGaussian(strength="learn", mean_precision=0.1), [2, 0]),
     (Categorical(concentration=0.7), slice(3, 5)),
     ("poisson", 5),
-    (DiagonalGaussian(mean_precision="learn"), [1]),
+    (DiagonalGaussian(strength=4.0, mean_precision="learn"), [1]),
     ("bernoulli", [-1]),
 ]
 
@@ -34,10 +34,10 @@ PARTS = [
 def test_is_the_sum_of_its_parts(X, rng):
     family = Product(PARTS).bind(X)
     alone = [
-        FullGaussian().bind(X[:, [2, 0]]),
+        FullGaussian(strength="learn", mean_precision=0.1).bind(X[:, [2, 0]]),
         Categorical(concentration=0.7).bind(X[:, 3:5]),
         Poisson().bind(X[:, 5:6]),
-        DiagonalGaussian(mean_precision="learn").bind(X[:, 1:2]),
+        DiagonalGaussian(strength=4.0, mean_precision="learn").bind(X[:, 1:2]),
         Bernoulli().bind(X[:, 6:]),
     ]
     hyper = family.sample_hyper(rng)
@@ -56,8 +56,8 @@ def test_hyper_parameters_of_one_name_get_numbers(X):
         "base_scale", "base_strength", "base_mean_precision", "base_concentration", "base_shape", "base_scale_2",
         "base_strength_2", "base_mean_precision_2", "base_strength_3",
     ]  # fmt: skip
-    # concentration is fixed, and the first mean precision is by default
-    assert family.free.tolist() == [0, 1, 4, 5, 6, 7, 8]
+    # the first mean precision, the concentration and the second strength are fixed
+    assert family.free.tolist() == [0, 1, 4, 5, 7, 8]
     assert family.hyper_priors[7].least == 1e-4
 
 
