@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from bayesclust.estimators import DPMeans, RDPMeans, TVClust
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
+    from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import answer_sites, families
     from bayesclust.posterior import (
         constraint_credibility,
@@ -39,6 +40,7 @@ __all__ = [
     "RelativeConstraints",
     "TVClust",
     "UniformNoise",
+    "VariationalSettings",
     "__version__",
     "answer_sites",
     "constraint_credibility",
@@ -68,6 +70,7 @@ _HOME = {
     "RelativeConstraints": "bayesclust.constraints",
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
+    "VariationalSettings": "bayesclust.inference.variational.settings",
     "answer_sites": "bayesclust.models",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",

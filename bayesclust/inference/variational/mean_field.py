@@ -8,9 +8,9 @@ where m and p(counts) are the marginal likelihoods with parameters and noise int
 sweep fixes the other factors at their optimum, updates the responsibilities colour by colour, which cannot lower the bound
 under the fixed factors, and then moves these to their new optimum, which cannot lower it either.
 
-Plain NumPy: what is parallel here are matrix products and logarithms of n x K arrays, which took no more processor time
-than under JAX at any size measured (300 x 7 to 100,000 x 8 and 20,000 x 38), while problems of a few hundred items, each of
-a shape of its own, would compile for longer than they run.
+Plain NumPy: what is parallel here are matrix products and logarithms of n x K arrays, which took
+less processor time than under JAX at most sizes measured (300 x 7 to 100,000 x 8 and 20,000 x 38), while problems of a few
+hundred items, each of a shape of its own, would compile for longer than they run.
 """
 
 from __future__ import annotations
