@@ -20,7 +20,7 @@ from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
-from bayesclust.inference.runner import Draws, Schedule, run_chains
+from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.inference.variational.settings import VariationalSettings
@@ -32,7 +32,7 @@ from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SAMPLERS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
-VARIATIONAL = "variational"
+BLOCKED, VARIATIONAL = "blocked", "variational"
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
@@ -41,7 +41,7 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    sampler : {"collapsed", "gibbs", "variational"}, default "collapsed"
+    sampler : {"collapsed", "gibbs", "blocked", "variational"}, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
         integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
         cheap sweeps, but it moves single items alone, and so can sit in a bad start unless `moves` gives it the moves of
@@ -229,8 +229,10 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         return tags
 
     def _check_settings(self) -> Schedule:
-        check_choice(self.sampler, "sampler", (*SAMPLERS, VARIATIONAL))
+        check_choice(self.sampler, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
         check_int(self.num_chains, "num_chains")
+        if self.sampler == BLOCKED and self.moves is not None:
+            raise ValueError("moves is given, but sampler='blocked' has no moves to choose from: leave moves=None.")
         if self.n_jobs is not None:
             check_int(self.n_jobs, "n_jobs")
         return Schedule(
@@ -239,21 +241,32 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
             check_int(self.thinning, "thinning"),
         )
 
-    def _starts(self, problem: TVClustProblem, seed: Generator) -> list[Callable[[], CollapsedChain]]:
+    def _starts(self, problem: TVClustProblem, seed: Generator) -> list[Callable[[], Chain]]:
+        given = self._start(problem.n_items)
+        rngs = seed.spawn(self.num_chains)
+
+        def partition(chain: int) -> IntArray:
+            if given is not None:
+                return given
+            number = dispersed_number(chain, problem.n_items)
+            return seeded_partition(problem.family.embedding(), number, rngs[chain])
+
+        if self.sampler == BLOCKED:
+            return [partial(self._blocked, problem, partition, rngs)]
         chain_type = SAMPLERS[self.sampler]
         moves = chain_type.default_moves(problem.n_items) if self.moves is None else self.moves
-        given = self._start(problem.n_items)
 
-        def start(chain: int, rng: Generator) -> Callable[[], CollapsedChain]:
-            def make() -> CollapsedChain:
-                z = given
-                if z is None:
-                    z = seeded_partition(problem.family.embedding(), dispersed_number(chain, problem.n_items), rng)
-                return chain_type(problem, z, rng, moves)
+        def start(chain: int) -> Chain:
+            return chain_type(problem, partition(chain), rngs[chain], moves)
 
-            return make
+        return [partial(start, chain) for chain in range(self.num_chains)]
 
-        return [start(chain, rng) for chain, rng in enumerate(seed.spawn(self.num_chains))]
+    @staticmethod
+    def _blocked(problem: TVClustProblem, partition: Callable[[int], IntArray], rngs: list[Generator]) -> Chain:
+        # imported here: it loads JAX, which the other samplers do without
+        from bayesclust.inference.blocked import BlockedChains
+
+        return BlockedChains(problem, np.stack([partition(chain) for chain in range(len(rngs))]), rngs)
 
     def _start(self, n_items: int) -> IntArray | None:
         """The partition given to start from; None for dispersed ones."""

@@ -109,7 +109,7 @@ BAD = {
     "no such sampler": (
         lambda: bc.TVClust(sampler="nuts").fit(X),
         ValueError,
-        'sampler must be "collapsed" or "gibbs" or "variational"; got \'nuts\'.',
+        'sampler must be "collapsed" or "gibbs" or "blocked" or "variational"; got \'nuts\'.',
     ),
     "no such family": (
         lambda: bc.TVClust(family="poisson").fit(X),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -88,16 +89,10 @@ class Unknowns:
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that `restore` needs."""
-        walk = self.hyper_sampler
         return {
             "generator": self.rng.bit_generator.state,
             "hyper": self.hyper.copy(),
-            "hyper_sampler": {
-                "log_step": walk.log_step.copy(),
-                "steps": walk.steps,
-                "mean": walk.mean.copy(),
-                "scatter": walk.scatter.copy(),
-            },
+            "hyper_sampler": copy.deepcopy(self.hyper_sampler.snapshot()),
             "alpha": self.alpha,
             "noise": [{name: np.array(value) for name, value in noise.items()} for noise in self.noise],
             "key": self.key.copy(),
@@ -109,8 +104,7 @@ class Unknowns:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where a snapshot was taken, bit for bit."""
         self.rng.bit_generator.state = snapshot["generator"]
-        for name, value in snapshot["hyper_sampler"].items():
-            setattr(self.hyper_sampler, name, value if name == "steps" else np.array(value))
+        self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
         self.hyper, self.alpha = np.array(snapshot["hyper"]), snapshot["alpha"]
         self.noise = [{name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]]
         self.key, self.least = np.array(snapshot["key"], np.uint32), np.array(snapshot["least"])
