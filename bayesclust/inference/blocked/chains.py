@@ -26,7 +26,8 @@ from bayesclust.typing import FloatArray, NDArray
 # a processor's blocks should stay in its cache
 BLOCK_SIZE = {"cpu": 256}
 BLOCK_SIZE_ELSEWHERE = 131_072
-SLOT_MULTIPLE = 8
+# slots beyond those needed cost time in large data; in small data compiling anew costs more
+MANY_ITEMS, SLOT_MULTIPLE, SLOT_MULTIPLE_IF_FEW = 50_000, 8, 32
 SPARE_MULTIPLES = 1
 
 
@@ -42,9 +43,9 @@ class BlockedChains:
         One per chain; the draws of a chain depend on nothing else.
     devices : sequence of jax devices or None, default None
         Devices that share the data; None takes all. The draws do not depend on them, up to rounding.
-    slot_multiple : int, default 8
+    slot_multiple : int or None, default None
         The number of slots, for clusters and new ones, is a multiple of this, since every other number compiles anew.
-        The draws do not depend on it.
+        None takes 8 for many items and 32 for few. The draws do not depend on it.
     block_size : int or None, default None
         Most items that a device works on at once, over all chains: bounds the memory beside the data. None chooses by
         the kind of device.
@@ -74,10 +75,12 @@ class BlockedChains:
         rngs: Sequence[Generator],
         *,
         devices: Sequence[Any] | None = None,
-        slot_multiple: int = SLOT_MULTIPLE,
+        slot_multiple: int | None = None,
         block_size: int | None = None,
     ) -> None:
-        self.number_of_chains, self.slot_multiple, self.slots = len(rngs), slot_multiple, 0
+        self.number_of_chains, self.slots = len(rngs), 0
+        few = problem.n_items < MANY_ITEMS
+        self.slot_multiple = slot_multiple or (SLOT_MULTIPLE_IF_FEW if few else SLOT_MULTIPLE)
         self.mesh = make_mesh(devices)
         largest = block_size or BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
         self.block_size = max(largest // self.number_of_chains, 1)
