@@ -38,14 +38,13 @@ def draws_of(made, number):
 
 def comparison(case, number, seed, **options):
     states, values = exact.log_posterior(case.family, case.views, case.concentration)
-    result = exact.compare(draws_of(bundle(case, seed, **options), number), states, values)
-    assert result.number > 5, "hardly any partition was compared"
-    return result
+    return exact.compare(draws_of(bundle(case, seed, **options), number), states, values)
 
 
 def judge(case, number, seed, **options):
     result = comparison(case, number, seed, **options)
     assert result.agrees, result
+    assert result.number > 5, "hardly any partition was compared"
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -62,32 +61,35 @@ def test_without_side_information():
     judge(replace(problem("gaussian", n=6, seed=3), views=()), 500, seed=3)
 
 
-def test_known_noise_and_concentration(rng):
-    case = problem("gaussian_spherical", n=5, seed=4)
-    judge(TVClustProblem(case.family, known_views(5, rng), Concentration(fixed=0.7)), 500, seed=4)
+def known():
+    views = known_views(5, np.random.default_rng(4))
+    return TVClustProblem(problem("gaussian_spherical", n=5, seed=4).family, views, Concentration(fixed=0.7))
+
+
+def test_known_noise_and_concentration():
+    judge(known(), 500, seed=4)
 
 
 def test_learned_hyper_parameter():
     judge(learning(LEARNED["counts"], 5, 5), 500, seed=5)
 
 
-def noticed(case):
-    result = comparison(case, 400, seed=6)
-    return not result.agrees
+def noticed():
+    return not comparison(known(), 300, seed=6).agrees
 
 
 def test_without_new_sticks_it_is_noticed(monkeypatch):
     """A fault: nothing is seen beyond one new cluster."""
     right = unknowns.draw_weights
     monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1])
-    assert noticed(problem("gaussian", n=5, seed=6))
+    assert noticed()
 
 
 def test_slices_forgotten_are_noticed(monkeypatch):
     """A fault: sticks as if every slice were as high as its cluster."""
     right = unknowns.draw_weights
     monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, alpha, least, rng: right(sizes, alpha, 0 * least + 1, rng))
-    assert noticed(problem("gaussian", n=5, seed=6))
+    assert noticed()
 
 
 def test_items_of_several_colours_at_once_are_noticed(monkeypatch):
@@ -105,7 +107,7 @@ def test_items_of_several_colours_at_once_are_noticed(monkeypatch):
         return right._replace(answered=flat, incidences=incidences)
 
     monkeypatch.setattr("bayesclust.inference.blocked.chains.make_layout", one_block)
-    assert noticed(problem("gaussian", n=5, seed=6))
+    assert noticed()
 
 
 @pytest.mark.slow
@@ -124,6 +126,6 @@ def test_learned_hyper_parameter_at_length(free, seed):
 
 
 @pytest.mark.slow
-def test_answers_taken_as_certain_by_few(rng):
+def test_answers_that_are_all_but_certain(rng):
     case = problem("gaussian", n=7, seed=40)
     judge(replace(case, views=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)), 1500, seed=40, chains=32)
