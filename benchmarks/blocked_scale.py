@@ -97,8 +97,8 @@ def run() -> list[dict[str, Any]]:
         rows.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
         row = rows[-1]
         print(
-            f"  n = {n:8d}: {row['seconds']:8.3f} s ({row['cpu_seconds']:.3f} s of processors) a sweep, {row['slots']} slots, "
-            f"{row['bytes'] / n:.0f} bytes per item at the peak ({row['bytes_before_chain'] / n:.0f} before the chain)",
+            f"  n = {n:8d}: {row['seconds']:8.3f} s ({row['cpu_seconds']:.3f} s of processors) a sweep, "
+            f"{row['slots']} slots, {row['bytes'] / n:.0f} bytes per item at the peak ({row['bytes_before_chain'] / n:.0f} before the chain)",
             flush=True,
         )
     extra = (rows[-1]["bytes"] - rows[0]["bytes"]) / (rows[-1]["n"] - rows[0]["n"])

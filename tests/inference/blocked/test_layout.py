@@ -8,8 +8,8 @@ import pytest
 from bayesclust.constraints.coloring import constraint_graph
 from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.blocked.layout import Incidences, make_layout
-from bayesclust.inference.blocked.sticks import draw_weights
 from bayesclust.inference.blocked.step import Given, site_logits, uniforms
+from bayesclust.inference.blocked.sticks import draw_weights
 from tests.judges.cases import all_views, links
 
 N, K = 23, 4
