@@ -98,7 +98,8 @@ def run() -> list[dict[str, Any]]:
         row = rows[-1]
         print(
             f"  n = {n:8d}: {row['seconds']:8.3f} s ({row['cpu_seconds']:.3f} s of processors) a sweep, "
-            f"{row['slots']} slots, {row['bytes'] / n:.0f} bytes per item at the peak ({row['bytes_before_chain'] / n:.0f} before the chain)",
+            f"{row['slots']} slots, {row['bytes'] / n:.0f} bytes per item at the peak "
+            f"({row['bytes_before_chain'] / n:.0f} before the chain)",
             flush=True,
         )
     extra = (rows[-1]["bytes"] - rows[0]["bytes"]) / (rows[-1]["n"] - rows[0]["n"])

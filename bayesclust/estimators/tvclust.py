@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
@@ -14,15 +13,14 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._samplers import VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.checkpoint import Checkpoint
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
-from bayesclust.inference.gibbs import GibbsChain
-from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
+from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
@@ -31,8 +29,6 @@ from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-SAMPLERS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
-BLOCKED, VARIATIONAL = "blocked", "variational"
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
@@ -213,9 +209,9 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
             self._family = problem.family
             self.posterior_ = self._tree(Draws(drawn, {}, False), problem, items)
             return self
-        draws = run_chains(
-            self._starts(problem, seed), schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store
-        )
+        given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
+        starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
+        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
         self._family = problem.family
         self.posterior_ = self._tree(draws, problem, items)
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
@@ -229,10 +225,8 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         return tags
 
     def _check_settings(self) -> Schedule:
-        check_choice(self.sampler, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
+        check_sampler(self.sampler, self.moves)
         check_int(self.num_chains, "num_chains")
-        if self.sampler == BLOCKED and self.moves is not None:
-            raise ValueError("moves is given, but sampler='blocked' has no moves to choose from: leave moves=None.")
         if self.n_jobs is not None:
             check_int(self.n_jobs, "n_jobs")
         return Schedule(
@@ -240,33 +234,6 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
             check_int(self.num_samples, "num_samples"),
             check_int(self.thinning, "thinning"),
         )
-
-    def _starts(self, problem: TVClustProblem, seed: Generator) -> list[Callable[[], Chain]]:
-        given = self._start(problem.n_items)
-        rngs = seed.spawn(self.num_chains)
-
-        def partition(chain: int) -> IntArray:
-            if given is not None:
-                return given
-            number = dispersed_number(chain, problem.n_items)
-            return seeded_partition(problem.family.embedding(), number, rngs[chain])
-
-        if self.sampler == BLOCKED:
-            return [partial(self._blocked, problem, partition, rngs)]
-        chain_type = SAMPLERS[self.sampler]
-        moves = chain_type.default_moves(problem.n_items) if self.moves is None else self.moves
-
-        def start(chain: int) -> Chain:
-            return chain_type(problem, partition(chain), rngs[chain], moves)
-
-        return [partial(start, chain) for chain in range(self.num_chains)]
-
-    @staticmethod
-    def _blocked(problem: TVClustProblem, partition: Callable[[int], IntArray], rngs: list[Generator]) -> Chain:
-        # imported here: it loads JAX, which the other samplers do without
-        from bayesclust.inference.blocked import BlockedChains
-
-        return BlockedChains(problem, np.stack([partition(chain) for chain in range(len(rngs))]), rngs)
 
     def _start(self, n_items: int) -> IntArray | None:
         """The partition given to start from; None for dispersed ones."""

@@ -1,0 +1,55 @@
+"""The samplers by name, and how their chains start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.checks import check_choice
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.runner import Chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.starts import dispersed_number, seeded_partition
+from bayesclust.typing import IntArray
+
+ONE_BY_ONE: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
+BLOCKED, VARIATIONAL = "blocked", "variational"
+
+
+def check_sampler(name: object, moves: Moves | None) -> None:
+    """Refuse a sampler that there is not, or moves that it has not."""
+    check_choice(name, "sampler", (*ONE_BY_ONE, BLOCKED, VARIATIONAL))
+    if name == BLOCKED and moves is not None:
+        raise ValueError("moves is given, but sampler='blocked' has no moves to choose from: leave moves=None.")
+
+
+def chain_starts(
+    name: str, problem: TVClustProblem, given: IntArray | None, moves: Moves | None, rngs: list[Generator]
+) -> list[Callable[[], Chain]]:
+    """One callable per chain, or one for all where they advance together; from a given partition or dispersed ones."""
+
+    def partition(chain: int) -> IntArray:
+        if given is not None:
+            return given
+        number = dispersed_number(chain, problem.n_items)
+        return seeded_partition(problem.family.embedding(), number, rngs[chain])
+
+    def blocked() -> Chain:
+        # imported here: it loads JAX, which the other samplers do without
+        from bayesclust.inference.blocked import BlockedChains
+
+        return BlockedChains(problem, np.stack([partition(chain) for chain in range(len(rngs))]), rngs)
+
+    if name == BLOCKED:
+        return [blocked]
+    chain_type = ONE_BY_ONE[name]
+    chosen = chain_type.default_moves(problem.n_items) if moves is None else moves
+
+    def one_by_one(chain: int) -> Chain:
+        return chain_type(problem, partition(chain), rngs[chain], chosen)
+
+    return [partial(one_by_one, chain) for chain in range(len(rngs))]
