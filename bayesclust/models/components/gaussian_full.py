@@ -17,17 +17,24 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma, multigammaln
+from scipy.special import digamma, gammaln, multigammaln
 
 from bayesclust.models.components.base import Components, Terms
 from bayesclust.typing import FloatArray, IntArray
 
 
 class FullComponents(Components):
-    """Statistics: weights (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset (K,)."""
+    """Statistics: weights (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset (K,).
+
+    JAX makes use of the symmetry of x x'. NumPy has other ways: arrays of all products of columns, fresh in every sweep, would
+    cost it several times what the matrix products cost.
+    """
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
         (X,) = rows
+        if xp is np:
+            weighted = weight.T[:, :, None] * X
+            return weight.sum(axis=0), weighted.sum(axis=1), np.swapaxes(weighted, 1, 2) @ X
         d = X.shape[1]
         first, second, where = _triangle(d)
         # products of columns once each: half the work of x x', and one matrix product for all clusters
@@ -37,6 +44,11 @@ class FullComponents(Components):
     def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
         root, centre, offset = terms
         (X,) = rows
+        if xp is np:
+            number, d = centre.shape
+            standard = (X @ root.reshape(number * d, d).T).reshape(-1, number, d)
+            standard -= centre
+            return offset - 0.5 * np.einsum("nkd,nkd->nk", standard, standard)
         first, second, _ = _triangle(X.shape[1])
         # |R x - R mu|^2 multiplied out: x' (R'R) x by the products of columns, as for the statistics
         transposed = xp.swapaxes(root, 1, 2)
@@ -101,4 +113,4 @@ def _log_diagonal(triangle: FloatArray) -> FloatArray:
 
 
 def _log_gamma(a: FloatArray, d: int) -> FloatArray:
-    return np.array([multigammaln(value, d) for value in a])
+    return np.asarray(0.25 * d * (d - 1) * math.log(math.pi) + gammaln(a[:, None] - 0.5 * np.arange(d)).sum(axis=1))
