@@ -26,7 +26,7 @@ from bayesclust.typing import FloatArray, IntArray
 class FullComponents(Components):
     """Statistics: weights (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset (K,).
 
-    JAX makes use of the symmetry of x x'. NumPy has other ways: arrays of all products of columns, fresh in every sweep, would
+    JAX makes use of the symmetry of x x'. NumPy does not: arrays of all products of columns, fresh in every sweep, would
     cost it several times what the matrix products cost.
     """
 
