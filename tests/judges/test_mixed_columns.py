@@ -10,6 +10,7 @@ from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import HOLES, MIXED, VARIANTS, all_views, bound_case, count_data, problem, with_holes
+from tests.judges.test_blocked import judge as judge_blocked
 from tests.judges.test_enumeration import MOVES, judge
 from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
 
@@ -31,6 +32,10 @@ def test_exact_posterior(name):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_exact_posterior_with_parameters_drawn(name):
     judge(problem(name, n=6, seed=1), None, 8000, 1, GibbsChain)
+
+
+def test_exact_posterior_by_blocks():
+    judge_blocked(problem("mixed with holes", n=5, seed=3), 500, seed=3)
 
 
 def test_learned_hyper_parameter_of_one_part(rng):
