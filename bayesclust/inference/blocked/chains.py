@@ -25,7 +25,7 @@ from bayesclust.typing import FloatArray, NDArray
 
 # a processor's blocks should stay in its cache
 BLOCK_SIZE = {"cpu": 256}
-BLOCK_SIZE_ELSEWHERE = 131_072
+BLOCK_SIZE_ELSEWHERE, LEAST_BLOCK_SIZE = 131_072, 128
 # slots beyond those needed cost time in large data; in small data compiling anew costs more
 MANY_ITEMS, SLOT_MULTIPLE, SLOT_MULTIPLE_IF_FEW = 50_000, 8, 32
 SPARE_MULTIPLES = 1
@@ -47,8 +47,8 @@ class BlockedChains:
         The number of slots, for clusters and new ones, is a multiple of this, since every other number compiles anew.
         None takes 8 for many items and 32 for few. The draws do not depend on it.
     block_size : int or None, default None
-        Most items that a device works on at once, over all chains: bounds the memory beside the data. None chooses by
-        the kind of device.
+        Most items of a chain that a device works on at once: bounds the memory beside the data. None chooses by the kind
+        of device and the number of chains. The draws do not depend on it.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class BlockedChains:
         few = problem.n_items < MANY_ITEMS
         self.slot_multiple = slot_multiple or (SLOT_MULTIPLE_IF_FEW if few else SLOT_MULTIPLE)
         self.mesh = make_mesh(devices)
-        largest = block_size or BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
-        self.block_size = max(largest // self.number_of_chains, 1)
+        usual = BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
+        self.block_size = block_size or max(usual // self.number_of_chains, LEAST_BLOCK_SIZE)
         self.whole = everywhere(self.mesh)
         components = problem.family.components()
         self.unknowns = [Unknowns(problem, components, rng) for rng in rngs]
