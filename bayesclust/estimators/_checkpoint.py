@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -56,17 +57,26 @@ def fingerprint(
     dict
     """
     words = {name: _word(value) for name, value in settings.items() if name not in LATER}
-    answers = [_digest(view.items, view.answers, view.source) + f" {view.name} {view.noise!r}" for view in views]
+    answers = [_digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}" for view in views]
     words |= {"version": version("bayesclust"), "data": _digest(items), "constraints": "; ".join(answers)}
     if isinstance(seed, Generator):
-        return words | {"random_state": _word(str(seed.bit_generator.state))}
+        # the chains' generators are spawned from the seed sequence, which spawning changes and drawing does not
+        source = getattr(seed.bit_generator.seed_seq, "state", None)
+        return words | {"random_state": _word(f"{seed.bit_generator.state} {source}")}
     return words | {"drawn seed" if settings["random_state"] is None else "random_state": int(seed)}
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, (str, int, float)) or value is None:
-        return str(value) if len(str(value)) < 100 else _digest(np.frombuffer(str(value).encode(), np.uint8))
-    return _digest(value) if isinstance(value, np.ndarray) else repr(value)
+    if isinstance(value, np.ndarray):
+        return _digest(value)
+    word = _exact(value) if not isinstance(value, (str, np.generic)) else str(value)
+    return word if len(word) < 100 else _digest(np.frombuffer(word.encode(), np.uint8))
+
+
+def _exact(value: Any) -> str:
+    """The representation with all elements and digits of arrays inside."""
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        return repr(value)
 
 
 def _digest(*arrays: Any) -> str:

@@ -179,7 +179,9 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same call goes on from
             there, and its result is bit for bit that of a run never stopped; with a larger `num_samples` it goes on
-            to the longer run. With ``random_state=None`` the seed that was drawn is kept there too.
+            to the longer run. With ``random_state=None`` the seed that was drawn is kept there too; a Generator must be
+            in the state that it was in at the first call. A kill costs a few seconds of work. `xarray.open_datatree`
+            reads the directory, also while the run goes on.
 
         Returns
         -------
@@ -188,7 +190,8 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         Raises
         ------
         ValueError
-            Also if the checkpoint is of another run, naming what differs.
+            Also if the checkpoint is damaged or of another run (data, answers, version, any setting but `num_samples`,
+            `loss`, `n_jobs` and `progress`), naming what differs.
         """
         schedule, settings = self._check_settings(), check_variational(self.variational)
         loss = as_loss(self.loss)

@@ -3,7 +3,10 @@
 A store is a directory with the groups ``posterior`` and ``sample_stats``, arrays (chain, draw, ...) that xarray opens, and
 one group per entry of the run under ``state``, whose attribute holds a snapshot of the chain and says how many draws are
 valid. Draws are written before the snapshot that counts them, each file in one atomic step; what a killed run wrote beyond
-its last snapshot is drawn again, to the same values.
+its last snapshot is drawn again, to the same values. Draws still to come show as -1 (labels and counts) or nan.
+
+On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually saves most of it; a
+snapshot, of which there is one per chain, takes about 35 bytes per item.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from bayesclust.inference.snapshots import from_text, to_text
 FORMAT = 1
 CHUNK_BYTES, CHUNK_DRAWS = 1 << 22, 100
 SECONDS = 5.0
-"""A kill loses at most about as much work as this."""
+"""A kill loses at most about as much work as this, or as `SHARE` allows where saving takes long."""
+SHARE = 0.03
+"""Part of a chain's time that may go into saving."""
 GROUPS = ("posterior", "sample_stats")
 
 
@@ -71,9 +76,12 @@ class Checkpoint:
                 "give another path, or remove it to start anew."
             )
 
-    def record(self, entry: int, size: int) -> Record:
-        """The part of the store that belongs to one entry of the run, of `size` draws."""
-        return Record(self, entry, size)
+    def record(self, entry: int, entries: int, size: int) -> Record:
+        """The part of the store that belongs to one entry of the run of so many, of `size` draws.
+
+        Entries are all of the same number of chains: the first ones of the store belong to the first entry, and so on.
+        """
+        return Record(self, entry, entries, size)
 
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw, and as long as the longest run asked for."""
@@ -93,6 +101,7 @@ class Checkpoint:
                 shape=(self.number_of_chains, size, *value.shape),
                 chunks=(1, draws, *(max(length, 1) for length in value.shape)),
                 dtype=value.dtype,
+                fill_value=_fill(value.dtype),
                 dimension_names=("chain", "draw", *own),
             )
 
@@ -103,8 +112,8 @@ class Record:
     Parameters
     ----------
     checkpoint : Checkpoint
-    entry : int
-        Its number in the run.
+    entry, entries : int
+        Its number in the run, and how many there are.
     size : int
         Draws asked for.
 
@@ -114,27 +123,53 @@ class Record:
         Number of chains, if it is several.
     """
 
-    def __init__(self, checkpoint: Checkpoint, entry: int, size: int) -> None:
-        self.checkpoint, self.entry, self.size = checkpoint, entry, size
+    def __init__(self, checkpoint: Checkpoint, entry: int, entries: int, size: int) -> None:
+        self.checkpoint, self.entry, self.entries, self.size = checkpoint, entry, entries, size
         self.width: int | None = None
         self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
         self.saved = 0
-        self.last = time.monotonic()
+        self.last, self.pause = time.monotonic(), SECONDS
 
     def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:
-        """The last snapshot, if there is one, and the valid draws by group: arrays (draw, ...)."""
-        import zarr
+        """The last snapshot, if there is one, and the valid draws by group: arrays (draw, ...).
 
+        Raises
+        ------
+        ValueError
+            If they cannot be read.
+        """
         state = self._state()
         draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
         if state is None:
             return None, draws
         self.saved, self.width = int(state["draws"]), state["width"]
         for group in GROUPS if self.saved else ():
-            for name, array in zarr.open_group(self.checkpoint.path / group, mode="r").arrays():
-                values = np.asarray(array[self.chains, : self.saved])
-                draws[group][name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
+            draws[group] = self._draws(group)
         return state, draws
+
+    def _draws(self, group: str) -> dict[str, NDArray[Any]]:
+        import zarr
+
+        draws, where = {}, self.checkpoint.path / group
+        try:
+            for name, array in zarr.open_group(where, mode="r").arrays():
+                where = self.checkpoint.path / group / name
+                values = np.asarray(array[self.chains, : self.saved])
+                draws[name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError):  # whatever zarr and its codecs say of a torn file
+            raise ValueError(
+                f"the draws in the checkpoint, {str(where)!r}, cannot be read: remove the checkpoint to start anew."
+            ) from None
+        return draws
+
+    def check(self, width: int | None) -> None:
+        """Refuse entries of several sizes, whose places in the store would overlap."""
+        number, entries = self.checkpoint.number_of_chains, self.entries
+        if (width or 1) * entries != number:
+            raise ValueError(
+                f"entry {self.entry} has {width or 1} of the checkpoint's {number} chains, in {entries} entries: give all "
+                "entries of a run with a checkpoint the same number of chains."
+            )
 
     @property
     def chains(self) -> slice:
@@ -144,33 +179,31 @@ class Record:
 
     def due(self) -> bool:
         """Whether it is time to save."""
-        return time.monotonic() - self.last > SECONDS
+        return time.monotonic() - self.last > self.pause
 
     def save(self, chain: Any, sweeps: int, draws: Mapping[str, Mapping[str, NDArray[Any]]], number: int) -> None:
         """Write the draws that are new, then the state of the chain after `sweeps` sweeps and `number` draws."""
+        begun = time.monotonic()
         for group, variables in draws.items() if number > self.saved else ():
             for name, values in variables.items():
-                new = values[self.saved : number]
-                single = self.width is None
-                array = self.checkpoint.array(group, name, np.asarray(new[0] if single else new[0, 0]), self.size)
-                array[self.chains, self.saved : number] = new[None] if single else np.moveaxis(new, 1, 0)
+                self._write(group, name, values if self.width else values[:, None], number)
         text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": chain.snapshot()})
-        content = {"zarr_format": 3, "node_type": "group", "attributes": {"snapshot": text}}
-        self._replace(json.dumps(content))
+        above = self.file.parent.parent / "zarr.json"
+        with self.checkpoint.lock:
+            if not above.exists():
+                _write_group(above, {})
+        _write_group(self.file, {"snapshot": text})
         self.saved, self.last = number, time.monotonic()
+        self.pause = max(SECONDS, (self.last - begun) / SHARE)
 
-    def _replace(self, text: str) -> None:
-        """Write the state so that after a kill, or a loss of power, there is the old one or the new one."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        parent = self.file.parent.parent / "zarr.json"
-        if not parent.exists():
-            parent.write_text(json.dumps({"zarr_format": 3, "node_type": "group", "attributes": {}}))
-        partial = self.file.with_name("zarr.json.partial")
-        with partial.open("w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self.file)
+    def _write(self, group: str, name: str, values: NDArray[Any], number: int) -> None:
+        """Write whole chunks, from `values` (draw, chain, ...): nothing is read of what a killed run left there."""
+        array = self.checkpoint.array(group, name, values[0, 0], self.size)
+        chunk, chains = array.chunks[1], self.chains
+        first, end = self.saved - self.saved % chunk, min(-(-number // chunk) * chunk, array.shape[1])
+        block = np.full((chains.stop - chains.start, end - first, *values.shape[2:]), array.fill_value, values.dtype)
+        block[:, : number - first] = np.moveaxis(values[first:number], 1, 0)
+        array[chains, first:end] = block
 
     def _state(self) -> dict[str, Any] | None:
         if not self.file.exists():
@@ -183,6 +216,21 @@ class Record:
                 "start anew."
             ) from None
         return state
+
+
+def _fill(dtype: np.dtype[Any]) -> Any:
+    return {"f": np.nan, "i": -1}.get(dtype.kind, 0)
+
+
+def _write_group(file: Path, attributes: dict[str, Any]) -> None:
+    """Write a group's file so that after a kill, or a loss of power, there is the old one or the new one."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name("zarr.json.partial")
+    with partial.open("w") as stream:
+        json.dump({"zarr_format": 3, "node_type": "group", "attributes": attributes}, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    partial.replace(file)
 
 
 def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -202,7 +250,10 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         If the path holds something else.
     """
     directory = Path(path)
-    if not directory.exists() or (directory.is_dir() and not any(directory.iterdir())):
+    if not directory.exists():
+        return None
+    # a run killed at its very first write leaves a partial file
+    if directory.is_dir() and all(file.suffix == ".partial" for file in directory.iterdir()):
         return None
     try:
         attributes = json.loads((directory / "zarr.json").read_text())["attributes"]

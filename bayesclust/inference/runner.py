@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from bayesclust.inference.checkpoint import Checkpoint
+from bayesclust.inference.checkpoint import Checkpoint, Record
 
 
 class Chain(Protocol):
@@ -115,24 +115,25 @@ class Draws:
 class _Entry:
     """A chain of the run, or several that advance together, with their draws."""
 
-    def __init__(
-        self, start: Callable[[], Chain], schedule: Schedule, number: int, checkpoint: Checkpoint | None
-    ) -> None:
-        self.start, self.schedule = start, schedule
+    def __init__(self, start: Callable[[], Chain], schedule: Schedule, record: Record | None) -> None:
+        self.start, self.schedule, self.record = start, schedule, record
         self.store, self.statistics = _Store(schedule.num_samples), _Store(schedule.num_samples)
-        self.record = None if checkpoint is None else checkpoint.record(number, schedule.num_samples)
 
     def work(self, stop: threading.Event, bar: Any) -> None:
         """Sweep from where the checkpoint, if any, has got to."""
         schedule, state = self.schedule, self._load()
         first = 0 if state is None else min(int(state["sweeps"]), schedule.length)
-        if self.store.number == schedule.num_samples:
-            bar.update(first * (self.store.width or 1))
-            return
-        chain = self.start()
-        width = self.store.width = self.statistics.width = getattr(chain, "number_of_chains", None)
+        finished = self.store.number == schedule.num_samples
+        chain = None if finished else self.start()
+        width = self.store.width if chain is None else getattr(chain, "number_of_chains", None)
+        self.store.width = self.statistics.width = width
         if width is not None:
             bar.total += (width - 1) * schedule.length
+        if chain is None:
+            bar.update(first * (width or 1))
+            return
+        if self.record is not None:
+            self.record.check(width)
         if state is not None:
             chain.restore(state["chain"])
         bar.update(first * (width or 1))
@@ -203,7 +204,10 @@ def run_chains(
         If interrupted before any chain had drawn once.
     """
     stop, number = threading.Event(), len(starts)
-    entries = [_Entry(start, schedule, c, checkpoint) for c, start in enumerate(starts)]
+    entries = [
+        _Entry(start, schedule, None if checkpoint is None else checkpoint.record(c, number, schedule.num_samples))
+        for c, start in enumerate(starts)
+    ]
     total = number * schedule.length
     bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if progress else True)
     workers = min(number, n_jobs or os.cpu_count() or 1)

@@ -50,6 +50,10 @@ def test_a_generator_is_known_by_its_state(fit):
     assert_same(fit(random_state=np.random.default_rng(4)), fit(random_state=np.random.default_rng(4)))
     with pytest.raises(ValueError, match=r"with other random_state: "):
         fit(random_state=np.random.default_rng(5))
+    spawned = np.random.default_rng(4)
+    spawned.spawn(1)  # draws the same, and has other children
+    with pytest.raises(ValueError, match=r"with other random_state: "):
+        fit(random_state=spawned)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +65,8 @@ def test_a_generator_is_known_by_its_state(fit):
         ({"family": "gaussian_diagonal"}, "family"),
         ({"family": bc.families.FullGaussian(scale=0.3)}, "family"),
         ({"concentration": 2.0}, "concentration"),
+        ({"thinning": 2}, "thinning"),
+        ({"moves": bc.Moves(split_merge=1)}, "moves"),
         ({"constraints": None}, "constraints"),
         ({"sampler": "gibbs"}, "sampler"),
         ({"init": np.zeros(14, int)}, "init"),

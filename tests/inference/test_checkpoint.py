@@ -5,15 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from bayesclust.inference import checkpoint as module
+from bayesclust.inference import runner
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
-from bayesclust.inference.runner import Schedule, run_chains
+from bayesclust.inference.runner import InterruptedRunWarning, Schedule, run_chains
 from bayesclust.inference.snapshots import from_text, to_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,11 +75,11 @@ def assert_same(one, other):
 def eager(monkeypatch):
     """Save after every sweep."""
     monkeypatch.setattr(module, "SECONDS", -1.0)
+    monkeypatch.setattr(module, "SHARE", np.inf)
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("width", [None, 3])
-@pytest.mark.parametrize("stop_at", [1, 4, 6, 7, 8, 21, 46])
+@pytest.mark.parametrize(("stop_at", "width"), [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)])
 def test_a_run_that_stops_goes_on(tmp_path, stop_at, width):
     path = tmp_path / "run.zarr"
     with pytest.raises(RuntimeError, match="stopped"):
@@ -140,8 +143,100 @@ def test_other_things_are_refused(tmp_path):
         with pytest.raises(ValueError, match=r"exists and is no checkpoint of bayesclust: give another path"):
             run(walks(), tmp_path / name)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "empty/zarr.8f.partial").write_text("{")
     assert stored_fingerprint(tmp_path / "empty") is None
     run(walks(), tmp_path / "empty")
+
+
+@pytest.mark.parametrize("file", ["posterior/z/c/1/0/0", "sample_stats/at/c/1/0", "posterior/p/zarr.json"])
+@pytest.mark.parametrize("content", [b"", b"half", None])
+def test_damaged_draws_are_named(tmp_path, file, content):
+    run(walks(), tmp_path / "run.zarr")
+    damaged = tmp_path / "run.zarr" / file
+    damaged.write_bytes(damaged.read_bytes()[:9] if content is None else content)
+    with pytest.raises(ValueError, match=r"the draws in the checkpoint, '.*', cannot be read: remove the checkpoint"):
+        run(walks(), tmp_path / "run.zarr")
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("content", [b"", b"half"])
+def test_garbage_beyond_the_snapshot_is_overwritten(tmp_path, monkeypatch, content):
+    """Files that no snapshot counts, be they whole, half or anything."""
+    monkeypatch.setattr(module, "CHUNK_DRAWS", 4)
+    path = tmp_path / "run.zarr"
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(14), path)  # the first chain is done, the second has three draws, in its first file
+    for name in ("posterior/z/c/1/1/0", "sample_stats/at/c/1/2"):
+        assert not (path / name).exists()
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content)
+    assert_same(run(walks(), path), run(walks()))
+    assert_same(run(walks(), path), run(walks()))
+
+
+@pytest.mark.usefixtures("eager")
+def test_draws_still_to_come_can_be_seen(tmp_path):
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(14), tmp_path / "run.zarr")
+    posterior = xr.open_zarr(tmp_path / "run.zarr", group="posterior", consolidated=False)
+    np.testing.assert_array_equal((posterior["z"].values < 0).sum(axis=(1, 2)), [0, 17 * 3])
+    np.testing.assert_array_equal(np.isnan(posterior["p"].values).sum(axis=(1, 2)), [0, 17 * 2])
+
+
+def test_saving_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
+    """Where one save takes a second, the next one waits for half a minute."""
+    clock = iter([0.0, 5.1, 5.1, 6.1, 11.2, 39.0, 40.0])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    record = Checkpoint(tmp_path / "run.zarr", RUN, 1).record(0, 1, 20)
+    assert record.due()
+    record.save(Walk(0), 1, {}, 0)
+    assert [record.due() for _ in range(3)] == [False, False, True]
+
+
+def test_entries_of_several_sizes_are_refused(tmp_path):
+    starts = [lambda: Walk(0, 2), lambda: Walk(1)]
+    with pytest.raises(ValueError, match=r"has 2 of the checkpoint's 3 chains, in 2 entries: give all"):
+        run(starts, tmp_path / "run.zarr")
+    assert run(starts).posterior["p"].shape == (3, 20, 2)
+
+
+def interrupted_at(monkeypatch, sweeps):
+    """Let the runner's first wait end in a keyboard interrupt when the first walk has swept so often, and hold it there."""
+    wait, reached, go = runner.wait, threading.Event(), threading.Event()
+
+    class Held(Walk):
+        def sweep(self, **options):
+            super().sweep(**options)
+            if self.swept == sweeps:
+                reached.set()
+                go.wait(30)
+
+    def interrupt(futures, **options):
+        monkeypatch.setattr(runner, "wait", wait)
+        assert reached.wait(30)
+        threading.Timer(0.2, go.set).start()  # after the runner has asked the chains to stop
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "wait", interrupt)
+    return [lambda: Held(0), lambda: Walk(1)]
+
+
+def test_an_interrupt_returns_draws_and_the_same_call_goes_on(tmp_path, monkeypatch):
+    path, whole = tmp_path / "run.zarr", run(walks())
+    with pytest.warns(InterruptedRunWarning, match="the first 7 draws of 1 of 2 chains are returned, of 20 asked for"):
+        part = run(interrupted_at(monkeypatch, 20), path)
+    np.testing.assert_array_equal(part.posterior["p"], whole.posterior["p"][:1, :7])
+    done = run(walks(), path)
+    assert not done.interrupted
+    assert_same(done, whole)
+
+
+def test_an_interrupt_in_the_warm_up_loses_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "run.zarr"
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupted_at(monkeypatch, 4), path)
+    assert from_text(json.loads((path / "state/0/zarr.json").read_text())["attributes"]["snapshot"])["sweeps"] == 4
+    assert_same(run(walks(), path), run(walks()))
 
 
 def test_a_damaged_state_is_named(tmp_path):
@@ -180,7 +275,7 @@ from bayesclust.inference import checkpoint
 from bayesclust.inference.collapsed import CollapsedChain
 
 at, where, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-checkpoint.SECONDS = -1.0
+checkpoint.SECONDS, checkpoint.SHARE = -1.0, np.inf
 sweeps, right, replace = [0], CollapsedChain.sweep, checkpoint.Record._replace
 
 def sweep(self, **options):
