@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.inference.schedule import Moves
 
 SHORT = {"num_chains": 2, "num_warmup": 5, "num_samples": 6, "progress": False}
 
@@ -66,7 +67,7 @@ def test_a_generator_is_known_by_its_state(fit):
         ({"family": bc.families.FullGaussian(scale=0.3)}, "family"),
         ({"concentration": 2.0}, "concentration"),
         ({"thinning": 2}, "thinning"),
-        ({"moves": bc.Moves(split_merge=1)}, "moves"),
+        ({"moves": Moves(split_merge=1)}, "moves"),
         ({"constraints": None}, "constraints"),
         ({"sampler": "gibbs"}, "sampler"),
         ({"init": np.zeros(14, int)}, "init"),

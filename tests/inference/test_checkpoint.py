@@ -79,7 +79,9 @@ def eager(monkeypatch):
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize(("stop_at", "width"), [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)])
+@pytest.mark.parametrize(
+    ("stop_at", "width"), [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)]
+)
 def test_a_run_that_stops_goes_on(tmp_path, stop_at, width):
     path = tmp_path / "run.zarr"
     with pytest.raises(RuntimeError, match="stopped"):
