@@ -33,7 +33,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
-@pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
+@pytest.mark.parametrize("sampler", ["collapsed", "gibbs", "blocked"])
 def test_a_longer_run_goes_on(fit, sampler):
     fit(sampler=sampler)
     assert_same(fit(sampler=sampler, num_samples=15), fit(sampler=sampler, num_samples=15, checkpoint=None))
