@@ -112,9 +112,10 @@ BAD = {
         'sampler must be "collapsed" or "gibbs" or "blocked" or "variational"; got \'nuts\'.',
     ),
     "no such family": (
-        lambda: bc.TVClust(family="poisson").fit(X),
+        lambda: bc.TVClust(family="gamma").fit(X),
         ValueError,
-        "family='poisson' is not known; choose one of 'gaussian', 'gaussian_diagonal', 'gaussian_spherical', 'multinomial'.",
+        "family='gamma' is not known; choose one of 'gaussian', 'gaussian_diagonal', 'gaussian_spherical', 'multinomial', "
+        "'bernoulli', 'poisson', 'categorical'.",
     ),
     "family of another kind": (
         lambda: bc.TVClust(family=3).fit(X),

@@ -167,7 +167,7 @@ def test_patterns_are_those_of_the_views(members):
 
 
 def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
-    X, family = data_for("gaussian_spherical"), SphericalGaussian(mean_precision="learn")
+    X, family = data_for("gaussian_spherical"), SphericalGaussian(strength="learn", mean_precision="learn")
     trace = run(X, family=family, data={"z": Z})
     for prior in family.bind(X).hyper_priors:
         assert prior.least > 0
