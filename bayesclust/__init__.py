@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from bayesclust.estimators import DPMeans, RDPMeans, TVClust
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
+    from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import answer_sites, families
     from bayesclust.posterior import (
@@ -34,6 +35,7 @@ __all__ = [
     "ConfusionNoise",
     "DPMeans",
     "LinkNoise",
+    "Moves",
     "PairwiseConstraints",
     "PartitionGibbs",
     "RDPMeans",
@@ -64,6 +66,7 @@ _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
     "DPMeans": "bayesclust.estimators",
     "LinkNoise": "bayesclust.constraints",
+    "Moves": "bayesclust.inference.schedule",
     "PairwiseConstraints": "bayesclust.constraints",
     "PartitionGibbs": "bayesclust.inference.numpyro_kernel",
     "RDPMeans": "bayesclust.estimators",

@@ -38,6 +38,13 @@ class Moves:
         Use a family's fast scan where it has one.
     single_site : bool, default True
         Scan the items one by one.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> est = bc.TVClust(sampler="gibbs", moves=bc.Moves())  # the paper's sampler, helped by moves of whole groups
+    >>> est.moves.link_blocks
+    True
     """
 
     link_blocks: bool = True
