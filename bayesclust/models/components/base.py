@@ -67,6 +67,41 @@ class Components(ABC):
         """
 
 
+def cells_and_seen(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows of a family that leaves missing cells out.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Missing cells are NaN.
+
+    Returns
+    -------
+    cells : ndarray of shape (n, d)
+        With 0 for missing ones.
+    seen : ndarray of shape (n, d)
+        1 where there is a value, else 0.
+    """
+    seen = ~np.isnan(X)
+    return np.where(seen, X, 0.0), seen.astype(np.float64)
+
+
+def log_gammas(shape: FloatArray, rng: Generator) -> FloatArray:
+    """Draw logarithms of gamma variables, as Gamma(a) = Gamma(a + 1) U^(1/a): a small shape does not underflow to zero.
+
+    Parameters
+    ----------
+    shape : ndarray
+    rng : Generator
+
+    Returns
+    -------
+    ndarray
+        Of the form of `shape`; rate 1.
+    """
+    return np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
+
+
 def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
     """Statistics of the clusters of a partition.
 
@@ -100,4 +135,4 @@ def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
     return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
 
 
-__all__ = ["Components", "Terms", "hard_statistics"]
+__all__ = ["Components", "Terms", "cells_and_seen", "hard_statistics", "log_gammas"]

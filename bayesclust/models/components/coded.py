@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import digamma, gammaln
 
-from bayesclust.models.components.base import Components, Terms
+from bayesclust.models.components.base import Components, Terms, log_gammas
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -39,8 +39,7 @@ class CodedComponents(Components):
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         weights = self.parameters(hyper) + np.asarray(statistics[1])
-        # Gamma(a) is Gamma(a + 1) U^(1/a): in logarithms, where a small shape does not underflow to zero
-        logs = np.log(rng.standard_gamma(weights + 1.0)) + np.log1p(-rng.random(weights.shape)) / weights
+        logs = log_gammas(weights, rng)
         return (logs - self._spread(np.logaddexp.reduceat(logs, self.first[:-1], axis=1)),)
 
     def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import digamma, gammaln
 
-from bayesclust.models.components.base import Components, Terms
+from bayesclust.models.components.base import Components, Terms, log_gammas
 from bayesclust.typing import FloatArray
 
 
@@ -33,8 +33,7 @@ class PoissonComponents(Components):
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         shape, rate = self._posterior(statistics, hyper)
-        # Gamma(a) is Gamma(a + 1) U^(1/a): in logarithms, where a small shape does not underflow to zero
-        log_rate = np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape - np.log(rate)
+        log_rate = log_gammas(shape, rng) - np.log(rate)
         return log_rate, np.exp(log_rate)
 
     def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:

@@ -137,6 +137,10 @@ class BoundIndependentColumns(BoundColumns, ABC):
         scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
 
+    def set_hyper(self, state: Any, hyper: NDArray[np.float64]) -> None:
+        """Write hyper-parameters into a state."""
+        state.kappa0[0], state.shape0[0], state.rate0[:] = self.parameters(hyper)
+
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """Sites "variance" and "mean", by the first formulas of `gaussian_diagonal`."""
         jnp, numpyro, dist = numpyro_modules()

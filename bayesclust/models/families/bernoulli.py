@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules, seen_only
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
 from bayesclust.models.families.coded import BoundCoded
-from bayesclust.models.families.discrete import fill_in, refuse_cells, varying_columns
+from bayesclust.models.families.discrete import DiscreteFamily, fill_in, refuse_cells
 
 STRENGTH_PRIOR = base.HyperPrior("base_strength", 2.0, 1.0)
 
@@ -45,7 +44,7 @@ class BoundBernoulli(BoundCoded):
 
 
 @dataclass(frozen=True)
-class Bernoulli(base.Family):
+class Bernoulli(DiscreteFamily):
     """Columns of zeros and ones, independent within a cluster.
 
     Missing cells (NaN) are left out of the likelihood.
@@ -78,9 +77,8 @@ class Bernoulli(base.Family):
 
     strength: float | str | base.HyperPrior = "learn"
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
+    def check(self, X: NDArray[np.float64]) -> None:
+        check_binary(X)
 
     def bind(self, X: NDArray[np.float64]) -> BoundBernoulli:
         """Check that the data are zeros and ones.
@@ -90,10 +88,7 @@ class Bernoulli(base.Family):
         ValueError
             If there is another value.
         """
-        X = check_items(X, missing=True)
-        check_binary(X)
-        kept = varying_columns(X)
-        X = np.ascontiguousarray(X[:, kept])
+        X, kept = self.varying(X)
         ones, seen = np.nansum(X, axis=0), (~np.isnan(X)).sum(axis=0)
         mean = (ones + 1) / (seen + 2)
         shares = np.stack([1 - mean, mean], axis=1).ravel()

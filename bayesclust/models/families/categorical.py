@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules, seen_only
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
 from bayesclust.models.families.coded import BoundCoded
-from bayesclust.models.families.discrete import check_whole, refuse_cells, varying_columns
+from bayesclust.models.families.discrete import DiscreteFamily, check_whole, refuse_cells
 
 CONCENTRATION_PRIOR = base.HyperPrior("base_concentration", 1.0, 1.0)
 MOST_CODES = 10_000
@@ -57,7 +56,7 @@ class BoundCategorical(BoundCoded):
 
 
 @dataclass(frozen=True)
-class Categorical(base.Family):
+class Categorical(DiscreteFamily):
     """Columns of codes 0, 1, 2, ... without order, independent within a cluster (latent class analysis).
 
     Missing cells (NaN) are left out of the likelihood.
@@ -88,9 +87,9 @@ class Categorical(base.Family):
 
     concentration: float | str | base.HyperPrior = "learn"
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
+    def check(self, X: NDArray[np.float64]) -> None:
+        check_whole(X, "codes", REMEDY)
+        refuse_cells(X >= MOST_CODES, f"codes of {MOST_CODES} or more", REMEDY)
 
     def bind(self, X: NDArray[np.float64]) -> BoundCategorical:
         """Check that the data are codes.
@@ -100,11 +99,7 @@ class Categorical(base.Family):
         ValueError
             If a cell is negative, not a whole number or at least 10000.
         """
-        X = check_items(X, missing=True)
-        check_whole(X, "codes", REMEDY)
-        refuse_cells(X >= MOST_CODES, f"codes of {MOST_CODES} or more", REMEDY)
-        kept = varying_columns(X)
-        X = np.ascontiguousarray(X[:, kept])
+        X, kept = self.varying(X)
         sizes = np.where(np.isnan(X), 0.0, X).max(axis=0).astype(np.int64) + 1
         prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
         return BoundCategorical(X, 0.0, (prior,), kept, sizes, np.ones(sizes.sum()))

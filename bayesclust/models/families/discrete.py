@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesclust.checks import check_items, rows_in_words
-from bayesclust.models.families.base import BoundFamily
+from bayesclust.models.families.base import BoundFamily, Family
 from bayesclust.typing import ArrayLike
 
 
@@ -166,8 +166,28 @@ class BoundDiscrete(BoundFamily, ABC):
         return rows
 
 
+class DiscreteFamily(Family, ABC):
+    """A family on discrete columns, which models those that vary and leaves missing cells out."""
+
+    @property
+    def takes_missing(self) -> bool:
+        return True
+
+    @abstractmethod
+    def check(self, X: NDArray[np.float64]) -> None:
+        """Refuse cells that the family cannot model; NaN passes."""
+
+    def varying(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """The columns that vary, and their numbers, once the cells are checked."""
+        X = check_items(X, missing=True)
+        self.check(X)
+        kept = varying_columns(X)
+        return np.ascontiguousarray(X[:, kept]), kept
+
+
 __all__ = [
     "BoundDiscrete",
+    "DiscreteFamily",
     "check_whole",
     "column_means",
     "fill_in",

@@ -182,10 +182,6 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
         self.set_hyper(state, hyper)
         return state
 
-    def set_hyper(self, state: DiagonalState, hyper: NDArray[np.float64]) -> None:
-        """Write hyper-parameters into a state."""
-        state.kappa0[0], state.shape0[0], state.rate0[:] = self.parameters(hyper)
-
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X), by the formula in this file's first lines."""
         kappa0, a0, b0 = self.parameters(hyper)

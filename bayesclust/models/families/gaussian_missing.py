@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust._jit import kernel
+from bayesclust.models.components.base import cells_and_seen
 from bayesclust.models.components.gaussian_missing import MissingComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import BoundIndependentColumns
@@ -176,8 +177,7 @@ class BoundMissingGaussian(BoundIndependentColumns):
         return np.where(np.isnan(self.X), 0.0, self.X)
 
     def components(self) -> MissingComponents:
-        seen = ~np.isnan(self.X)
-        return MissingComponents((np.where(seen, self.X, 0.0), seen.astype(np.float64)), self.parameters)
+        return MissingComponents(cells_and_seen(self.X), self.parameters)
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> MissingState:
         """Cluster state with empty slots."""
@@ -190,10 +190,6 @@ class BoundMissingGaussian(BoundIndependentColumns):
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
-
-    def set_hyper(self, state: MissingState, hyper: NDArray[np.float64]) -> None:
-        """Write hyper-parameters into a state."""
-        state.kappa0[0], state.shape0[0], state.rate0[:] = self.parameters(hyper)
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X), by the formula of `gaussian_diagonal` for each column's cells."""

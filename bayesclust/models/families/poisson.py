@@ -25,18 +25,18 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust._jit import kernel
-from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules, seen_only
+from bayesclust.models.components.base import cells_and_seen
 from bayesclust.models.components.poisson import PoissonComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
 from bayesclust.models.families.discrete import (
     BoundDiscrete,
+    DiscreteFamily,
     check_whole,
     column_means,
     fill_in,
     marked_cells,
-    varying_columns,
 )
 
 SHAPE_PRIOR = base.HyperPrior("base_shape", 1.0, 1.0)
@@ -193,8 +193,7 @@ class BoundPoisson(BoundDiscrete):
         return lambda z: seen_only(dist.Poisson(rate[z]), self.X).to_event(1)
 
     def components(self) -> PoissonComponents:
-        seen = ~np.isnan(self.X)
-        return PoissonComponents((np.where(seen, self.X, 0.0), seen.astype(np.float64)), self.parameters)
+        return PoissonComponents(cells_and_seen(self.X), self.parameters)
 
     def embedding(self) -> NDArray[np.float64]:
         """Twice the square roots of the counts, whose variance is near one whatever the rate; missing ones by the mean."""
@@ -230,7 +229,7 @@ class BoundPoisson(BoundDiscrete):
 
 
 @dataclass(frozen=True)
-class Poisson(base.Family):
+class Poisson(DiscreteFamily):
     """Columns of counts, independent within a cluster; unlike in `Multinomial`, an item's total tells something too.
 
     Missing cells (NaN) are left out of the likelihood.
@@ -259,9 +258,8 @@ class Poisson(base.Family):
 
     shape: float | str | base.HyperPrior = "learn"
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
+    def check(self, X: NDArray[np.float64]) -> None:
+        check_whole(X, "counts", REMEDY)
 
     def bind(self, X: NDArray[np.float64]) -> BoundPoisson:
         """Check that the data are counts.
@@ -271,10 +269,7 @@ class Poisson(base.Family):
         ValueError
             If a cell is negative or not a whole number.
         """
-        X = check_items(X, missing=True)
-        check_whole(X, "counts", REMEDY)
-        kept = varying_columns(X)
-        X = np.ascontiguousarray(X[:, kept])
+        X, kept = self.varying(X)
         mean = column_means(X, 1.0)
         prior = hyper_prior(self.shape, SHAPE_PRIOR)
         constant = -float(np.nansum(gammaln(X + 1)))
