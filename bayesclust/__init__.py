@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayesclust.models import answer_sites, families
     from bayesclust.posterior import (
         constraint_credibility,
+        credible_ball,
         diagnose,
         losses,
         point_estimate,
@@ -47,6 +48,7 @@ __all__ = [
     "answer_sites",
     "constraint_credibility",
     "constraints",
+    "credible_ball",
     "datasets",
     "diagnose",
     "estimators",
@@ -77,6 +79,7 @@ _HOME = {
     "answer_sites": "bayesclust.models",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",
+    "credible_ball": "bayesclust.posterior",
     "datasets": "bayesclust.datasets",
     "diagnose": "bayesclust.posterior",
     "estimators": "bayesclust.estimators",

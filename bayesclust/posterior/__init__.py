@@ -2,15 +2,18 @@
 
 from bayesclust.posterior import losses
 from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnostics import Report, diagnose
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.similarity import similarity_matrix
 from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 
 __all__ = [
+    "CredibleBall",
     "Report",
     "canonical",
     "constraint_credibility",
+    "credible_ball",
     "diagnose",
     "losses",
     "point_estimate",

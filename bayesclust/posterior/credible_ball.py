@@ -1,0 +1,154 @@
+"""How far the posterior reaches around a partition: credible balls and their bounds (Wade and Ghahramani 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesclust.constraints._checks import number_between
+from bayesclust.posterior.labels import Labels, as_labels
+from bayesclust.posterior.losses import Loss, as_loss, expected_losses
+from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+__all__ = ["CredibleBall", "credible_ball"]
+
+SAME = 1e-9
+"""Distances that differ by no more than this are equal: they are sums of logarithms."""
+
+
+@dataclass(frozen=True, eq=False)
+class CredibleBall:
+    """The partitions within a radius of a centre that hold a given share of the posterior.
+
+    Parameters
+    ----------
+    labels : (n,) array of int64
+        The centre.
+    level : float
+        What was asked for.
+    radius : float
+        Distance of the farthest partition in the ball, in units of the loss (bits for VI).
+    probability : float
+        Share of the draws in the ball; at least `level`.
+    upper : (u, n) array of int64
+        Vertical upper bounds: of the draws in the ball with the fewest clusters, the ones farthest from the centre.
+    lower : (l, n) array of int64
+        Vertical lower bounds: of the draws in the ball with the most clusters, the ones farthest from the centre.
+    horizontal : (h, n) array of int64
+        Horizontal bounds: the draws in the ball farthest from the centre.
+    distances : (draws,) array of float
+        Of every draw from the centre.
+    loss : Loss
+    """
+
+    labels: IntArray
+    level: float
+    radius: float
+    probability: float
+    upper: IntArray
+    lower: IntArray
+    horizontal: IntArray
+    distances: FloatArray
+    loss: Loss
+
+    def __contains__(self, labels: ArrayLike) -> bool:
+        """Whether a partition is in the ball."""
+        return self.distance(labels) <= self.radius + SAME
+
+    def distance(self, labels: ArrayLike) -> float:
+        """Return how far a partition is from the centre, in units of the loss.
+
+        Parameters
+        ----------
+        labels : (n,) array of int
+
+        Returns
+        -------
+        float
+        """
+        return self.loss.loss(self.labels, labels)
+
+    def __repr__(self) -> str:
+        bounds = (f"{name} {int(part[0].max()) + 1}" for name, part in (("upper", self.upper), ("lower", self.lower)))
+        return (
+            f"<CredibleBall of {self.level:.0%}: radius {self.radius:.4g} around {int(self.labels.max()) + 1} clusters; "
+            f"clusters of the bounds: {', '.join(bounds)}>"
+        )
+
+
+def credible_ball(
+    posterior: Any, labels: ArrayLike | None = None, *, level: float = 0.95, loss: str | Loss = "vi"
+) -> CredibleBall:
+    """Return the smallest ball around a partition that holds a given share of the posterior, and its bounds.
+
+    The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B | data) >= 1 - alpha (Wade
+    and Ghahramani 2018, section 4), d being the loss, which must be a metric. What its extreme members look like says what
+    the uncertainty is about: vertical bounds, with the fewest and with the most clusters, and horizontal ones, farthest
+    from the centre. They are looked for among the draws, and where several are equally extreme all are given.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition; chains are pooled.
+    labels : (n,) array of int, optional
+        The centre. By default the point estimate under the loss.
+    level : float in (0, 1), default 0.95
+        Share of the posterior that the ball holds.
+    loss : "vi", "binder" or Loss, default "vi"
+        The distance; with equal prices (a = 1), since otherwise it is none.
+
+    Returns
+    -------
+    CredibleBall
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, the labels are of other items, the level is outside (0, 1), or the loss
+        prices splits and joins differently.
+
+    Examples
+    --------
+    >>> draws = [[0, 0, 1, 1]] * 16 + [[0, 0, 0, 0]] * 3 + [[0, 1, 2, 3]]
+    >>> ball = credible_ball(draws)
+    >>> ball
+    <CredibleBall of 95%: radius 1 around 2 clusters; clusters of the bounds: upper 1, lower 4>
+    >>> ball.upper
+    array([[0, 0, 0, 0]])
+    >>> [0, 0, 1, 2] in ball
+    True
+    """
+    metric = as_loss(loss)
+    if metric.a != 1:
+        raise ValueError(f"a credible ball needs a distance, and {metric!r} is none: take a=1.")
+    number_between(level, "level", "(0, 1)")
+    draws = stacked_partitions(posterior)
+    centre = as_labels(point_estimate(draws, metric) if labels is None else labels, "labels")
+    if len(centre) != draws.shape[1]:
+        raise ValueError(f"labels has {len(centre)} items, but the posterior has {draws.shape[1]}: pass one label per item.")
+    distances = np.maximum(expected_losses(metric, draws, centre[None]), 0.0)
+    radius = float(np.sort(distances)[int(np.ceil(level * len(draws) - SAME)) - 1])
+    inside = distances <= radius + SAME
+    members, away = draws[inside], distances[inside]
+    clusters = members.max(axis=1)
+    return CredibleBall(
+        labels=centre.astype(np.int64),
+        level=float(level),
+        radius=radius,
+        probability=float(inside.mean()),
+        upper=_farthest(members, away, clusters == clusters.min()),
+        lower=_farthest(members, away, clusters == clusters.max()),
+        horizontal=_farthest(members, away, np.ones(len(members), np.bool_)),
+        distances=distances,
+        loss=metric,
+    )
+
+
+def _farthest(members: Labels, away: FloatArray, among: Labels) -> IntArray:
+    """Different partitions of greatest distance among those marked."""
+    chosen = members[among & (away >= away[among].max() - SAME)]
+    return np.unique(chosen, axis=0).astype(np.int64)

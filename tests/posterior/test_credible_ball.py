@@ -1,0 +1,90 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.posterior._exact import next_partition
+from bayesclust.posterior.losses import VI, Binder
+
+
+def all_partitions(n):
+    z = np.zeros(n, dtype=np.int64)
+    yield z.copy()
+    while next_partition(z, n):
+        yield z.copy()
+
+
+def weighted_draws(n, rng):
+    """Draws in which each partition stands a random number of times, many of them not at all."""
+    every = np.array(list(all_partitions(n)))
+    times = rng.poisson(rng.gamma(0.3, 4.0, size=len(every)))
+    times[rng.integers(len(every))] += 20
+    return rng.permutation(np.repeat(every, times, axis=0))
+
+
+def by_definition(draws, centre, level, loss):
+    """Ball and bounds as Wade and Ghahramani define them, one partition at a time."""
+    share = Counter(map(tuple, draws.tolist()))
+    distance = {z: round(loss.loss(centre, z), 9) for z in share}
+    radius = next(
+        r
+        for r in sorted(set(distance.values()))
+        if sum(times for z, times in share.items() if distance[z] <= r) >= level * len(draws) - 1e-9
+    )
+    ball = [z for z in share if distance[z] <= radius]
+    number = {z: len(set(z)) for z in ball}
+
+    def farthest(members):
+        far = max(distance[z] for z in members)
+        return {z for z in members if distance[z] == far}
+
+    fewest, most = min(number.values()), max(number.values())
+    upper = farthest([z for z in ball if number[z] == fewest])
+    lower = farthest([z for z in ball if number[z] == most])
+    return radius, upper, lower, farthest(ball), sum(share[z] for z in ball) / len(draws)
+
+
+@pytest.mark.parametrize("loss", [VI(), Binder()], ids=repr)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize("seed", range(5))
+def test_ball_is_the_definition_on_six_items(loss, level, seed):
+    rng = np.random.default_rng(seed)
+    draws = weighted_draws(6, rng)
+    centre = draws[0] if seed % 2 else bc.point_estimate(draws, loss)
+    ball = bc.credible_ball(draws, centre, level=level, loss=loss)
+    radius, upper, lower, horizontal, probability = by_definition(draws, centre, level, loss)
+    assert ball.radius == pytest.approx(radius, abs=1e-8)
+    assert ball.probability == pytest.approx(probability)
+    for found, expected in [(ball.upper, upper), (ball.lower, lower), (ball.horizontal, horizontal)]:
+        assert set(map(tuple, found.tolist())) == expected
+
+
+def test_every_draw_is_as_far_as_the_loss_says_and_in_the_ball_if_near():
+    rng = np.random.default_rng(0)
+    draws = rng.integers(4, size=(30, 12))
+    ball = bc.credible_ball(draws)
+    assert ball.distances == pytest.approx([VI().loss(ball.labels, z) for z in draws])
+    assert [z in ball for z in draws] == (ball.distances <= ball.radius + 1e-9).tolist()
+    assert ball.probability >= 0.95
+
+
+def test_posterior_of_one_partition_has_a_ball_of_radius_zero():
+    ball = bc.credible_ball(np.tile([0, 0, 1], (10, 1)))
+    assert ball.radius == 0
+    assert ball.upper.tolist() == ball.lower.tolist() == ball.horizontal.tolist() == [[0, 0, 1]]
+    assert [1, 1, 0] in ball
+    assert [0, 1, 1] not in ball
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"loss": VI(a=0.5)}, r"needs a distance, and VI\(a=0.5\) is none: take a=1"),
+        ({"level": 1.0}, r"level must lie in \(0, 1\); got 1.0"),
+        ({"labels": [0, 1]}, "labels has 2 items, but the posterior has 3"),
+    ],
+)
+def test_what_makes_no_ball_is_refused(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        bc.credible_ball([[0, 0, 1], [0, 1, 1]], **arguments)
