@@ -25,8 +25,10 @@ if TYPE_CHECKING:
         constraint_credibility,
         credible_ball,
         diagnose,
+        item_entropy,
         losses,
         point_estimate,
+        similar_items,
         similarity_matrix,
     )
 
@@ -54,12 +56,14 @@ __all__ = [
     "estimators",
     "families",
     "inference",
+    "item_entropy",
     "losses",
     "metrics",
     "models",
     "plots",
     "point_estimate",
     "posterior",
+    "similar_items",
     "similarity_matrix",
 ]
 
@@ -85,12 +89,14 @@ _HOME = {
     "estimators": "bayesclust.estimators",
     "families": "bayesclust.models.families",
     "inference": "bayesclust.inference",
+    "item_entropy": "bayesclust.posterior",
     "losses": "bayesclust.posterior.losses",
     "metrics": "bayesclust.metrics",
     "models": "bayesclust.models",
     "plots": "bayesclust.plots",
     "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
+    "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
 }
 

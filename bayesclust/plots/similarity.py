@@ -9,7 +9,7 @@ import numpy as np
 from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, counted
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.similarity import similarity_matrix
+from bayesclust.posterior.similarity import item_entropy, similarity_matrix
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -65,40 +65,13 @@ def similarity(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     ax = axes_or_new(ax, 7.2, 6.6)
     image = ax.imshow(matrix[np.ix_(order, order)], vmin=0, vmax=1, cmap="Blues", aspect="equal")
     _frame_clusters(ax, names[order])
-    _strip(ax, item_entropy(matrix)[order])
+    _strip(ax, item_entropy(posterior)[order])
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.035, 1)))
     bar.set_label("posterior probability of sharing a cluster")
     bar.outline.set_visible(False)
     clusters = counted(int(z.max()) + 1, "cluster")
     ax.set_title(f"Posterior similarity of {counted(len(z), 'item')}, in {clusters}", loc="left")
     return ax
-
-
-def item_entropy(matrix: FloatArray) -> FloatArray:
-    """Return the mean entropy, in bits, of whether an item shares a cluster with another one.
-
-    Parameters
-    ----------
-    matrix : (n, n) array of float
-        Posterior similarity.
-
-    Returns
-    -------
-    (n,) array of float64
-        Between 0 and 1; zeros where there is only one item.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> item_entropy(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]))
-    array([0.5, 1. , 0.5])
-    """
-    from scipy.special import entr
-
-    bits = (entr(matrix) + entr(1 - matrix)) / np.log(2)
-    # an item is with itself for certain, so the diagonal adds nothing
-    mean: FloatArray = bits.sum(axis=1) / max(len(matrix) - 1, 1)
-    return mean
 
 
 def _order(matrix: FloatArray, z: Labels) -> IntArray:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesclust._jit import kernel
+from bayesclust.checks import check_int
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import FloatArray, NDArray
+from bayesclust.typing import FloatArray, IntArray, NDArray
 
-__all__ = ["similarity_matrix"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["item_entropy", "similar_items", "similarity_matrix"]
 
 TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
 BLOCK = 1024
 """Draws compared at a time."""
+ROWS = 256
+"""Items whose similarities to all others are in memory at a time, for each thread."""
 
 
 def similarity_matrix(posterior: Any) -> FloatArray:
@@ -50,23 +59,136 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     return value
 
 
+def similar_items(posterior: Any, number: int = 20) -> csr_array[Any]:
+    """Return the items that each item most often shares a cluster with: the similarity matrix where n x n is too much.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition; chains are pooled.
+    number : int, default 20
+        Other items kept for each item, those of highest similarity; of equals the first ones. Items that never share a
+        cluster with it are left out, so there may be fewer.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of shape (n, n)
+        Posterior probabilities of sharing a cluster; row i holds the most similar other items of item i, and is not
+        symmetric. O(n^2 draws) time on all processors, O(n number) memory beside the draws.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, or the number is not a positive whole number.
+
+    Examples
+    --------
+    >>> similar_items([[0, 0, 1, 1], [0, 1, 1, 1]], number=1).toarray()
+    array([[0. , 0.5, 0. , 0. ],
+           [0.5, 0. , 0. , 0. ],
+           [0. , 0. , 0. , 1. ],
+           [0. , 0. , 1. , 0. ]])
+    """
+    from scipy.sparse import csr_array
+
+    check_int(number, "number")
+    draws = stacked_partitions(posterior)
+    kept = min(number, draws.shape[1] - 1)
+
+    def most(first: int, counts: NDArray[np.int32]) -> tuple[IntArray, NDArray[np.int32]]:
+        own = np.arange(len(counts))
+        counts[own, first + own] = -1
+        chosen: IntArray = np.argsort(-counts, axis=1, kind="stable")[:, :kept].astype(np.int64)
+        return chosen, np.take_along_axis(counts, chosen, axis=1)
+
+    columns, counts = (np.concatenate(part) for part in zip(*_by_rows(draws, most), strict=True))
+    shared = counts > 0
+    start = np.concatenate([[0], np.cumsum(shared.sum(axis=1))])
+    shape = (draws.shape[1], draws.shape[1])
+    return csr_array((counts[shared] / len(draws), columns[shared], start), shape=shape)
+
+
+def item_entropy(posterior: Any) -> FloatArray:
+    """Return how unsure it is, on average over all other items j, whether an item shares a cluster with j.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition; chains are pooled.
+
+    Returns
+    -------
+    (n,) array of float64
+        Mean entropy, in bits, of the indicators that i and j are together: 0 where all draws agree, 1 where being together
+        is as likely as not for every j; 0 of a single item. No n x n matrix is formed.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions.
+
+    Examples
+    --------
+    >>> item_entropy([[0, 0, 1], [0, 1, 1]])
+    array([0.5, 1. , 0.5])
+    """
+    from scipy.special import entr
+
+    draws = stacked_partitions(posterior)
+    share = np.arange(len(draws) + 1) / len(draws)
+    bits = (entr(share) + entr(1 - share)) / np.log(2)
+    # an item is with itself for certain, so it adds nothing to its own sum
+    sums = np.concatenate(list(_by_rows(draws, lambda _, counts: bits[counts].sum(axis=1))))
+    mean: FloatArray = sums / max(draws.shape[1] - 1, 1)
+    return mean
+
+
+def _by_rows[Part](draws: Labels, use: Callable[[int, NDArray[np.int32]], Part]) -> Iterator[Part]:
+    """What `use` makes of some rows at a time: the first row, and in how many draws their items are with each item."""
+    z = np.ascontiguousarray(draws.T)
+
+    def rows(first: int) -> Part:
+        return use(first, _count_rows(z, first, min(first + ROWS, len(z))))
+
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
+        yield from pool.map(rows, range(0, len(z), ROWS))
+
+
+@kernel
+def _count_rows(z: Labels, top: int, bottom: int) -> NDArray[np.int32]:
+    """Count draws in which items top to bottom of z (n, draws) have the label of each item."""
+    n = z.shape[0]
+    out = np.zeros((bottom - top, n), np.int32)
+    for upper in range(top, bottom, TILE):
+        for left in range(0, n, TILE):
+            _count_tile(z, upper, min(upper + TILE, bottom), left, min(left + TILE, n), top, out)
+    return out
+
+
+@kernel
+def _count_tile(z: Labels, top: int, bottom: int, left: int, right: int, first_row: int, out: NDArray[np.int32]) -> None:
+    """Compare items top to bottom with items left to right."""
+    n_draws = z.shape[1]
+    for first in range(0, n_draws, BLOCK):
+        last = min(first + BLOCK, n_draws)
+        for i in range(top, bottom):
+            a = z[i, first:last]
+            for j in range(left, right):
+                b = z[j, first:last]
+                count = np.int16(0)
+                for t in range(a.size):
+                    count = np.int16(count + (a[t] == b[t]))
+                out[i - first_row, j] += count
+
+
 @kernel
 def _count_together(z: Labels) -> NDArray[np.int32]:
-    """Count draws with equal labels for items of z (n, draws)."""
-    n, n_draws = z.shape
+    """Count draws with equal labels for each two items of z (n, draws)."""
+    n = z.shape[0]
     out = np.zeros((n, n), np.int32)
     for top in range(0, n, TILE):
         for left in range(top, n, TILE):
-            for first in range(0, n_draws, BLOCK):
-                last = min(first + BLOCK, n_draws)
-                for i in range(top, min(top + TILE, n)):
-                    a = z[i, first:last]
-                    for j in range(max(left, i), min(left + TILE, n)):
-                        b = z[j, first:last]
-                        count = np.int16(0)
-                        for t in range(a.size):
-                            count = np.int16(count + (a[t] == b[t]))
-                        out[i, j] += count
+            _count_tile(z, top, min(top + TILE, n), left, min(left + TILE, n), 0, out)
     for i in range(n):
         for j in range(i):
             out[i, j] = out[j, i]

@@ -4,7 +4,6 @@ import pytest
 from matplotlib.patches import Rectangle
 
 import bayesclust as bc
-from bayesclust.plots.similarity import item_entropy
 
 
 def shown_matrix(ax):
@@ -84,7 +83,7 @@ def test_strip_shows_entropies_in_the_order_of_the_matrix(posterior):
 
 
 def test_entropy_of_an_item_that_is_alone():
-    np.testing.assert_array_equal(item_entropy(np.ones((1, 1))), [0])
+    np.testing.assert_array_equal(bc.item_entropy([[0]]), [0])
 
 
 def test_axes_given_are_used_and_no_figure_is_made(posterior):
