@@ -9,7 +9,8 @@ The classes are there to simulate answers and to judge results; no method in thi
 """
 
 from bayesclust.datasets.files import load, names
-from bayesclust.datasets.generated import make_counts, make_mixture, make_shape
+from bayesclust.datasets.generated import SHAPES, make_counts, make_mixture, make_shape
 from bayesclust.datasets.record import Dataset
+from bayesclust.datasets.visual_words import make_visual_words
 
-__all__ = ["Dataset", "load", "make_counts", "make_mixture", "make_shape", "names"]
+__all__ = ["SHAPES", "Dataset", "load", "make_counts", "make_mixture", "make_shape", "make_visual_words", "names"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bayesclust.checks import check_choice, check_int, check_positive
@@ -9,7 +11,7 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
 
-__all__ = ["make_counts", "make_mixture", "make_shape"]
+__all__ = ["SHAPES", "generated", "make_counts", "make_mixture", "make_shape"]
 
 
 def make_mixture(
@@ -74,7 +76,7 @@ def make_mixture(
         X -= X.mean(axis=0)
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
     text = f"{k} correlated Gaussians, separation {separation:g}, elongation at most {elongation:g}"
-    return _generated(X, y, k, "mixture", text)
+    return generated(X, y, k, "mixture", text)
 
 
 def make_counts(
@@ -125,18 +127,22 @@ def make_counts(
     cells = rng.dirichlet(np.full(d, concentration), size=k)
     y = rng.integers(k, size=n)
     X = rng.multinomial(1 + rng.poisson(length - 1, size=n), cells[y]).astype(float)
-    return _generated(X, y, k, "counts", f"{k} multinomials over {d} cells, mean length {length:g}")
+    return generated(X, y, k, "counts", f"{k} multinomials over {d} cells, mean length {length:g}")
 
 
 def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:
     """Draw points in the plane along shapes that no mixture of a few Gaussians follows.
 
+    The six kinds, `SHAPES`, stand in for the six patterns of TVClust's Figure 2, which the paper shows but does not define.
+
     Parameters
     ----------
-    kind : {"moons", "circles", "spirals"}, default "moons"
-        Two interleaved half circles, two concentric circles of radius 1 and 1/2, or three spiral arms.
+    kind : {"moons", "circles", "spirals", "stripes", "cross", "checkers"}, default "moons"
+        Two interleaved half circles; two concentric circles of radius 1 and 1/2; three spiral arms; three parallel segments
+        of length 2 at distances 0.4; two segments of length 2 that cross at a right angle, where nothing but answers tells
+        them apart; four squares of side 0.8 around the origin, those opposite of each other one class.
     n : int, default 300
-        Items, shared evenly between the shapes.
+        Items, shared evenly between the classes.
     noise : float, default 0.05
         Standard deviation of the Gaussian noise added to each coordinate.
     seed : int or numpy.random.Generator
@@ -158,13 +164,13 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     >>> make_shape("spirals", 90, seed=0)
     Dataset('spirals': 90 items, 2 features, 3 classes)
     """
-    kind, n = check_choice(kind, "kind", _CURVES), check_int(n, "n")
+    kind, n = check_choice(kind, "kind", SHAPES), check_int(n, "n")
     noise = number_between(noise, "noise", "[0, inf)")
     rng = np.random.default_rng(seed)
-    k, curve = _CURVES[kind]
+    k, shape, dimensions = _SHAPES[kind]
     y = np.arange(n) % k
-    X = curve(rng.uniform(size=n), y) + noise * rng.standard_normal((n, 2))
-    return _generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
+    X = shape(*rng.uniform(size=(dimensions, n)), y) + noise * rng.standard_normal((n, 2))
+    return generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
 
 
 def _moons(t: FloatArray, y: IntArray) -> FloatArray:
@@ -182,8 +188,33 @@ def _spirals(t: FloatArray, y: IntArray) -> FloatArray:
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
-# kind -> how many curves, and the points at parameters t in [0, 1] of the curves y
-_CURVES = {"moons": (2, _moons), "circles": (2, _circles), "spirals": (3, _spirals)}
+def _stripes(t: FloatArray, y: IntArray) -> FloatArray:
+    return np.column_stack([2 * t - 1, 0.4 * (y - 1)])
+
+
+def _cross(t: FloatArray, y: IntArray) -> FloatArray:
+    along = (2 * t - 1) / np.sqrt(2)
+    return np.column_stack([along, (1 - 2 * y) * along])
+
+
+def _checkers(s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
+    right, inside = s < 0.5, 0.1 + 0.8 * (2 * s % 1)
+    up = right ^ (y == 1)
+    return np.column_stack([np.where(right, inside, -inside), np.where(up, 1, -1) * (0.1 + 0.8 * t)])
+
+
+# kind -> how many classes, the points of the classes y at parameters in [0, 1], and how many parameters
+_SHAPES: dict[str, tuple[int, Callable[..., FloatArray], int]] = {
+    "moons": (2, _moons, 1),
+    "circles": (2, _circles, 1),
+    "spirals": (3, _spirals, 1),
+    "stripes": (3, _stripes, 1),
+    "cross": (2, _cross, 1),
+    "checkers": (2, _checkers, 2),
+}
+
+SHAPES = tuple(_SHAPES)
+"""The kinds that `make_shape` draws."""
 
 
 def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> FloatArray:
@@ -195,7 +226,22 @@ def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> Flo
     return root
 
 
-def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:
+def generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:
+    """Make a data set of rows that were drawn.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array of int
+    k : int
+        Number of classes.
+    name, description : str
+
+    Returns
+    -------
+    Dataset
+        With made-up names of features and classes.
+    """
     return Dataset(
         X=X,
         y=y.astype(np.int64),

@@ -1,0 +1,39 @@
+"""Methods that the TVClust paper compares with, small and ours, called in one way.
+
+Every one is a function ``method(X, constraints, n_clusters, seed)`` that returns labels 0 to K - 1 of the items. Methods
+that need the number of clusters are told the true one, as in the paper (section 5); those that take no answers, or find
+the number of clusters themselves, leave the argument aside.
+
+>>> import bayesclust as bc
+>>> data = bc.datasets.load("iris")
+>>> links = bc.PairwiseConstraints.sample(data.y, size=200, seed=0)
+>>> for name in ("k-means", "dp-means", "lcvqe", "itml"):
+...     labels = BASELINES[name](data.X, links, 3, 0)
+...     print(f"{name}: {bc.metrics.pairwise_f(labels, data.y):.2f}")
+k-means: 0.82
+dp-means: 0.82
+lcvqe: 0.96
+itml: 0.96
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from bayesclust.experiments.baselines.dp_means import dp_means
+from bayesclust.experiments.baselines.itml import itml
+from bayesclust.experiments.baselines.k_means import k_means
+from bayesclust.experiments.baselines.lcvqe import lcvqe
+from bayesclust.experiments.baselines.mixture import mixture
+from bayesclust.typing import FloatArray, IntArray
+
+Baseline = Callable[[FloatArray, Any, int, int], IntArray]
+"""What takes data (n, d), answers or None, the true number of clusters and a seed, and returns labels (n,)."""
+
+BASELINES: Mapping[str, Baseline] = MappingProxyType(
+    {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mixture": mixture}
+)
+
+__all__ = ["BASELINES", "Baseline", "dp_means", "itml", "k_means", "lcvqe", "mixture"]
