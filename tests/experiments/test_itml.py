@@ -6,7 +6,7 @@ from scipy.spatial.distance import pdist
 
 import bayesclust as bc
 from bayesclust.experiments.baselines import itml, k_means
-from bayesclust.experiments.baselines.itml import _thresholds, learn_metric, project
+from bayesclust.experiments.baselines.learned_metric import _thresholds, learn_metric, project
 
 
 def random_answers(rng, m=12, d=3):

@@ -22,11 +22,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from bayesclust.experiments.baselines.dp_means import dp_means
-from bayesclust.experiments.baselines.itml import itml
-from bayesclust.experiments.baselines.k_means import k_means
-from bayesclust.experiments.baselines.lcvqe import lcvqe
-from bayesclust.experiments.baselines.mixture import mixture
+from bayesclust.experiments.baselines.bregman_k_means import k_means
+from bayesclust.experiments.baselines.dirichlet_means import dp_means
+from bayesclust.experiments.baselines.learned_metric import itml
+from bayesclust.experiments.baselines.unconstrained import mixture
+from bayesclust.experiments.baselines.vector_quantization import lcvqe
 from bayesclust.typing import FloatArray, IntArray
 
 Baseline = Callable[[FloatArray, Any, int, int], IntArray]

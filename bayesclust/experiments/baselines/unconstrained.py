@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bayesclust as bc
-from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
 __all__ = ["mixture"]
 
 
-def mixture(
-    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, family: str | Family = "gaussian"
-) -> IntArray:
+def mixture(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, **settings: Any) -> IntArray:
     """Cluster by the collapsed sampler of `bayesclust.TVClust` without answers.
 
     Parameters
@@ -22,8 +19,8 @@ def mixture(
     constraints, n_clusters : ignored
         The Dirichlet process finds the number of clusters.
     seed : int, Generator or None
-    family : str or Family, default "gaussian"
-        Likelihood of a cluster.
+    **settings
+        Of `bayesclust.TVClust`, such as the family.
 
     Returns
     -------
@@ -34,8 +31,8 @@ def mixture(
     --------
     >>> import bayesclust as bc
     >>> data = bc.datasets.make_mixture(60, 2, 2, separation=20.0, seed=0)
-    >>> bc.metrics.adjusted_rand(mixture(data.X, None, 2, 0), data.y)
+    >>> bc.metrics.adjusted_rand(mixture(data.X, None, 2, 0, num_chains=1, num_samples=50), data.y)
     1.0
     """
-    labels: IntArray = bc.TVClust(family=family, random_state=seed, progress=False).fit(X).labels_
+    labels: IntArray = bc.TVClust(random_state=seed, progress=False, **settings).fit(X).labels_
     return labels

@@ -11,7 +11,7 @@ from bayesclust._jit import kernel
 from bayesclust.checks import check_int, check_items, check_positive, check_random_state, check_views
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.questions import random_pairs
-from bayesclust.experiments.baselines.k_means import check_n_clusters, k_means
+from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, k_means
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
