@@ -15,6 +15,7 @@ SHAPES = {
     "digits389": (3165, 16, 3),
     "ecoli": (336, 7, 8),
     "glass": (214, 9, 6),
+    "glass_with_id": (214, 10, 6),
     "ionosphere": (351, 33, 2),
     "iris": (150, 4, 3),
     "letter": (20000, 16, 26),
@@ -87,6 +88,10 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
     glass = files._glass("glass")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
     assert glass.y.tolist() == [1, 0]
+    leaky = files._glass("glass_with_id")
+    assert leaky.X[:, :2].tolist() == [[1.0, 1.5], [2.0, 1.6]]
+    assert leaky.feature_names == ("id", *glass.feature_names)
+    assert leaky.y.tolist() == [1, 0]
     pima = files._arff("pima")
     assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
     assert [pima.target_names[c] for c in pima.y] == ["positive", "negative"]

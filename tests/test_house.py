@@ -28,6 +28,8 @@ FLOORS = [
     {"inference", "posterior"},
     {"compare", "datasets", "estimators", "metrics", "plots"},
     {"experiments"},
+    {"cli"},
+    {"__main__"},
 ]
 BEYOND_THE_FLOOR = {"posterior": {"models"}}
 """Rooms on lower floors that a room must not know all the same."""

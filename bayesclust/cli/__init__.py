@@ -1,0 +1,80 @@
+"""The command line, ``bayesclust``. Each subcommand is one file here, with a function `add` that describes and wires it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from bayesclust.cli import demo, reproduce
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = (demo, reproduce)
+"""Modules with a function ``add(commands)``, which adds a parser to what `ArgumentParser.add_subparsers` returned and sets
+its default `run`: a function of the parsed settings that returns the exit code."""
+
+REFUSED, MISUSED, INTERRUPTED = 1, 2, 130
+
+EPILOG = """examples:
+  bayesclust demo                             doubtful links on wine: posterior, credibility, figures
+  bayesclust reproduce tvclust --quick        the TVClust paper's tables in small, in a minute or two
+  bayesclust COMMAND --help                   what a command does, and all its options
+
+Results go to standard output and to files, progress to standard error.
+exit codes: 0 done; 1 refused, with one sentence that says why; 2 not called rightly; 130 interrupted (Ctrl-C)"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the whole command line.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+    """
+    top = argparse.ArgumentParser(
+        prog="bayesclust",
+        description="Bayesian clustering with side information: posteriors over partitions from data and doubtful answers.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"%(prog)s {version('bayesclust')}")
+    commands = top.add_subparsers(metavar="COMMAND", title="commands")
+    for module in COMMANDS:
+        module.add(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process where None.
+
+    Returns
+    -------
+    int
+        The exit code.
+
+    Raises
+    ------
+    SystemExit
+        From argparse: 0 after ``--help`` and ``--version``, 2 where options are not understood.
+    """
+    top = parser()
+    settings = top.parse_args(arguments)
+    if not hasattr(settings, "run"):
+        top.print_help(sys.stderr)
+        return MISUSED
+    try:
+        code: int = settings.run(settings)
+    except KeyboardInterrupt:
+        print("\nbayesclust: interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        print("\n  ".join([f"bayesclust: {error}", *getattr(error, "__notes__", [])]), file=sys.stderr)
+        return REFUSED
+    return code

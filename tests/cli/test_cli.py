@@ -1,0 +1,153 @@
+"""The command line: what it says, where it says it, and what it returns."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import bayesclust as bc
+from bayesclust import cli
+from bayesclust.experiments import reproduce as experiments
+from bayesclust.experiments.reproduce import cells
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = ["reproduce", "tvclust", "--quick", "--methods", "kmeans", "rdp-means-released", "--data", "iris", "--no-progress"]
+
+
+def refused(capsys, *arguments):
+    assert cli.main([*arguments]) == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    return error
+
+
+def test_version_and_help_teach(capsys):
+    for option, expected in (("--version", f"^bayesclust {re.escape(version('bayesclust'))}$"), ("--help", "exit codes: 0 done")):
+        with pytest.raises(SystemExit) as end:
+            cli.main([option])
+        assert end.value.code == 0
+        assert re.search(expected, capsys.readouterr().out, re.M)
+
+
+@pytest.mark.parametrize("command", ["demo", "reproduce"])
+def test_each_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, "--help"])
+    assert end.value.code == 0
+    assert re.search(r"--output [A-Z]+ +folder", capsys.readouterr().out)
+
+
+def test_no_command_shows_the_help_and_fails(capsys):
+    assert cli.main([]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert "reproduce" in error
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["reproduce", "iac"], ["reproduce", "tvclust", "--trials", "x"]])
+def test_what_is_not_understood_is_misuse(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(arguments)
+    assert end.value.code == 2
+    assert "usage: bayesclust" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--tables", "7"], r"tables has 7: choose from 1, 2, 3, 4\."),
+        (["--figures", "1"], r"figures has 1: choose from 2, 3, 4\."),
+        (["--methods", "k-menas"], r"methods has 'k-menas': choose from kmeans, .*, collapsed"),
+        (["--data", "pima"], r"data has 'pima': choose from iris, wine, ecoli, glass, balance, glass_with_id\."),
+        (["--fractions", "3"], r"fractions .* 3"),
+        (["--trials", "0"], r"trials .* 0"),
+        (["--seed", "-1"], r"seed .* -1"),
+    ],
+)
+def test_bad_settings_are_refused_in_a_sentence(arguments, sentence, capsys, tmp_path):
+    error = refused(capsys, "reproduce", "tvclust", "--output", str(tmp_path / "out"), *arguments)
+    assert re.match(f"bayesclust: {sentence}", error)
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(capsys, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    error = refused(capsys, *TINY, "--tables", "1", "--output", str(tmp_path / "file"))
+    assert str(tmp_path / "file") in error
+
+
+def test_an_interrupt_has_its_own_code(monkeypatch, capsys, tmp_path):
+    def interrupted(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiments, "reproduce", interrupted)
+    assert cli.main([*TINY, "--output", str(tmp_path)]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_the_list_names_every_method_and_what_it_is_told(capsys):
+    assert cli.main(["reproduce", "tvclust", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(experiments.METHODS)
+    by_name = {line.split()[0]: line for line in lines}
+    assert "not told k" in by_name["rdp-means"]
+    assert ": told k, heeds no answers" in by_name["kmeans"]
+
+
+def test_a_small_run_from_start_to_files(capsys, tmp_path):
+    arguments = [*TINY, "--tables", "1", "3", "--figures", "3", "--seed", "5", "--output", str(tmp_path / "out")]
+    assert cli.main(arguments) == 0
+    out, error = capsys.readouterr()
+    assert "cell/s" not in error
+    frame = cells.load(tmp_path / "out" / "cells.csv")
+    # k-means: k + 1, k, k - 1; the released settings: two samplings and two p, and two more deviations
+    assert frame.groupby("method").size().to_dict() == {"kmeans": 3, "rdp-means-released": 6}
+    clean = frame[(frame.method == "rdp-means-released") & (frame.accuracy == 1) & (frame.deviation == 0)]
+    ordered = clean[clean.sampling == "ordered"].f.item()
+    assert re.search(rf"^\| RDP-means, released settings \[k\] \| {ordered:.3f} ", out.partition("Table 3")[2], re.M)
+    for name in ("table1", "table3", "figure3"):
+        assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / "out" / f"{name}.svg").read_text(encoding="utf-8")
+    assert not (tmp_path / "out" / "figure2.png").exists()
+    assert str(tmp_path / "out" / "figure3.svg") in error
+    written = (tmp_path / "out" / "cells.csv").read_bytes()
+    assert cli.main(arguments) == 0
+    assert capsys.readouterr().out == out
+    assert (tmp_path / "out" / "cells.csv").read_bytes() == written
+
+
+def test_progress_goes_to_standard_error_and_can_be_switched_off(capsys, tmp_path):
+    arguments = [*TINY, "--tables", "1", "--output", str(tmp_path)]
+    arguments.remove("--no-progress")
+    assert cli.main(arguments) == 0
+    out, error = capsys.readouterr()
+    assert "5/5" in error
+    assert "5/5" not in out
+
+
+def test_the_demo_is_run_with_the_settings_given(monkeypatch):
+    calls = []
+    monkeypatch.setattr(cli.demo, "show", lambda folder, **settings: calls.append((folder, settings)))
+    assert cli.main(["demo", "--chains", "2", "--output", "there"]) == 0
+    assert calls == [(Path("there"), {"chains": 2, "warmup": 500, "samples": 1500, "seed": 0})]
+
+
+def test_the_same_from_a_shell():
+    run = subprocess.run(
+        [sys.executable, "-m", "bayesclust", "--version"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert run.stdout == f"bayesclust {bc.__version__}\n"
+    run = subprocess.run(
+        [sys.executable, "-m", "bayesclust", "reproduce", "tvclust", "--tables", "9"], capture_output=True, check=False, cwd=ROOT
+    )
+    assert run.returncode == 1
+
+
+def test_the_help_is_quick_to_come():
+    code = "import sys; from bayesclust import cli; cli.parser().format_help(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert not {"jax", "arviz", "numba", "pandas", "matplotlib", "sklearn"} & set(loaded.split())

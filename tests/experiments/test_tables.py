@@ -1,0 +1,114 @@
+"""Tables: means by hand from cells made up, and the paper's numbers where they belong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesclust.experiments.reproduce import Plan, paper, sources
+from bayesclust.experiments.reproduce.cells import COLUMNS
+from bayesclust.experiments.reproduce.methods import COUNT_METHODS, METHODS
+from bayesclust.experiments.reproduce.reports import report
+from bayesclust.experiments.reproduce.tables import MEAN, MEAN_WITH_ID, tables
+
+PLAN = Plan(methods=("kmeans", "rdp-means"), figures=(), trials=2)
+
+
+def scored(cells, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [{**cell._asdict(), "f": f, "rand": f / 2, "nmi": f / 4, "clusters": 3, "seconds": 1.0, "labels": ""}
+            for cell, f in zip(cells, rng.uniform(0.2, 1.0, len(cells)).round(4), strict=True)]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return scored(PLAN.cells())
+
+
+def entry(entries, table, method, column, sampling="ordered", glass="glass"):
+    found = entries[(entries.table == table) & (entries.method == method) & (entries.column == column)]
+    return found[(found.sampling == sampling) & (found.glass == glass)].squeeze()
+
+
+def mean(frame, **settings):
+    for name, value in settings.items():
+        frame = frame[frame[name] == value] if not isinstance(value, list) else frame[frame[name].isin(value)]
+    return round(float(frame.f.mean()), 4)
+
+
+def test_means_are_over_what_the_table_says(frame):
+    entries = tables(frame, PLAN)
+    mine = {"method": "rdp-means", "sampling": "unordered", "deviation": 0}
+    assert entry(entries, 1, "rdp-means", "wine", "unordered").f == mean(frame, **mine, data="wine")
+    plain, leaky = list(sources.UCI), ["iris", "wine", "ecoli", sources.WITH_ID, "balance"]
+    assert entry(entries, 1, "rdp-means", MEAN, "unordered").f == mean(frame, **mine, data=plain)
+    with_id = entry(entries, 1, "rdp-means", MEAN_WITH_ID, "unordered", sources.WITH_ID)
+    assert with_id.f == mean(frame, **mine, data=leaky)
+    assert with_id.rand == pytest.approx(with_id.f / 2, abs=1e-4)
+    assert entry(entries, 2, "rdp-means", "p = 0.9", "unordered").f == mean(frame, **mine, data=plain, accuracy=0.9)
+    third = entry(entries, 3, "rdp-means", "r = 0.03, p = 0.8", "unordered", sources.WITH_ID)
+    assert third.f == mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03)
+    assert third.cells == 10
+    by_trial = [mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03, trial=trial) for trial in (0, 1)]
+    assert third.f_error == pytest.approx(abs(by_trial[0] - by_trial[1]) / 2, abs=2e-4)
+
+
+def test_methods_without_answers_are_the_same_everywhere(frame):
+    entries = tables(frame, PLAN)
+    once = {"method": "kmeans", "data": list(sources.UCI), "sampling": "none"}
+    expected = mean(frame, **once)
+    assert len(frame[frame.method == "kmeans"]) == 2 * 6
+    for sampling in PLAN.samplings:
+        assert entry(entries, 1, "kmeans", MEAN, sampling).f == expected
+        assert entry(entries, 2, "kmeans", "p = 0.8", sampling).f == expected
+        assert entry(entries, 3, "kmeans", "r = 0.05, p = 1", sampling).f == expected
+
+
+def test_the_papers_numbers_stand_where_its_data_and_draws_are_ours(frame):
+    entries = tables(frame, PLAN)
+    leaky = {"glass": sources.WITH_ID}
+    assert entry(entries, 1, "rdp-means", "iris").paper_f == 0.86
+    assert entry(entries, 1, "rdp-means", sources.WITH_ID, **leaky).paper_f == 0.82
+    assert entry(entries, 1, "rdp-means", MEAN_WITH_ID, **leaky).paper_rand == 0.81
+    assert entry(entries, 2, "kmeans", "p = 0.9", **leaky).paper_nmi == 0.53
+    assert entry(entries, 3, "rdp-means", "r = 0.01, p = 0.8", **leaky).paper_f == 0.56
+    for table, column, more in ((1, "glass", {}), (1, MEAN, {}), (2, "p = 0.9", {}), (1, "iris", {"sampling": "unordered"})):
+        assert np.isnan(entry(entries, table, "rdp-means", column, **more).paper_f)
+
+
+def test_what_is_partly_done_is_left_out(frame):
+    lacking = frame[~((frame.method == "rdp-means") & (frame.data == "wine") & (frame.fraction == 0.05))]
+    entries = tables(lacking, PLAN)
+    assert entry(entries, 1, "rdp-means", "wine").empty
+    assert entry(entries, 1, "rdp-means", MEAN).empty
+    assert entry(entries, 3, "rdp-means", "r = 0.05, p = 1").empty
+    assert not entry(entries, 3, "rdp-means", "r = 0.03, p = 1").empty
+    assert not entry(entries, 1, "kmeans", MEAN).empty
+
+
+def test_counts(frame):
+    plan = Plan(methods=(), tables=(4,), figures=(), trials=3)
+    entries = tables(scored(plan.cells()), plan)
+    assert len(entries) == len(COUNT_METHODS) * len(sources.COUNTS)
+    assert (entries.cells == 3).all()
+    generated, real = sources.COUNTS
+    assert entry(entries, 4, "rdp-means-multinomial", generated, glass="").paper_f == 0.44
+    assert np.isnan(entry(entries, 4, "rdp-means-multinomial", real, glass="").paper_f)
+
+
+def test_the_report_sets_ours_beside_the_papers(frame):
+    entries = tables(frame, PLAN)
+    text = report(entries, PLAN)
+    f = entry(entries, 1, "rdp-means", "iris").f
+    assert f"| RDP-means | {f:.3f} (0.86) | " in text
+    assert f"| k-means [k] | {entry(entries, 1, 'kmeans', 'iris').f:.3f} (0.81) | " in text
+    # Table 1 once per sampling; 2 and 3 for both copies of glass too
+    assert [text.count(f"## Table {number}") for number in (1, 2, 3, 4)] == [2, 4, 4, 1]
+    assert report(entries.iloc[:0], PLAN) == "No cell of the tables is done yet.\n"
+
+
+def test_every_row_of_the_paper_is_known():
+    for method in (*METHODS.values(), *COUNT_METHODS.values()):
+        assert method.paper in ("", *paper.METHODS)
+    for method in COUNT_METHODS.values():
+        assert (method.paper, method.model) in paper.TABLE_4
