@@ -25,7 +25,10 @@ def refused(capsys, *arguments):
 
 
 def test_version_and_help_teach(capsys):
-    for option, expected in (("--version", f"^bayesclust {re.escape(version('bayesclust'))}$"), ("--help", "exit codes: 0 done")):
+    for option, expected in (
+        ("--version", f"^bayesclust {re.escape(version('bayesclust'))}$"),
+        ("--help", "exit codes: 0 done"),
+    ):
         with pytest.raises(SystemExit) as end:
             cli.main([option])
         assert end.value.code == 0
@@ -142,7 +145,10 @@ def test_the_same_from_a_shell():
     )
     assert run.stdout == f"bayesclust {bc.__version__}\n"
     run = subprocess.run(
-        [sys.executable, "-m", "bayesclust", "reproduce", "tvclust", "--tables", "9"], capture_output=True, check=False, cwd=ROOT
+        [sys.executable, "-m", "bayesclust", "reproduce", "tvclust", "--tables", "9"],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
     )
     assert run.returncode == 1
 

@@ -111,7 +111,7 @@ def test_a_kill_loses_at_most_the_cell_it_falls_in(halves, tmp_path):
 
 
 def test_an_interrupt_writes_the_tables_and_the_same_call_goes_on(halves, tmp_path):
-    one, other = halves
+    one, _ = halves
     reproduce(small(), tmp_path / "whole", progress=False)
     one.seen.clear()
     one.stop = 5

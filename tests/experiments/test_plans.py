@@ -12,7 +12,9 @@ def test_the_grid_is_the_papers():
     cells = Plan(methods=("rdp-means",), tables=(1,), figures=()).cells()
     assert len(cells) == len(set(cells)) == 2 * 6 * 12 * 5
     assert Counter(cell.data for cell in cells) == dict.fromkeys((*sources.UCI, sources.WITH_ID), 120)
-    assert {(cell.fraction, cell.accuracy) for cell in cells} == {(r, p) for r in (0.01, 0.03, 0.05) for p in (1, 0.95, 0.9, 0.8)}
+    assert {(cell.fraction, cell.accuracy) for cell in cells} == {
+        (r, p) for r in (0.01, 0.03, 0.05) for p in (1, 0.95, 0.9, 0.8)
+    }
     assert Plan(methods=("rdp-means",), tables=(1, 2, 3), figures=()).cells() == cells
 
 
@@ -27,7 +29,9 @@ def test_deviations_keep_at_least_the_clusters_that_a_method_needs():
     assert told("lcvqe", "ecoli") == [5, 6, 7, 8, 9, 10, 11]
     assert told("rdp-means", "iris") == [3]
     assert {cell.data for cell in cells} == set(sources.UCI)
-    assert {(cell.sampling, cell.fraction, cell.accuracy) for cell in cells if cell.method == "lcvqe"} == {("ordered", 0.03, 1.0)}
+    assert {(cell.sampling, cell.fraction, cell.accuracy) for cell in cells if cell.method == "lcvqe"} == {
+        ("ordered", 0.03, 1.0)
+    }
 
 
 def test_shared_cells_are_run_once():

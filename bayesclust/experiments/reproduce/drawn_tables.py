@@ -20,7 +20,19 @@ __all__ = ["by_data", "by_noise"]
 
 
 def by_data(entries: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Table 1: one panel per data set, one line per method; ordered and unordered draws, and the paper's number."""
+    """Table 1: one panel per data set, one line per method; ordered and unordered draws, and the paper's number.
+
+    Parameters
+    ----------
+    entries : DataFrame
+        From `bayesclust.experiments.reproduce.tables.tables`.
+    plan : Plan
+
+    Returns
+    -------
+    Figure or None
+        None if no entry is done.
+    """
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
@@ -66,7 +78,19 @@ def by_data(entries: pd.DataFrame, plan: Plan) -> Figure | None:
 
 
 def by_noise(entries: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Table 3: F against p for each r; above ours on the paper's data and draws, below what the paper prints."""
+    """Table 3: F against p for each r; above ours on the paper's data and draws, below what the paper prints.
+
+    Parameters
+    ----------
+    entries : DataFrame
+        From `bayesclust.experiments.reproduce.tables.tables`.
+    plan : Plan
+
+    Returns
+    -------
+    Figure or None
+        None if no entry is done.
+    """
     import matplotlib.pyplot as plt
 
     glass = sources.WITH_ID if sources.WITH_ID in plan.data else "glass"

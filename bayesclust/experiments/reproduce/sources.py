@@ -13,8 +13,8 @@ __all__ = ["COUNTS", "SHAPES", "UCI", "WITH_ID", "classes", "load", "number", "s
 
 UCI = ("iris", "wine", "ecoli", "glass", "balance")
 WITH_ID = "glass_with_id"
-SHAPES = ("moons", "circles", "spirals")
-COUNTS = ("counts", "digits")
+SHAPES = bc.datasets.SHAPES
+COUNTS = ("visual_words", "digits")
 SEED = 20_260_101
 """Of generated data: it is the answers that differ from trial to trial."""
 
@@ -33,8 +33,8 @@ def load(name: str) -> bc.datasets.Dataset:
     """
     if name in SHAPES:
         return bc.datasets.make_shape(name, 300, seed=SEED)
-    if name == "counts":
-        return bc.datasets.make_counts(1000, 1000, 10, seed=SEED)
+    if name == "visual_words":
+        return bc.datasets.make_visual_words(seed=SEED)
     return bc.datasets.load(name)
 
 
