@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         RelativeConstraints,
         UniformNoise,
     )
-    from bayesclust.estimators import DPMeans, RDPMeans, TVClust
+    from bayesclust.estimators import DPMeans, RDPMeans, TVClust, limit_path
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
@@ -57,6 +57,7 @@ __all__ = [
     "families",
     "inference",
     "item_entropy",
+    "limit_path",
     "losses",
     "metrics",
     "models",
@@ -90,6 +91,7 @@ _HOME = {
     "families": "bayesclust.models.families",
     "inference": "bayesclust.inference",
     "item_entropy": "bayesclust.posterior",
+    "limit_path": "bayesclust.estimators",
     "losses": "bayesclust.posterior.losses",
     "metrics": "bayesclust.metrics",
     "models": "bayesclust.models",

@@ -1,6 +1,7 @@
 """Estimators with the interface of scikit-learn, one file each."""
 
+from bayesclust.estimators.paths import limit_path
 from bayesclust.estimators.rdp_means import DPMeans, RDPMeans
 from bayesclust.estimators.tvclust import TVClust
 
-__all__ = ["DPMeans", "RDPMeans", "TVClust"]
+__all__ = ["DPMeans", "RDPMeans", "TVClust", "limit_path"]

@@ -158,7 +158,8 @@ class PredictsNewItems:
         for j, prior in enumerate(self._family.hyper_priors):
             hyper[:, j] = draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
         concentration = draws["concentration"].values.ravel()[chosen]
-        return Prediction(self._family, z, concentration, hyper), rows
+        log_alpha = draws["log_concentration"].values.ravel()[chosen] if "log_concentration" in draws else None
+        return Prediction(self._family, z, concentration, hyper, log_alpha), rows
 
 
 def _is_table(X: ArrayLike) -> bool:

@@ -13,9 +13,10 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
-from bayesclust.estimators._samplers import VARIATIONAL, chain_starts, check_sampler
+from bayesclust.estimators._means import MeansClusterer
+from bayesclust.estimators._path import PathMixin
+from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
-from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.collapsed import TVClustProblem
@@ -32,7 +33,7 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
+class TVClust(PredictsNewItems, VariationalMixin, PathMixin):
     """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
 
     Parameters
@@ -70,6 +71,13 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         How "variational" searches; None takes the defaults. "authors" runs the paper's own variational settings instead:
         truncation 15, a fixed base measure, concentration and noise prior (`family`, `concentration` and the noise of links
         are then not used), for comparison with its tables.
+    gamma : float or None, default None
+        Put the model on the way to its small-variance limit, for "collapsed" and "gibbs": an item weighs gamma, in units of
+        one over the limit's divergence (Gaussian clusters of variance 1 / (2 gamma)), and family, concentration and noise
+        are what the limit says; nothing but the partition is learned. `bayesclust.limit_path` follows many gammas.
+    limit : RDPMeans or None, default None
+        The limit that gamma leads to, which gives lambda, xi and the divergence; it is fitted first if it is not yet. None
+        is `RDPMeans` with its defaults and the same `random_state`.
     n_jobs : int or None, default None
         Threads; None takes one per chain, at most one per processor. It does not change the draws.
     progress : bool, default True
@@ -88,6 +96,8 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         Number of clusters in `labels_`.
     n_features_in_ : int
         Number of columns of the data.
+    limit_ : RDPMeans
+        Only with `gamma`: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
         Only "variational": probability of each component for each item, the first columns being the clusters of `labels_`,
         which are the items' most probable components (`loss` is not used).
@@ -140,6 +150,8 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         init: str | ArrayLike = "dispersed",
         moves: Moves | None = None,
         variational: VariationalSettings | str | None = None,
+        gamma: float | None = None,
+        limit: MeansClusterer | None = None,
         n_jobs: int | None = None,
         progress: bool = True,
         random_state: int | Generator | None = None,
@@ -155,6 +167,8 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         self.init = init
         self.moves = moves
         self.variational = variational
+        self.gamma = gamma
+        self.limit = limit
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
@@ -195,15 +209,13 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         """
         schedule, settings = self._check_settings(), check_variational(self.variational)
         loss = as_loss(self.loss)
-        family, concentration = get_family(self.family), Concentration.parse(self.concentration)
-        items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
-        problem = TVClustProblem(family.bind(items), tuple(views), concentration)
         if checkpoint is not None and self.sampler == VARIATIONAL:
             raise ValueError("checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out.")
-        random_state, store = self.random_state, None
-        if checkpoint is not None:
-            random_state = run_seed(self.random_state, checkpoint)
-            words = fingerprint(self.get_params(deep=False), items, views, random_state)
+        random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        items, problem = self._pose(X, constraints, random_state)
+        store = None
+        if checkpoint is not None and random_state is not None:
+            words = fingerprint(self._settings(), items, problem.views, random_state)
             store = Checkpoint(checkpoint, words, self.num_chains, self._dims(problem))
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
@@ -227,8 +239,20 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
             tags.input_tags.allow_nan = get_family(self.family).takes_missing
         return tags
 
+    def _pose(
+        self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
+    ) -> tuple[FloatArray, TVClustProblem]:
+        """Check the data, and say what is to be sampled."""
+        if self.gamma is not None:
+            items, model = self._on_path(X, constraints, random_state)
+            return items, model.problem
+        family, concentration = get_family(self.family), Concentration.parse(self.concentration)
+        items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
+        return items, TVClustProblem(family.bind(items), tuple(views), concentration)
+
     def _check_settings(self) -> Schedule:
         check_sampler(self.sampler, self.moves)
+        self._check_gamma(tuple(ONE_BY_ONE))
         check_int(self.num_chains, "num_chains")
         if self.n_jobs is not None:
             check_int(self.n_jobs, "n_jobs")
@@ -252,7 +276,7 @@ class TVClust(PredictsNewItems, VariationalMixin, ConstrainedClusterer):
         return compact
 
     def _tree(self, draws: Draws, problem: TVClustProblem, items: FloatArray) -> Any:
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in UNRECORDED}
+        settings = {name: value for name, value in self._settings().items() if name not in UNRECORDED}
         attrs = {
             "created_by": "bayesclust",
             "version": version("bayesclust"),

@@ -28,7 +28,7 @@ from bayesclust.inference.split_merge import split_merge
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.models.joint import noise_names
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.models.priors import Concentration
 
 FAST_SCANS = {FullState: scan_full}
 SPARE_SLOTS = 4
@@ -91,6 +91,11 @@ class CollapsedChain:
         """What a sweep consists of if nothing is said."""
         return Moves.default(n_items)
 
+    @property
+    def log_alpha(self) -> float:
+        """Logarithm of the concentration, which may be too small for a float itself."""
+        return self.problem.concentration.log(self.alpha)
+
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """One sweep over everything unknown.
 
@@ -120,6 +125,8 @@ class CollapsedChain:
             "n_clusters": int(self.seating.number[0]),
             "concentration": self.alpha,
         }
+        if self.problem.concentration.log_fixed is not None:
+            variables["log_concentration"] = self.log_alpha
         for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=True):
             if prior.log_sd > 0:
                 variables[prior.name] = float(value)
@@ -137,7 +144,8 @@ class CollapsedChain:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
         problem, z = self.problem, self.seating.z
         in_use = self.seating.slots[: self.seating.number[0]]
-        value = crp_log_prob(self.state.count[in_use], self.alpha) + problem.concentration.log_prior(self.alpha)
+        prior = problem.concentration
+        value = prior.log_prob(self.state.count[in_use], self.alpha) + prior.log_prior(self.alpha)
         value += total_log_marginal(self.state, self.seating) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         for view, noise in zip(problem.views, self.noise, strict=True):
@@ -190,7 +198,7 @@ class CollapsedChain:
         position, self.moved[0] = 0, 0
         while position < len(order):
             position = move(
-                self.state, self.seating, self.sites, self.table, np.log(self.alpha), order, position, self.moved, self.rng
+                self.state, self.seating, self.sites, self.table, self.log_alpha, order, position, self.moved, self.rng
             )
             self._make_room(1)
 
@@ -201,7 +209,7 @@ class CollapsedChain:
         while position < number:
             self._make_room(1)
             position = move_blocks(
-                self.state, self.seating, self.sites, self.table, np.log(self.alpha), blocks, position, moved, self.rng
+                self.state, self.seating, self.sites, self.table, self.log_alpha, blocks, position, moved, self.rng
             )
         self.blocks_moved = moved[0] / number if number else np.nan
         return int(moved[0]), number
@@ -212,7 +220,7 @@ class CollapsedChain:
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(self.rng)
             accepted += split_merge(
-                self.state, self.seating, self.sites, self.table, np.log(self.alpha), first, second, scans, self.rng
+                self.state, self.seating, self.sites, self.table, self.log_alpha, first, second, scans, self.rng
             )
         self.accepted = accepted / proposals if proposals else np.nan
 

@@ -61,7 +61,7 @@ class GibbsChain(CollapsedChain):
         self.seating = new_seating(self.seating.place[self.seating.z], len(self.seating.slots))
         terms = self.components.draw(hard_statistics(self.components, self.seating.z, number), self.hyper, self.rng)
         count = np.bincount(self.seating.z, minlength=len(self.seating.slots))
-        log_new = np.log(self.alpha) + self._prior_predictive()
+        log_new = self.log_alpha + self._prior_predictive()
         order = self.rng.permutation(self.problem.n_items)
         self.moved[0] = 0
         step = max(LEAST_CHUNK, CHUNK // (number * self.problem.family.X.shape[1]))

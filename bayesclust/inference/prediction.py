@@ -76,6 +76,8 @@ class Prediction:
         alpha of each draw.
     hyper : ndarray of shape (S, hyper-parameters)
         Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`.
+    log_concentration : ndarray of shape (S,) or None, default None
+        log alpha of each draw, where alpha may be too small for a float.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Prediction:
     z: IntArray
     concentration: FloatArray
     hyper: FloatArray
+    log_concentration: FloatArray | None = None
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
@@ -154,13 +157,14 @@ class Prediction:
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))
-        for s, (z, alpha, hyper) in enumerate(zip(self.z, self.concentration, self.hyper, strict=True)):
+        log_alphas = np.log(self.concentration) if self.log_concentration is None else self.log_concentration
+        for s, (z, log_alpha, hyper) in enumerate(zip(self.z, log_alphas, self.hyper, strict=True)):
             family.set_hyper(state, hyper)
             seating = new_seating(z, capacity)
             refresh(state, seating)
             terms = np.empty((number, int(seating.number[0]) + 1))
-            seating_terms(state, seating, np.log(alpha), terms)
-            terms -= np.log(n + alpha)
+            seating_terms(state, seating, log_alpha, terms)
+            terms -= np.logaddexp(np.log(n), log_alpha)
             joins.append(terms[:, :-1])
             alone[:, s] = terms[:, -1]
         return _Terms(which, joins, alone)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesclust.constraints.base import View
 from bayesclust.models.families.base import BoundFamily
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.models.priors import Concentration
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -89,11 +89,11 @@ def log_joint(
     labels = np.asarray(z)
     hyper = family.initial_hyper() if hyper is None else hyper
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    value = crp_log_prob(np.array([len(items) for items in clusters]), alpha)
+    prior = Concentration(fixed=alpha) if concentration is None else concentration
+    value = prior.log_prob(np.array([len(items) for items in clusters]), alpha)
     value += sum(family.log_marginal(family.X[items], hyper) for items in clusters) + family.log_constant
     value += family.log_hyper_prior(hyper)
-    if concentration is not None:
-        value += concentration.log_prior(alpha)
+    value += prior.log_prior(alpha)
     for view, params in zip(views, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
     return float(value)

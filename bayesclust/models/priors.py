@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 
-def crp_log_prob(sizes: NDArray[np.integer], concentration: float) -> float:
+def crp_log_prob(
+    sizes: NDArray[np.integer], concentration: float, log_concentration: float | None = None
+) -> float:
     """log p(partition) under the Chinese restaurant process.
 
     p(z) = alpha^K Gamma(alpha) / Gamma(alpha + n) prod_k Gamma(n_k)   (TVClust Eq. 2, multiplied out)
@@ -21,6 +23,8 @@ def crp_log_prob(sizes: NDArray[np.integer], concentration: float) -> float:
         Cluster sizes.
     concentration : float
         alpha > 0.
+    log_concentration : float or None, default None
+        log alpha, where alpha is too small or too large for a float; `concentration` is not read then. It takes O(n).
 
     Returns
     -------
@@ -34,6 +38,10 @@ def crp_log_prob(sizes: NDArray[np.integer], concentration: float) -> float:
     1.0
     """
     n, alpha = sizes.sum(), concentration
+    if log_concentration is not None:
+        # alpha^K Gamma(alpha) / Gamma(alpha + n) = alpha^(K - 1) / prod_{0 < j < n} (alpha + j)
+        rising = np.logaddexp(log_concentration, np.log(np.arange(1, n))).sum()
+        return float((len(sizes) - 1) * log_concentration - rising + gammaln(sizes).sum())
     value = len(sizes) * np.log(alpha) + gammaln(alpha) - gammaln(alpha + n) + gammaln(sizes).sum()
     return float(value)
 
@@ -48,11 +56,34 @@ class Concentration:
         The prior has mean shape / rate.
     fixed : float or None, default None
         Hold alpha at this value.
+    log_fixed : float or None, default None
+        The logarithm of `fixed`, where a float is too coarse for alpha itself; `from_log` sets both.
     """
 
     shape: float = 1.0
     rate: float = 1.0
     fixed: float | None = None
+    log_fixed: float | None = None
+
+    @classmethod
+    def from_log(cls, log_alpha: float) -> Concentration:
+        """Hold alpha at exp(log_alpha), however small or large: `fixed` is the nearest float that is positive and finite.
+
+        Examples
+        --------
+        >>> Concentration.from_log(-1e6).log(alpha=5e-324)
+        -1000000.0
+        """
+        least, most = np.log(np.nextafter(0.0, 1.0)), np.log(np.finfo(np.float64).max)
+        return cls(fixed=float(np.exp(np.clip(log_alpha, least, most))), log_fixed=float(log_alpha))
+
+    def log(self, alpha: float) -> float:
+        """log alpha, for the alpha of a state under this prior."""
+        return float(np.log(alpha)) if self.log_fixed is None else self.log_fixed
+
+    def log_prob(self, sizes: NDArray[np.integer], alpha: float) -> float:
+        """log p(partition | alpha), for the alpha of a state under this prior."""
+        return crp_log_prob(sizes, alpha, self.log_fixed)
 
     @classmethod
     def parse(cls, value: float | tuple[float, float] | Concentration) -> Concentration:

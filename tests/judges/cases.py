@@ -13,12 +13,15 @@ from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraint
 from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.limits.bridge import family_at
+from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.models.families import (
     FAMILIES,
     Bernoulli,
     Categorical,
     DiagonalGaussian,
     FullGaussian,
+    Multinomial,
     Poisson,
     Product,
 )
@@ -98,7 +101,9 @@ MIXED: dict[str, tuple[type[Family], ...]] = {
     "mixed": (FullGaussian, Categorical, Poisson),
     "mixed with holes": (DiagonalGaussian, Categorical, Poisson, Bernoulli),
 }
-VARIANTS = (*HOLES, *MIXED)
+# families at gamma, by the divergences that they tend to
+SCALED = {"gaussian at gamma": "euclidean", "multinomial at gamma": "kl"}
+VARIANTS = (*HOLES, *MIXED, *SCALED)
 
 
 def bound_case(
@@ -106,6 +111,8 @@ def bound_case(
 ) -> BoundFamily:
     """A family of `FAMILIES` or a variant, bound to data; `make` sets what becomes of the hyper-parameters."""
     make = learned if make is None else make
+    if name in SCALED:
+        return scaled_case(name, n, d, rng)
     if name not in MIXED:
         family = make(FAMILIES[name] if name in FAMILIES else HOLES[name])
         X = data_for(family, n, d, rng)
@@ -117,6 +124,13 @@ def bound_case(
         blocks.append(data_for(parts[-1][0], n, end - begin, rng))
     X = np.concatenate(blocks, axis=1)
     return Product(parts).bind(with_holes(X, rng) if "holes" in name else X)
+
+
+def scaled_case(name: str, n: int, d: int, rng: Generator, gamma: float = 0.8) -> BoundFamily:
+    """A family at gamma; it has no hyper-parameters to learn."""
+    divergence = as_divergence(SCALED[name])
+    family = FullGaussian() if name == "gaussian at gamma" else Multinomial()
+    return family_at(gamma, divergence.points(data_for(family, n, d, rng)), divergence)
 
 
 def links(n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9) -> PairwiseConstraints:

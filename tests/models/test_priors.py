@@ -120,3 +120,22 @@ def test_hyper_prior_outside_its_support():
 def test_hyper_prior_bad(settings, sentence):
     with pytest.raises(ValueError, match=sentence):
         HyperPrior("x", **settings)
+
+
+@pytest.mark.parametrize("alpha", [1e-8, 0.3, 50.0])
+def test_concentration_by_its_logarithm(alpha):
+    by_log = Concentration.from_log(math.log(alpha))
+    assert by_log.fixed == pytest.approx(alpha)
+    for sizes in ([1], [3, 1], [2, 2, 5]):
+        assert by_log.log_prob(np.array(sizes), 1.0) == pytest.approx(crp_log_prob(np.array(sizes), alpha), rel=1e-12)
+
+
+@pytest.mark.parametrize("log_alpha", [-1e6, -1e12, 1e6])
+def test_concentration_beyond_floats(log_alpha):
+    prior = Concentration.from_log(log_alpha)
+    assert 0 < prior.initial() < np.inf
+    assert prior.log(prior.initial()) == log_alpha
+    # alpha^(K - 1) over prod_{0 < j < n} (alpha + j), one of which outweighs the other
+    rising = 6 * log_alpha if log_alpha > 0 else math.log(720)
+    expected = (3 - 1) * log_alpha - rising + math.log(1 * 6 * 1)
+    assert prior.log_prob(np.array([2, 4, 1]), prior.initial()) == pytest.approx(expected, rel=1e-9)

@@ -1,0 +1,243 @@
+"""TVClust at gamma, and the path of gammas to RDP-means."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import xarray as xr
+from sklearn.base import clone
+
+import bayesclust as bc
+from bayesclust.estimators._path_functionals import adjusted_rand, entropy
+from bayesclust.estimators.paths import default_gammas
+from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.rdp_means import Problem
+
+SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False, "random_state": 0}
+
+
+class Data(NamedTuple):
+    X: np.ndarray
+    y: np.ndarray
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Round clusters of variance 1, whose centres are 8 apart."""
+    rng = np.random.default_rng(1)
+    y = rng.permutation(np.arange(60) % 3)
+    return Data(np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])[y] + rng.normal(size=(60, 2)), y)
+
+
+@pytest.fixture(scope="module")
+def links(data):
+    return bc.PairwiseConstraints.sample(data.y, fraction=0.05, flip=0.05, seed=2)
+
+
+@pytest.fixture(scope="module")
+def limit(data, links):
+    return bc.RDPMeans(penalty=40.0, xi=5.0, n_init=20, random_state=0).fit(data.X, constraints=links)
+
+
+@pytest.fixture(scope="module")
+def path(data, links, limit):
+    return bc.limit_path(data.X, constraints=links, limit=limit, **SHORT)
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
+def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
+    est = bc.TVClust(sampler, gamma=1e6, limit=limit, init=limit.labels_, **SHORT).fit(data.X, constraints=links)
+    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 60)
+    assert (draws == draws[0]).all()
+    assert bc.metrics.variation_of_information(est.labels_, limit.labels_) == 0.0
+    assert est.limit_ is limit
+    assert {"evidence_same", "evidence_different", "log_concentration"} <= set(est.posterior_["posterior"])
+    np.testing.assert_allclose(est.posterior_["posterior"]["evidence_same"], 1e6 * limit.xi_[0])
+    assert float(est.posterior_["posterior"]["log_concentration"][0, 0]) < -1e6
+
+
+def test_new_items_are_seen_at_large_gamma(data):
+    est = bc.TVClust(gamma=1e6, limit=bc.DPMeans(penalty=40.0), init=data.y, **SHORT).fit(data.X)
+    assert (est.predict(data.X) == est.labels_).all()
+    # a new item costs the penalty alone, and n / (n + 1) of its squared distance in a cluster of n = 20
+    centre, radius = data.X[data.y == 0].mean(axis=0), np.sqrt(est.limit_.penalty_ * 21 / 20)
+    near, far = centre - [[0.99 * radius, 0.0], [1.01 * radius, 0.0]]
+    np.testing.assert_allclose(est.predict_novelty([near, far]), [0.0, 1.0], atol=1e-12)
+
+
+def test_counts_at_gamma():
+    data = bc.datasets.make_counts(40, 12, 3, seed=0)
+    limit = bc.DPMeans(n_clusters=3, divergence="kl", n_init=10, random_state=0)
+    est = bc.TVClust(gamma=1e5, limit=limit, init=data.y, **SHORT).fit(data.X)
+    assert bc.metrics.adjusted_rand(est.labels_, est.limit_.labels_) > 0.8
+    assert est.predict_proba(data.X[:3]).shape == (3, est.n_clusters_)
+    np.testing.assert_array_equal(est.posterior_["observed_data"]["X"], data.X)
+
+
+def test_a_limit_that_is_not_fitted_is_fitted_as_a_copy(data, links):
+    limit = bc.RDPMeans(n_clusters=3, xi=2.0, random_state=0)
+    est = bc.TVClust(gamma=2.0, limit=limit, **SHORT).fit(data.X, constraints=links)
+    assert not hasattr(limit, "labels_")
+    expected = clone(limit).fit(data.X, constraints=links)
+    np.testing.assert_array_equal(est.limit_.labels_, expected.labels_)
+    plain = bc.TVClust(gamma=2.0, **SHORT).fit(data.X, constraints=links).limit_
+    default = bc.RDPMeans(random_state=0).fit(data.X, constraints=links)
+    assert (plain.penalty_, plain.xi_) == (default.penalty_, default.xi_)
+
+
+def test_draws_repeat_and_clones_are_the_same(data, links, limit):
+    est = bc.TVClust(gamma=1.0, limit=limit, **SHORT).fit(data.X, constraints=links)
+    again = clone(est).fit(data.X, constraints=links)
+    xr.testing.assert_identical(again.posterior_["posterior"].to_dataset(), est.posterior_["posterior"].to_dataset())
+    assert again.get_params()["limit__penalty"] == 40.0
+
+
+def test_a_run_of_another_limit_is_not_continued(data, links, limit, tmp_path):
+    est = bc.TVClust(gamma=1.0, limit=limit, **SHORT)
+    est.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
+    est.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
+    other = bc.TVClust(gamma=1.0, limit=bc.RDPMeans(n_clusters=2, xi=2.0), **SHORT)
+    with pytest.raises(ValueError, match="limit"):
+        other.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
+
+
+def test_the_path_arrives_at_rdp_means(path, limit):
+    mean = path.sel(statistic="mean")
+    assert float(mean["vi"][0]) > 0.3
+    for name, arrived in (("vi", 0.0), ("ari", 1.0), ("n_clusters", limit.n_clusters_)):
+        np.testing.assert_allclose(mean[name][-3:], arrived, atol=1e-12)
+    np.testing.assert_allclose(mean["entropy"][-1], path.attrs["limit_entropy"], atol=1e-9)
+    np.testing.assert_allclose(mean["objective"][-1], limit.objective_)
+    gap = np.abs(mean["energy"] - mean["objective"]).values
+    assert gap[-1] < 1e-2 * abs(limit.objective_)
+    assert (np.diff(gap[-5:]) < 0).all()
+    assert (path["share_below"][-3:] == 0).all()
+    np.testing.assert_allclose(path["chain_objective"][-1], limit.objective_)
+    for name in ("vi", "energy", "n_clusters", "objective"):
+        assert (path[name].sel(statistic="lower") <= mean[name] + 1e-9).all()
+        assert (path[name].sel(statistic="upper") >= mean[name] - 1e-9).all()
+
+
+def test_a_poor_limit_is_found_out(data):
+    poor = bc.DPMeans(penalty=40.0).fit(data.X)
+    poor.labels_ = np.arange(60) % 2
+    path = bc.limit_path(data.X, limit=poor, gammas=[0.5, 50.0, 5000.0], **SHORT)
+    assert path["share_below"][-1] == 1
+    assert path.attrs["least_objective"] < path.attrs["limit_objective"]
+    assert float(path["vi"].sel(statistic="mean")[-1]) > 0.5
+    assert float(path["vi_least"].sel(statistic="mean")[-1]) == 0.0
+    assert bc.metrics.adjusted_rand(path["least_labels"].values, data.y) > 0.9
+
+
+def test_dispersed_chains_and_parameters_drawn(data, links, limit):
+    gammas = [1e4, 0.3, 1e4]
+    path = bc.limit_path(
+        data.X, constraints=links, limit=limit, gammas=gammas, start="dispersed", sampler="gibbs", **SHORT
+    )
+    np.testing.assert_array_equal(path["gamma"], [0.3, 1e4])
+    assert path.attrs["start"] == "dispersed"
+    # nothing moves there: chains from 3 and from 6 clusters stay apart
+    assert path["chain_objective"][-1].std() > 0
+
+
+@pytest.mark.slow
+def test_iris_with_links_arrives():
+    iris = bc.datasets.load("iris")
+    links = bc.PairwiseConstraints.sample(iris.y, fraction=0.02, seed=0)
+    limit = bc.RDPMeans(n_clusters=3, xi=2.0, n_init=20, random_state=0)
+    path = bc.limit_path(iris.X, constraints=links, limit=limit, random_state=0, progress=False)
+    assert float(path["vi_least"].sel(statistic="mean")[-1]) < 0.05
+    assert path.attrs["least_objective"] <= path.attrs["limit_objective"]
+
+
+def test_functionals_against_scikit_learn(rng):
+    from sklearn.metrics import adjusted_rand_score
+
+    z = rng.integers(0, 4, size=(20, 15))
+    z[0], z[1], z[2] = 0, np.arange(15), z[3]
+    expected = [adjusted_rand_score(z[3], row) for row in z]
+    np.testing.assert_allclose(adjusted_rand(np.asarray(z), z[3]), expected, atol=1e-12)
+    assert adjusted_rand(z[:1], np.zeros(15, np.int64))[0] == 1.0
+    shares = [np.unique(row, return_counts=True)[1] / 15 for row in z]
+    np.testing.assert_allclose(entropy(z), [-(s * np.log2(s)).sum() for s in shares], atol=1e-12)
+
+
+def test_gammas_go_from_one_cluster_to_far_beyond(rng):
+    X = rng.normal(size=(100, 2)) * 3.0
+    problem = Problem.of(X, SquaredEuclidean(), link_graph([], 100), 5.0)
+    gammas = default_gammas(problem)
+    assert 1 / (2 * gammas[0]) == pytest.approx(X.var(axis=0).mean())
+    assert gammas[-1] * 5.0 / 100 >= 100
+    np.testing.assert_allclose(np.diff(np.log(gammas)), np.log(gammas[1] / gammas[0]))
+
+
+X = np.arange(12.0).reshape(6, 2)
+OTHER = bc.RDPMeans(penalty=3.0).fit(np.arange(10.0).reshape(5, 2))
+BAD = {
+    "no gamma": (
+        lambda: bc.TVClust(limit=bc.RDPMeans()).fit(X),
+        ValueError,
+        "limit is given without gamma, and only the model at a gamma has one: give gamma too.",
+    ),
+    "gamma zero": (lambda: bc.TVClust(gamma=0.0).fit(X), ValueError, "gamma must lie in (0, inf); got 0.0."),
+    "gamma in words": (
+        lambda: bc.TVClust(gamma="large").fit(X),
+        TypeError,
+        "gamma must be a number in (0, inf); got 'large' of type str.",
+    ),
+    "sampler without gamma": (
+        lambda: bc.TVClust("blocked", gamma=1.0).fit(X),
+        ValueError,
+        "sampler='blocked' does not sample the model at a gamma: choose \"collapsed\" or \"gibbs\".",
+    ),
+    "family too": (
+        lambda: bc.TVClust(gamma=1.0, family="multinomial").fit(X),
+        ValueError,
+        "family and gamma are both given, and at gamma it follows from the limit: leave one out.",
+    ),
+    "concentration too": (
+        lambda: bc.TVClust(gamma=1.0, concentration=[1.0, 1.0]).fit(X),
+        ValueError,
+        "concentration and gamma are both given, and at gamma it follows from the limit: leave one out.",
+    ),
+    "no limit": (
+        lambda: bc.TVClust(gamma=1.0, limit="kl").fit(X),
+        TypeError,
+        "limit is a str: pass an RDPMeans, fitted or not, or None for its defaults.",
+    ),
+    "limit of other data": (
+        lambda: bc.TVClust(gamma=1.0, limit=OTHER).fit(X),
+        ValueError,
+        "limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to the same X, or pass it unfitted.",
+    ),
+    "triplets": (
+        lambda: bc.TVClust(gamma=1.0).fit(X, constraints=bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)),
+        TypeError,
+        "constraints[0] is a RelativeConstraints, but only pairwise constraints can be used here: leave it out or choose "
+        "another method.",
+    ),
+    "no gammas": (
+        lambda: bc.limit_path(X, gammas=[]),
+        ValueError,
+        "gammas must be a list of positive numbers; got []: pass at least one, or None.",
+    ),
+    "negative gammas": (
+        lambda: bc.limit_path(X, gammas=[1.0, -1.0]),
+        ValueError,
+        "gammas must be a list of positive numbers; got [1.0, -1.0]: pass at least one, or None.",
+    ),
+    "no such start": (
+        lambda: bc.limit_path(X, start="cold"),
+        ValueError,
+        'start must be "previous" or "dispersed"; got \'cold\'.',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_a_sentence(case):
+    call, kind, sentence = BAD[case]
+    with pytest.raises(kind, match=f"^{re.escape(sentence)}$"):
+        call()

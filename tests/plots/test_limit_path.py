@@ -1,0 +1,90 @@
+"""The picture of a path: what is drawn is what the path holds."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesclust as bc
+
+NAMES = ("vi", "ari", "n_clusters", "entropy", "objective")
+
+
+@pytest.fixture(params=["found", "missed"])
+def path(request, rng):
+    """A path of five gammas, made up; the least J is the limit's own or another's."""
+    gammas = np.geomspace(0.1, 1e4, 5)
+    middle = np.linspace(1, 2, 5)[:, None] + rng.random((5, 1))
+    names = [*NAMES, "energy", "vi_least", "ari_least"]
+    values = {name: (("gamma", "statistic"), middle + rng.random(3) * [0, -1, 1]) for name in names}
+    values["chain_objective"] = (("gamma", "chain"), 1.5 + rng.random((5, 3)))
+    attrs = {"limit_objective": 1.0, "least_objective": 1.0 if request.param == "found" else 0.4, "penalty": 0.3}
+    attrs |= {"limit_n_clusters": 3, "least_n_clusters": 4, "limit_entropy": 1.5, "least_entropy": 1.9}
+    coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
+    return xr.Dataset(values, coords, attrs | {"divergence": "euclidean"})
+
+
+def heights(ax):
+    return [line.get_ydata()[0] for line in ax.lines if len(set(np.asarray(line.get_ydata()).tolist())) == 1]
+
+
+def test_lines_are_means_and_bands_are_intervals(path):
+    panels = bc.plots.limit_path(path)
+    assert panels.shape == (6,)
+    for ax, name in zip(panels, NAMES, strict=False):
+        np.testing.assert_array_equal(ax.lines[0].get_ydata(), path[name].sel(statistic="mean"))
+        np.testing.assert_array_equal(ax.lines[0].get_xdata(), path["gamma"])
+        band = ax.collections[0].get_paths()[0].vertices[:, 1]
+        assert band.min() == path[name].sel(statistic="lower").min()
+        assert band.max() == path[name].sel(statistic="upper").max()
+        assert ax.get_xscale() == "log"
+    np.testing.assert_array_equal(panels[4].lines[1].get_ydata(), path["energy"].sel(statistic="mean"))
+    for chain, line in enumerate(panels[5].lines):
+        above = path["chain_objective"].isel(chain=chain) - path.attrs["least_objective"]
+        np.testing.assert_array_equal(line.get_ydata(), above)
+    assert len(panels[5].lines) == 3
+
+
+def test_a_better_partition_is_drawn_where_there_is_one(path):
+    panels = bc.plots.limit_path(path)
+    missed = path.attrs["least_objective"] < 1.0
+    assert len(panels[0].lines) == (2 if missed else 1)
+    assert heights(panels[2]) == ([3, 4] if missed else [3])
+    assert heights(panels[3]) == ([1.5, 1.9] if missed else [1.5])
+    assert heights(panels[4]) == ([1.0, 0.4] if missed else [1.0])
+    words = [text.get_text() for text in panels[4].get_legend().get_texts()]
+    assert ("the partition of least J found" in words) == missed
+    assert panels[0].get_title(loc="left") == "Variation of information to " + ("..." if missed else "RDP-means")
+
+
+def test_axes_that_are_given_are_drawn_on(path):
+    figure, axes = plt.subplots(2, 3)
+    panels = bc.plots.limit_path(path, axes)
+    assert panels.tolist() == axes.ravel().tolist()
+    assert plt.get_fignums() == [figure.number]
+    assert [bool(ax.get_xlabel()) for ax in panels] == [False] * 3 + [True] * 3
+
+
+def test_one_figure_is_made_and_nothing_overflows(path):
+    figure = bc.plots.limit_path(path)[0].figure
+    assert plt.get_fignums() == [figure.number]
+    figure.canvas.draw()
+    box = figure.get_tightbbox()
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= figure.get_figwidth()
+    assert box.y1 <= figure.get_figheight()
+
+
+def test_one_gamma_is_a_path(path):
+    bc.plots.limit_path(path.isel(gamma=[2]))[0].figure.canvas.draw()
+
+
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(TypeError, match=r"^path is a dict: pass the data set that bayesclust.limit_path returns.$"):
+        bc.plots.limit_path({})
+    with pytest.raises(ValueError, match=r"^path has no variable 'energy': pass the data set"):
+        bc.plots.limit_path(path.drop_vars("energy"))
+    with pytest.raises(ValueError, match=r"^axes are 2, but the picture has 6 panels: pass 6 axes, or None.$"):
+        bc.plots.limit_path(path, plt.subplots(1, 2)[1])
+    plt.close("all")
