@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import answer_sites, families
     from bayesclust.posterior import (
+        answer_log_likelihood,
         constraint_credibility,
         credible_ball,
         diagnose,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         point_estimate,
         similar_items,
         similarity_matrix,
+        source_reliability,
     )
 
 __version__ = "0.1.0"
@@ -47,6 +49,7 @@ __all__ = [
     "UniformNoise",
     "VariationalSettings",
     "__version__",
+    "answer_log_likelihood",
     "answer_sites",
     "constraint_credibility",
     "constraints",
@@ -66,6 +69,7 @@ __all__ = [
     "posterior",
     "similar_items",
     "similarity_matrix",
+    "source_reliability",
 ]
 
 # public name -> the module that holds it, or that it is
@@ -81,6 +85,7 @@ _HOME = {
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",
+    "answer_log_likelihood": "bayesclust.posterior",
     "answer_sites": "bayesclust.models",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",
@@ -100,6 +105,7 @@ _HOME = {
     "posterior": "bayesclust.posterior",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
+    "source_reliability": "bayesclust.posterior",
 }
 
 

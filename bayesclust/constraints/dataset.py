@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ class StoredView:
     n_items, n_sources : int
     vocabulary : tuple of str
     truth : (n_patterns,) array of int8
+    parameters : dict of str to str
+        What the posterior calls each parameter of the noise.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class StoredView:
     n_sources: int
     vocabulary: tuple[str, ...]
     truth: CodeArray
+    parameters: dict[str, str]
 
     @property
     def n_answers(self) -> int:
@@ -69,6 +72,39 @@ class StoredView:
         return truths
 
 
+def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
+    """For each view, the posterior's name of each noise parameter.
+
+    The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v and so on.
+
+    Parameters
+    ----------
+    views : sequence of View
+        Stored ones know theirs.
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> views = [PairwiseConstraints([(0, 1)], [True], n_items=2, name=name) for name in ("links", "more")]
+    >>> noise_names(views)
+    [{'p': 'p', 'q': 'q'}, {'p': 'p_more', 'q': 'q_more'}]
+    """
+    names: list[dict[str, str]] = []
+    taken: set[str] = set()
+    for view in views:
+        if isinstance(view, StoredView):
+            own = view.parameters
+        else:
+            own = {name: name if name not in taken else f"{name}_{view.name}" for name in view.noise.parameters}
+        taken.update(own.values())
+        names.append(own)
+    return names
+
+
 def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     """Return the questions and answers of views as variables of a data set.
 
@@ -80,8 +116,9 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); kind, vocabulary and
-        truth (JSON lists), n_items and n_sources are attributes of v_items. The attribute `views` of the data set
+        For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); kind, vocabulary
+        and truth (JSON lists), n_items, n_sources and parameters (what the posterior calls those of the noise, JSON) are
+        attributes of v_items. The attribute `views` of the data set
         is the JSON list of names.
 
     Raises
@@ -100,7 +137,8 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
 
     variables: dict[str, Any] = {}
     names: list[str] = []
-    for view in views:
+    views = list(views)
+    for view, parameters in zip(views, noise_names(views), strict=True):
         if view.name in names:
             raise ValueError(f'two views are named "{view.name}": give each a name of its own, name="...".')
         names.append(view.name)
@@ -111,6 +149,7 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
             "truth": json.dumps(view.truth.tolist()),
             "n_items": view.n_items,
             "n_sources": view.n_sources,
+            "parameters": json.dumps(parameters),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), view.items, about)
         variables[f"{v}_answer"] = ((rows,), view.answers)
@@ -151,9 +190,10 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
                 n_sources=int(about["n_sources"]),
                 vocabulary=tuple(json.loads(about["vocabulary"])),
                 truth=np.array(json.loads(about["truth"]), dtype=np.int8),
+                parameters=json.loads(about["parameters"]),
             )
         )
     return views
 
 
-__all__ = ["StoredView", "to_dataset", "views_from_dataset"]
+__all__ = ["StoredView", "noise_names", "to_dataset", "views_from_dataset"]

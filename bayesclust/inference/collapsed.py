@@ -16,6 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import View
+from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, total_log_marginal
@@ -27,7 +28,6 @@ from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.inference.split_merge import split_merge
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
-from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration
 
 FAST_SCANS = {FullState: scan_full}

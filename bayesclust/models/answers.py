@@ -9,8 +9,8 @@ import numpy as np
 
 from bayesclust.checks import check_views
 from bayesclust.constraints.base import View
+from bayesclust.constraints.dataset import noise_names
 from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.joint import noise_names
 from bayesclust.models.noise_sites import noise_sites
 from bayesclust.typing import IntArray
 

@@ -13,35 +13,6 @@ from bayesclust.models.priors import Concentration
 from bayesclust.typing import ArrayLike, FloatArray
 
 
-def noise_names(views: Sequence[View]) -> list[dict[str, str]]:
-    """For each view, the posterior's name of each noise parameter.
-
-    The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v and so on.
-
-    Parameters
-    ----------
-    views : sequence of View
-
-    Returns
-    -------
-    list of dict
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> views = [PairwiseConstraints([(0, 1)], [True], n_items=2, name=name) for name in ("links", "more")]
-    >>> noise_names(views)
-    [{'p': 'p', 'q': 'q'}, {'p': 'p_more', 'q': 'q_more'}]
-    """
-    names: list[dict[str, str]] = []
-    taken: set[str] = set()
-    for view in views:
-        own = {name: name if name not in taken else f"{name}_{view.name}" for name in view.noise.parameters}
-        taken.update(own.values())
-        names.append(own)
-    return names
-
-
 def log_joint(
     z: ArrayLike,
     family: BoundFamily,

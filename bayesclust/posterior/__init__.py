@@ -1,6 +1,7 @@
 """What the draws say: similarity, point estimates, credibility of answers, diagnosis. Knows no model and no sampler."""
 
 from bayesclust.posterior import losses
+from bayesclust.posterior.answers import answer_log_likelihood, source_reliability
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnostics import Report, diagnose
@@ -11,6 +12,7 @@ from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 __all__ = [
     "CredibleBall",
     "Report",
+    "answer_log_likelihood",
     "canonical",
     "constraint_credibility",
     "credible_ball",
@@ -20,6 +22,7 @@ __all__ = [
     "point_estimate",
     "similar_items",
     "similarity_matrix",
+    "source_reliability",
     "stacked_partitions",
     "to_datatree",
 ]

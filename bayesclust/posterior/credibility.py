@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.posterior.tree import chain_partitions, stored_views
+from bayesclust.posterior.answers import log_likelihoods
+from bayesclust.posterior.tree import chain_partitions, group, stored_views
 from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
     from bayesclust.constraints.dataset import StoredView
     from bayesclust.posterior.labels import Labels
@@ -36,7 +39,15 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row an answer, in the order given: view, the items i, j and, for triplets, k (missing for pairs), answer (in
         words), source, credibility, mcse (its Monte Carlo standard error, by batch means within chains) and likely (the
-        answer with the highest posterior probability).
+        answer with the highest posterior probability). Where the noise was kept, also without (the credibility that the
+        answer would have by the data and all other answers alone; much less than credibility where nothing but the
+        answer itself speaks for it) and log_score (log probability of the answer given all the rest, in nats; its sum
+        over answers is the expected log predictive density of leave-one-out cross-validation).
+
+    Notes
+    -----
+    Leaving an answer out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996). Where a few draws take all
+    the weight, the two columns are uncertain; ``arviz.loo`` on `answer_log_likelihood` tells by its k-hat.
 
     Raises
     ------
@@ -57,15 +68,15 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    z = chain_partitions(posterior)
-    tables = [_table(view, z) for view in stored_views(posterior)]
+    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    tables = [_table(view, z, draws) for view in stored_views(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
     return table
 
 
-def _table(view: StoredView, z: Labels) -> pd.DataFrame:
+def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     import pandas as pd
 
     shares, error = _shares(view, z)
@@ -80,22 +91,38 @@ def _table(view: StoredView, z: Labels) -> pd.DataFrame:
     frame["credibility"] = shares[np.arange(len(view)), view.answers]
     frame["mcse"] = error
     frame["likely"] = words[shares.argmax(axis=1)]
+    if all(name in draws for name in view.parameters.values()):
+        frame["without"], frame["log_score"] = _left_out(view, z, draws)
     return frame
+
+
+def _batches(z: Labels) -> Iterator[tuple[int, int, int]]:
+    """Chain, first and last draw of stretches of the chains: `BATCHES` of each, or as many as there are draws."""
+    chains, draws, _ = z.shape
+    edges = np.linspace(0, draws, min(BATCHES, draws) + 1).astype(int).tolist()
+    yield from ((c, first, last) for c in range(chains) for first, last in pairwise(edges))
+
+
+def _left_out(view: StoredView, z: Labels, draws: xr.Dataset) -> tuple[FloatArray, FloatArray]:
+    """What the rest says about each answer: the probability that it is right, and that it is given (log)."""
+    weight, weight_right = np.full((2, len(view)), -np.inf)
+    for c, first, last in _batches(z):
+        log_weight = -log_likelihoods(view, z, draws, c, first, last)
+        right = view.truths(z[c, first:last]) == view.answers
+        weight = np.logaddexp(weight, np.logaddexp.reduce(log_weight))
+        weight_right = np.logaddexp(weight_right, np.logaddexp.reduce(np.where(right, log_weight, -np.inf)))
+    return np.exp(weight_right - weight), np.log(z.shape[0] * z.shape[1]) - weight
 
 
 def _shares(view: StoredView, z: Labels) -> tuple[FloatArray, FloatArray]:
     """Posterior probability of each true answer (m, answers), and the standard error of that of the given one (m,)."""
-    chains, draws, _ = z.shape
-    batches = min(BATCHES, draws)
-    edges = np.linspace(0, draws, batches + 1).astype(int).tolist()
     shares, means = np.zeros((len(view), view.n_answers)), []
-    for c in range(chains):
-        for first, last in pairwise(edges):
-            truths = view.truths(z[c, first:last])
-            for answer in range(view.n_answers):
-                shares[:, answer] += (truths == answer).sum(axis=0)
-            means.append((truths == view.answers).mean(axis=0))
+    for c, first, last in _batches(z):
+        truths = view.truths(z[c, first:last])
+        for answer in range(view.n_answers):
+            shares[:, answer] += (truths == answer).sum(axis=0)
+        means.append((truths == view.answers).mean(axis=0))
     error = np.full(len(view), np.nan)
     if len(means) > 1:
         error = np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
-    return shares / (chains * draws), error
+    return shares / (z.shape[0] * z.shape[1]), error

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints, to_dataset, views_from_dataset
+from bayesclust.constraints.dataset import noise_names
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def test_views_come_back(way, views, rng, tmp_path):
     stored = views_from_dataset(way(to_dataset(views), tmp_path))
     z = rng.integers(3, size=(4, 12))
     assert len(stored) == 3
+    assert [view.parameters for view in stored] == noise_names(views)
     for view, again in zip(views, stored, strict=True):
         for name in ("items", "answers", "source", "truth"):
             assert getattr(again, name).dtype == getattr(view, name).dtype

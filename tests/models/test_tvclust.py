@@ -21,11 +21,11 @@ from bayesclust.constraints import (
     UniformNoise,
     equality_patterns,
 )
+from bayesclust.constraints.dataset import noise_names
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models import log_joint, tvclust
 from bayesclust.models.answers import patterns
 from bayesclust.models.families import FAMILIES, DiagonalGaussian, FullGaussian, Product, SphericalGaussian, get_family
-from bayesclust.models.joint import noise_names
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges.cases import binary_data, coded_data, count_data, with_holes
 from tests.models.conditionals import log_conditional
