@@ -1,11 +1,9 @@
 """Tables: means by hand from cells made up, and the paper's numbers where they belong."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayesclust.experiments.reproduce import Plan, paper, sources
-from bayesclust.experiments.reproduce.cells import COLUMNS
 from bayesclust.experiments.reproduce.methods import COUNT_METHODS, METHODS
 from bayesclust.experiments.reproduce.reports import report
 from bayesclust.experiments.reproduce.tables import MEAN, MEAN_WITH_ID, tables
@@ -13,15 +11,8 @@ from bayesclust.experiments.reproduce.tables import MEAN, MEAN_WITH_ID, tables
 PLAN = Plan(methods=("kmeans", "rdp-means"), figures=(), trials=2)
 
 
-def scored(cells, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = [{**cell._asdict(), "f": f, "rand": f / 2, "nmi": f / 4, "clusters": 3, "seconds": 1.0, "labels": ""}
-            for cell, f in zip(cells, rng.uniform(0.2, 1.0, len(cells)).round(4), strict=True)]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
 @pytest.fixture(scope="module")
-def frame():
+def frame(scored):
     return scored(PLAN.cells())
 
 
@@ -33,7 +24,7 @@ def entry(entries, table, method, column, sampling="ordered", glass="glass"):
 def mean(frame, **settings):
     for name, value in settings.items():
         frame = frame[frame[name] == value] if not isinstance(value, list) else frame[frame[name].isin(value)]
-    return round(float(frame.f.mean()), 4)
+    return pytest.approx(float(frame.f.mean()), abs=1e-6)
 
 
 def test_means_are_over_what_the_table_says(frame):
@@ -50,7 +41,7 @@ def test_means_are_over_what_the_table_says(frame):
     assert third.f == mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03)
     assert third.cells == 10
     by_trial = [mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03, trial=trial) for trial in (0, 1)]
-    assert third.f_error == pytest.approx(abs(by_trial[0] - by_trial[1]) / 2, abs=2e-4)
+    assert third.f_error == pytest.approx(abs(by_trial[0].expected - by_trial[1].expected) / 2, abs=1e-6)
 
 
 def test_methods_without_answers_are_the_same_everywhere(frame):
@@ -72,6 +63,10 @@ def test_the_papers_numbers_stand_where_its_data_and_draws_are_ours(frame):
     assert entry(entries, 1, "rdp-means", MEAN_WITH_ID, **leaky).paper_rand == 0.81
     assert entry(entries, 2, "kmeans", "p = 0.9", **leaky).paper_nmi == 0.53
     assert entry(entries, 3, "rdp-means", "r = 0.01, p = 0.8", **leaky).paper_f == 0.56
+    fewer = tables(frame, Plan(methods=PLAN.methods, fractions=(0.01, 0.03), trials=2))
+    assert np.isnan(entry(fewer, 1, "rdp-means", "iris").paper_f)
+    assert np.isnan(entry(fewer, 2, "kmeans", "p = 0.9", **leaky).paper_f)
+    assert entry(fewer, 3, "rdp-means", "r = 0.01, p = 0.8", **leaky).paper_f == 0.56
     for table, column, more in ((1, "glass", {}), (1, MEAN, {}), (2, "p = 0.9", {}), (1, "iris", {"sampling": "unordered"})):
         assert np.isnan(entry(entries, table, "rdp-means", column, **more).paper_f)
 
@@ -86,7 +81,7 @@ def test_what_is_partly_done_is_left_out(frame):
     assert not entry(entries, 1, "kmeans", MEAN).empty
 
 
-def test_counts(frame):
+def test_counts(scored):
     plan = Plan(methods=(), tables=(4,), figures=(), trials=3)
     entries = tables(scored(plan.cells()), plan)
     assert len(entries) == len(COUNT_METHODS) * len(sources.COUNTS)

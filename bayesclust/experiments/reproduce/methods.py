@@ -26,7 +26,7 @@ class Method:
     Parameters
     ----------
     title : str
-        What tables and figures call it.
+        What tables and figures call it; they add "[k]" where it is told k.
     fit : callable
         Of data, answers, the number of clusters told and a seed; returns labels.
     told : bool, default False
@@ -88,7 +88,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "DP-means, released settings", _released, told=True, answers=False, raw=True, paper="DP-means"
         ),
         "rdp-means": Method("RDP-means", _default, paper="RDP-means"),
-        "rdp-means-k": Method("RDP-means told k", _told, told=True, paper="RDP-means"),
+        "rdp-means-k": Method("RDP-means", _told, told=True, paper="RDP-means"),
         "rdp-means-released": Method("RDP-means, released settings", _released, told=True, raw=True, paper="RDP-means"),
         "lcvqe": Method("LCVQE", lcvqe, told=True, paper="LCVQE", least=2),
         "itml": Method("ITML + k-means", itml, told=True),
@@ -111,8 +111,8 @@ COUNT_METHODS: Mapping[str, Method] = MappingProxyType(
         "kmeans-multinomial": Method("k-means", _k_means_kl, told=True, answers=False, paper="K-means", **_kl),
         "dp-means-gaussian": Method("DP-means", dp_means, told=True, answers=False, paper="DP-means", **_gaussian),
         "dp-means-multinomial": Method("DP-means", _dp_means_kl, told=True, answers=False, paper="DP-means", **_kl),
-        "rdp-means-k-gaussian": Method("RDP-means told k", _told, told=True, paper="RDP-means", **_gaussian),
-        "rdp-means-k-multinomial": Method("RDP-means told k", _told_kl, told=True, paper="RDP-means", **_kl),
+        "rdp-means-k-gaussian": Method("RDP-means", _told, told=True, paper="RDP-means", **_gaussian),
+        "rdp-means-k-multinomial": Method("RDP-means", _told_kl, told=True, paper="RDP-means", **_kl),
         "rdp-means-gaussian": Method("RDP-means", _default, paper="RDP-means", **_gaussian),
         "rdp-means-multinomial": Method("RDP-means", _default_kl, paper="RDP-means", **_kl),
     }

@@ -13,9 +13,10 @@ from bayesclust.experiments.reproduce import sources
 from bayesclust.experiments.reproduce.cells import ORDERED, UNANSWERED, UNORDERED, Cell
 from bayesclust.experiments.reproduce.methods import COUNT_METHODS, EVERY_METHOD, METHODS
 
-__all__ = ["FIGURES", "TABLES", "Plan"]
+__all__ = ["ACCURACIES", "FIGURES", "FRACTIONS", "TABLES", "Plan"]
 
 TABLES, FIGURES = (1, 2, 3, 4), (2, 3, 4)
+FRACTIONS, ACCURACIES = (0.01, 0.03, 0.05), (1.0, 0.95, 0.9, 0.8)
 SHAPE_FRACTION, DEVIATION_FRACTION, TABLE_4_FRACTION = 0.01, 0.03, 0.01
 
 
@@ -62,8 +63,8 @@ class Plan:
     methods: tuple[str, ...] = tuple(METHODS)
     data: tuple[str, ...] = (*sources.UCI, sources.WITH_ID)
     samplings: tuple[str, ...] = (ORDERED, UNORDERED)
-    fractions: tuple[float, ...] = (0.01, 0.03, 0.05)
-    accuracies: tuple[float, ...] = (1.0, 0.95, 0.9, 0.8)
+    fractions: tuple[float, ...] = FRACTIONS
+    accuracies: tuple[float, ...] = ACCURACIES
     deviations: tuple[int, ...] = (-3, -2, -1, 0, 1, 2, 3)
     rates: tuple[float, ...] = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.06)
     shapes: tuple[str, ...] = sources.SHAPES

@@ -13,7 +13,7 @@ import pandas as pd
 from bayesclust.experiments.reproduce import paper, sources
 from bayesclust.experiments.reproduce.cells import ORDERED, UNANSWERED
 from bayesclust.experiments.reproduce.methods import COUNT_METHODS, EVERY_METHOD
-from bayesclust.experiments.reproduce.plans import TABLE_4_FRACTION, Plan
+from bayesclust.experiments.reproduce.plans import ACCURACIES, FRACTIONS, TABLE_4_FRACTION, Plan
 
 __all__ = ["MEAN", "MEAN_WITH_ID", "rows_of", "tables"]
 
@@ -70,8 +70,8 @@ def _entry(rows: pd.DataFrame, theirs: paper.Scores | None) -> dict[str, Any]:
     trials = rows.groupby(["trial", "data"]).f.mean().groupby("trial").mean()
     mine = rows.groupby("data")[list(SCORES)].mean().mean()
     return {
-        **{name: round(float(mine[name]), 4) for name in SCORES},
-        "f_error": round(float(trials.std(ddof=1) / np.sqrt(len(trials))), 4) if len(trials) > 1 else np.nan,
+        **{name: round(float(mine[name]), 6) for name in SCORES},
+        "f_error": round(float(trials.std(ddof=1) / np.sqrt(len(trials))), 6) if len(trials) > 1 else np.nan,
         "clusters": round(float(rows.groupby("data").clusters.mean().mean()), 1),
         "cells": len(rows),
         **{f"paper_{name}": np.nan if theirs is None else getattr(theirs, name) for name in SCORES},
@@ -93,10 +93,14 @@ def _uci(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
             kept = rows_of(rows, method, **chosen)
             # a mean over what happens to be done compares with nothing
             if kept.groupby(["data", "fraction", "accuracy"]).ngroups == _expected(method, data, plan, chosen):
-                # the paper drew ordered pairs
-                theirs = theirs if sampling == ORDERED else None
                 key = {"table": table, "sampling": sampling, "glass": glass, "method": method, "column": column}
-                yield {**key, **_entry(kept, theirs)}
+                yield {**key, **_entry(kept, theirs if _as_in_paper(table, sampling, plan) else None)}
+
+
+def _as_in_paper(table: int, sampling: str, plan: Plan) -> bool:
+    """Whether an entry is a mean over what the paper's is: it drew ordered pairs, at these r and p."""
+    every_r, every_p = set(plan.fractions) == set(FRACTIONS), set(plan.accuracies) == set(ACCURACIES)
+    return sampling == ORDERED and (table > 2 or every_r) and (table > 1 or every_p)
 
 
 def _expected(method: str, data: list[str], plan: Plan, chosen: dict[str, Any]) -> int:
