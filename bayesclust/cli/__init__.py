@@ -46,6 +46,11 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def say(text: str, error: BaseException) -> None:
+    """Print a sentence and the notes of an error to standard error."""
+    print("\n  ".join([text, *getattr(error, "__notes__", [])]), file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line.
 
@@ -71,10 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISUSED
     try:
         code: int = settings.run(settings)
-    except KeyboardInterrupt:
-        print("\nbayesclust: interrupted.", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        say("\nbayesclust: interrupted.", interrupt)
         return INTERRUPTED
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        print("\n  ".join([f"bayesclust: {error}", *getattr(error, "__notes__", [])]), file=sys.stderr)
+        say(f"bayesclust: {error}", error)
         return REFUSED
     return code

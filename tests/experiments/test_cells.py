@@ -115,8 +115,9 @@ def test_an_interrupt_writes_the_tables_and_the_same_call_goes_on(halves, tmp_pa
     reproduce(small(), tmp_path / "whole", progress=False)
     one.seen.clear()
     one.stop = 5
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as interrupt:
         reproduce(small(), tmp_path / "cut", progress=False)
+    assert interrupt.value.__notes__ == ["5 of 20 cells are done and kept: the same command goes on."]
     assert len(cells.load(tmp_path / "cut" / "cells.csv")) == 5
     assert (tmp_path / "cut" / "tables.md").exists()
     one.stop = None

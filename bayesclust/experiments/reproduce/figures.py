@@ -16,7 +16,7 @@ from bayesclust.experiments.reproduce.methods import COUNT_METHODS
 from bayesclust.experiments.reproduce.plans import DEVIATION_FRACTION, SHAPE_FRACTION, Plan
 from bayesclust.experiments.reproduce.styles import styles, title
 from bayesclust.experiments.reproduce.tables import rows_of
-from bayesclust.plots._style import GREY, PALETTE
+from bayesclust.plots._style import GREY, PALETTE, counted
 from bayesclust.typing import IntArray
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     for ax, text in zip(panels[0], ["classes", *(title(method, broken=True) for method in methods)], strict=True):
         ax.set_title(text, fontsize=8)
     figure.suptitle(
-        f"Shapes, answers to r = {SHAPE_FRACTION:g} of the ordered pairs, all right: the best of {plan.trials} runs by "
+        f"Shapes, answers to r = {SHAPE_FRACTION:g} of the ordered pairs, all right: the best of {counted(plan.trials, 'run')} by "
         "pairwise F, as in the paper.\n"
         "[k]: told the number of classes. Where there are more clusters than colours, the rest is grey",
         fontsize=10,
@@ -170,7 +170,7 @@ def deviations(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     figure.supxlabel("deviation: methods are told k - deviation clusters", fontsize=9)
     figure.suptitle(
         f"Told a wrong number of clusters: answers to r = {DEVIATION_FRACTION:g} of the ordered pairs, all right; "
-        f"mean of {plan.trials} draws.  Level lines: not told k",
+        f"mean of {counted(plan.trials, 'draw')}.  Level lines: not told k",
         fontsize=10,
     )
     if not drawn:
@@ -211,7 +211,7 @@ def rates(frame: pd.DataFrame, plan: Plan) -> Figure | None:
             ax.text(0.02, theirs, "RDP-means in the paper's Table 4", **place)
     panels[0][0].set_ylabel("pairwise F")
     figure.suptitle(
-        f"Multinomial clusters of counts, and ever more answers, all right; mean of {plan.trials} draws.  [k]: told k",
+        f"Multinomial clusters of counts, and ever more answers, all right; mean of {counted(plan.trials, 'draw')}.  [k]: told k",
         fontsize=10,
     )
     if not drawn:

@@ -21,11 +21,11 @@ CAPTIONS = {
     4: "Table 4: mean pairwise F on counts",
 }
 DRAWN = {
-    ORDERED: "r of the n^2 ordered pairs drawn, as in the authors' released settings: answers to about 2 r of the pairs",
-    UNORDERED: "answers to r of the n (n - 1) / 2 pairs",
+    ORDERED: "Ordered pairs: r of the n^2 drawn, as in the authors' released settings, which answers about 2 r of the pairs",
+    UNORDERED: "Unordered pairs: r of the n (n - 1) / 2 answered",
 }
 GLASS = {"glass": "glass without its row id", sources.WITH_ID: "glass with its row id, as in the paper"}
-COUNTED = f"answers to r = {TABLE_4_FRACTION:g} of the ordered pairs, all right; the paper does not say its r"
+COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs, all right; the paper does not say its r"
 HEAD = """# TVClust's tables, measured
 
 Mean pairwise F; in brackets what the paper prints, where its data are ours. Seed {seed}, {trials} draws of answers.
@@ -57,7 +57,7 @@ def report(entries: pd.DataFrame, plan: Plan) -> str:
     for _, rows in entries.groupby([entries.table, entries.sampling, copy], sort=False):
         table, sampling, glass = (rows[name].iloc[0] for name in ("table", "sampling", "glass"))
         setting = DRAWN[sampling] if table == 1 else f"{DRAWN[sampling]}; {GLASS[glass]}" if table < 4 else COUNTED
-        caption = f"## {CAPTIONS[table]}\n\n{setting[0].upper()}{setting[1:]}.\n"
+        caption = f"## {CAPTIONS[table]}\n\n{setting}.\n"
         parts.append("\n".join([caption, *_markdown(rows), ""]))
     return "\n".join(parts)
 

@@ -47,8 +47,10 @@ def reproduce(plan: Plan, folder: Path, *, progress: bool = True) -> list[Path]:
             for row in cells.run_all(left, EVERY_METHOD, path):
                 bar.set_postfix_str(f"{row['method']} on {row['data']}", refresh=False)
                 bar.update()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         write(plan, folder)
+        still = len(cells.missing(wanted, cells.load(path)))
+        interrupt.add_note(f"{len(wanted) - still} of {len(wanted)} cells are done and kept: the same command goes on.")
         raise
     return write(plan, folder)
 
