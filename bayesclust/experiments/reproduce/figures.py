@@ -96,8 +96,8 @@ def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     for ax, text in zip(panels[0], ["classes", *(title(method, broken=True) for method in methods)], strict=True):
         ax.set_title(text, fontsize=8)
     figure.suptitle(
-        f"Shapes, answers to r = {SHAPE_FRACTION:g} of the ordered pairs, all right: the best of {counted(plan.trials, 'run')} by "
-        "pairwise F, as in the paper.\n"
+        f"Shapes, answers to r = {SHAPE_FRACTION:g} of the ordered pairs, all right: the best of "
+        f"{counted(plan.trials, 'run')} by pairwise F, as in the paper.\n"
         "[k]: told the number of classes. Where there are more clusters than colours, the rest is grey",
         fontsize=10,
     )
@@ -211,7 +211,8 @@ def rates(frame: pd.DataFrame, plan: Plan) -> Figure | None:
             ax.text(0.02, theirs, "RDP-means in the paper's Table 4", **place)
     panels[0][0].set_ylabel("pairwise F")
     figure.suptitle(
-        f"Multinomial clusters of counts, and ever more answers, all right; mean of {counted(plan.trials, 'draw')}.  [k]: told k",
+        f"Multinomial clusters of counts, and ever more answers, all right; "
+        f"mean of {counted(plan.trials, 'draw')}.  [k]: told k",
         fontsize=10,
     )
     if not drawn:
