@@ -11,6 +11,7 @@ from bayesclust.estimators._means import MeansClusterer
 from bayesclust.inference.limits.bridge import value
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
+from bayesclust.posterior.functionals import partition_distances
 from bayesclust.posterior.labels import canonical, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.typing import FloatArray, IntArray
@@ -87,6 +88,9 @@ def summarise(
     for which, labels in references.items():
         variables[f"vi{which}"] = over_draws([expected_losses(VI(), z, labels[None]) for z in stacked])
         variables[f"ari{which}"] = over_draws([adjusted_rand(z, labels) for z in stacked])
+    distances = [partition_distances(z) for z in drawn]
+    variables["vi_within"] = ("gamma", [_mean(np.diag(each)) for each in distances])
+    variables["vi_between"] = ("gamma", [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances])
     variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
     variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
     variables |= {"limit_labels": ("item", limit.labels_), "least_labels": ("item", least)}
@@ -98,6 +102,11 @@ def summarise(
         attrs[f"{name}_entropy"] = float(entropy(labels[None])[0])
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _mean(values: FloatArray) -> float:
+    """Mean, and not the rounding below zero; nan of nothing."""
+    return max(float(values.mean()), 0.0) if values.size else np.nan
 
 
 def _least(problem: Problem, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: MeansClusterer) -> IntArray:

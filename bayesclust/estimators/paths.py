@@ -90,8 +90,9 @@ def limit_path(
         ari (adjusted Rand index with it), vi_least and ari_least (the same to the partition of least J that is known:
         the limit's, or where RDP-means' descent leads from the best draw, if that is better), n_clusters, entropy (of the
         cluster sizes, bits), objective (J of the draws) and energy (minus the log joint over gamma, less the constants that
-        make it tend to J). Over gamma and chain: chain_objective, the mean J of each chain. Over gamma: share_below, the
-        share of draws whose J is below the limit's. Over item: limit_labels and least_labels. Attributes: J, number of
+        make it tend to J). Over gamma: vi_within and vi_between, the mean variation of information between two draws of one
+        chain and of different chains, and share_below, the share of draws whose J is below the limit's. Over gamma and
+        chain: chain_objective, the mean J of each chain. Over item: limit_labels and least_labels. Attributes: J, number of
         clusters and entropy of these two, penalty, xi_may, xi_may_not, divergence, level, sampler and start.
 
     Raises
@@ -103,9 +104,10 @@ def limit_path(
     -----
     At the end of the path all posterior mass sits on the least J, but no sampler crosses from one local minimum of J to
     another there. Chains that come from smaller gammas have been annealed, and end in good minima; chains that start
-    dispersed end in minima near their starts. Neither are draws from the posterior once chain_objective differs between
-    chains. Where share_below rises to one, the limit's own partition is a local minimum only: the sampler tends to
-    RDP-means' objective, and so away from that partition; ask `RDPMeans` for more starts (n_init).
+    dispersed end in minima near their starts. Neither are draws from the posterior once chains no longer agree, that is
+    where vi_between stays above vi_within. Where share_below rises to one, the limit's own partition is a local minimum
+    only: the sampler tends to RDP-means' objective, and so away from that partition; ask `RDPMeans` for more starts
+    (n_init).
 
     References
     ----------
@@ -118,7 +120,7 @@ def limit_path(
     >>> X = np.r_[np.random.default_rng(0).normal(size=(10, 2)), np.random.default_rng(1).normal(5, 1, size=(10, 2))]
     >>> short = {"num_chains": 2, "num_warmup": 50, "num_samples": 50, "random_state": 0}
     >>> path = bc.limit_path(X, limit=bc.DPMeans(penalty=25.0), gammas=[0.1, 1.0, 100.0], **short)
-    >>> bool(path["vi"].sel(statistic="mean")[-1] == 0), int(path["n_clusters"].sel(statistic="mean")[-1])
+    >>> bool(path["vi"].sel(statistic="mean")[-1] < 1e-9), int(path["n_clusters"].sel(statistic="mean")[-1])
     (True, 2)
     """
     schedule = Schedule(check_int(num_warmup, "num_warmup", least=0), check_int(num_samples, "num_samples"))

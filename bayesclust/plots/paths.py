@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesclust.plots._style import BLUE, DASHES, GREY, PALETTE, VERMILION
+from bayesclust.plots._style import BLUE, DASHES, GREY, VERMILION
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["limit_path"]
 
-NEEDED = ("vi", "ari", "vi_least", "ari_least", "n_clusters", "entropy", "objective", "energy", "chain_objective")
+NEEDED = ("vi", "ari", "vi_least", "ari_least", "n_clusters", "entropy", "objective", "energy", "vi_within", "vi_between")
 PANELS = 6
 RDP_MEANS, LEAST = "RDP-means", "the partition of least J found"
 ROOM = 0.08
@@ -30,8 +30,9 @@ def limit_path(path: xr.Dataset, axes: Sequence[Axes] | NDArray[np.object_] | No
     Lines are posterior means and bands the intervals kept in `path`, over gamma on a logarithmic scale. The panels: the
     variation of information and the adjusted Rand index to the partition of RDP-means; the number of clusters and the
     entropy of their sizes, with those of RDP-means as dashed lines; the objective J of the draws, and minus the log joint
-    over gamma, which tends to it; and how far the mean J of each chain is above the least J known, which tells whether
-    the chains agree. Where RDP-means' own partition has not the least J known, the partition that has it is drawn too.
+    over gamma, which tends to it; and the variation of information between two draws of one chain and of two chains: how
+    unsure the posterior is, and, where the second stays above the first, that chains have come to rest apart. Where
+    RDP-means' own partition has not the least J known, the partition that has it is drawn too.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def limit_path(path: xr.Dataset, axes: Sequence[Axes] | NDArray[np.object_] | No
         ax.set_ylabel(unit)
     panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True))
     _objective(panels[4], path, better)
-    _chains(panels[5], path)
+    _between_draws(panels[5], path)
     for ax in panels:
         _gamma_axis(ax, path)
     return panels
@@ -141,26 +142,19 @@ def _objective(ax: Axes, path: xr.Dataset, better: bool) -> None:
     room = ROOM * ((high - low) or abs(high) or 1.0)
     ax.set_ylim(low - 3 * room, high + room)
     ax.set_title("Objective J", loc="left")
-    ax.set_ylabel(_unit(path))
+    ax.set_ylabel("squared units of the data" if path.attrs["divergence"] == "euclidean" else "nats")
 
 
-def _unit(path: xr.Dataset) -> str:
-    return "squared units of the data" if path.attrs["divergence"] == "euclidean" else "nats"
-
-
-def _chains(ax: Axes, path: xr.Dataset) -> None:
-    above = path["chain_objective"] - path.attrs["least_objective"]
-    for chain in range(path.sizes["chain"]):
-        look: dict[str, Any] = {"color": PALETTE[chain % len(PALETTE)], "linestyle": DASHES[chain % len(DASHES)]}
-        ax.plot(path["gamma"], above.isel(chain=chain), linewidth=1.4, label=f"chain {chain}", **look)
-    # rounding would otherwise be drawn as if it were a difference
-    finest = 1e-6 * max(abs(path.attrs["least_objective"]), path.attrs["penalty"])
-    ax.set_yscale("symlog", linthresh=max(finest, 1e-3 * path.attrs["penalty"]))
+def _between_draws(ax: Axes, path: xr.Dataset) -> None:
+    gamma = path["gamma"]
+    ax.plot(gamma, path["vi_within"], color=BLUE, marker="o", markersize=3, linewidth=1.6, label="of one chain")
+    if np.isfinite(path["vi_between"]).any():
+        look: dict[str, Any] = {"color": VERMILION, "linestyle": DASHES[1], "marker": "o", "markersize": 3}
+        ax.plot(gamma, path["vi_between"], linewidth=1.6, label="of two chains", **look)
     ax.set_ylim(bottom=0)
-    if path.sizes["chain"] <= 8:
-        ax.legend(frameon=False, fontsize="small", ncols=2)
-    ax.set_title("Mean J of each chain above the least found", loc="left")
-    ax.set_ylabel(_unit(path))
+    ax.legend(frameon=False, fontsize="small")
+    ax.set_title("Variation of information between two draws", loc="left")
+    ax.set_ylabel("bits")
 
 
 def _gamma_axis(ax: Axes, path: xr.Dataset) -> None:

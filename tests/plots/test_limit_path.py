@@ -17,8 +17,8 @@ def path(request, rng):
     middle = np.linspace(1, 2, 5)[:, None] + rng.random((5, 1))
     names = [*NAMES, "energy", "vi_least", "ari_least"]
     values = {name: (("gamma", "statistic"), middle + rng.random(3) * [0, -1, 1]) for name in names}
-    values["chain_objective"] = (("gamma", "chain"), 1.5 + rng.random((5, 3)))
-    attrs = {"limit_objective": 1.0, "least_objective": 1.0 if request.param == "found" else 0.4, "penalty": 0.3}
+    values |= {name: ("gamma", rng.random(5)) for name in ("vi_within", "vi_between")}
+    attrs = {"limit_objective": 1.0, "least_objective": 1.0 if request.param == "found" else 0.4}
     attrs |= {"limit_n_clusters": 3, "least_n_clusters": 4, "limit_entropy": 1.5, "least_entropy": 1.9}
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(values, coords, attrs | {"divergence": "euclidean"})
@@ -39,10 +39,8 @@ def test_lines_are_means_and_bands_are_intervals(path):
         assert band.max() == path[name].sel(statistic="upper").max()
         assert ax.get_xscale() == "log"
     np.testing.assert_array_equal(panels[4].lines[1].get_ydata(), path["energy"].sel(statistic="mean"))
-    for chain, line in enumerate(panels[5].lines):
-        above = path["chain_objective"].isel(chain=chain) - path.attrs["least_objective"]
-        np.testing.assert_array_equal(line.get_ydata(), above)
-    assert len(panels[5].lines) == 3
+    for line, name in zip(panels[5].lines, ("vi_within", "vi_between"), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), path[name])
 
 
 def test_a_better_partition_is_drawn_where_there_is_one(path):
@@ -78,6 +76,11 @@ def test_one_figure_is_made_and_nothing_overflows(path):
 
 def test_one_gamma_is_a_path(path):
     bc.plots.limit_path(path.isel(gamma=[2]))[0].figure.canvas.draw()
+
+
+def test_one_chain_is_compared_with_no_other(path):
+    alone = bc.plots.limit_path(path.assign(vi_between=("gamma", np.full(5, np.nan))))[5]
+    assert [line.get_label() for line in alone.lines] == ["of one chain"]
 
 
 def test_what_is_no_path_is_refused(path):
