@@ -1,12 +1,14 @@
 """Cells: answers that belong to the cell, a file that loses nothing, and what a kill leaves behind."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import bayesclust as bc
 from bayesclust.experiments.reproduce import Plan, cells, plans, reproduce, run, sources
 from bayesclust.experiments.reproduce.cells import Cell
-from bayesclust.experiments.reproduce.methods import Method
+from bayesclust.experiments.reproduce.methods import METHODS, Method
 
 CELL = Cell(3, "one", "iris", "ordered", 0.03, 0.9, 0, 2)
 
@@ -135,6 +137,29 @@ def test_another_seed_is_another_run_in_the_same_file(halves, tmp_path):
     assert len(one.seen) == 32
     reproduce(small(), tmp_path, progress=False)
     assert (tmp_path / "tables.csv").read_bytes() == mean
+
+
+def test_fewer_trials_are_means_of_fewer(halves, tmp_path):
+    one, _ = halves
+    reproduce(small(trials=1), tmp_path, progress=False)
+    table = (tmp_path / "tables.csv").read_bytes()
+    reproduce(small(), tmp_path, progress=False)
+    assert (tmp_path / "tables.csv").read_bytes() != table
+    reproduce(small(trials=1), tmp_path, progress=False)
+    assert len(one.seen) == 16
+    assert (tmp_path / "tables.csv").read_bytes() == table
+
+
+@pytest.mark.parametrize("name", ["collapsed", "mixture"])
+def test_a_sampler_that_was_interrupted_makes_no_cell(name, monkeypatch):
+    """It returns the draws so far, and they are not what the cell stands for."""
+    tree = SimpleNamespace(attrs={"interrupted": 1})
+    est = SimpleNamespace(posterior_=tree, labels_=np.zeros(150))
+    monkeypatch.setattr(bc.TVClust, "fit", lambda self, X, constraints=None: est)
+    with pytest.raises(KeyboardInterrupt):
+        cells.run(CELL, METHODS[name])
+    tree.attrs["interrupted"] = 0
+    assert cells.run(CELL, METHODS[name])["clusters"] == 1
 
 
 def test_an_error_names_its_cell(tmp_path):

@@ -34,7 +34,7 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
     Parameters
     ----------
     frame : DataFrame
-        Of cells.
+        Of cells: those of the plan's seed and trials.
     entries : DataFrame
         Of the tables.
     plan : Plan
@@ -49,7 +49,6 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
     import matplotlib.pyplot as plt
 
     mpl.use("Agg")  # files only, wherever this runs
-    frame = frame[frame.seed == plan.seed]
     figures: dict[str, tuple[bool, Callable[[], Figure | None]]] = {
         "table1": (1 in plan.tables, lambda: by_data(entries, plan)),
         "table3": (3 in plan.tables, lambda: by_noise(entries, plan)),
@@ -150,6 +149,8 @@ def deviations(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     import matplotlib.pyplot as plt
 
     data = [name for name in plan.data if name != sources.WITH_ID]
+    if not data:
+        return None
     settings = {"sampling": ORDERED, "fraction": DEVIATION_FRACTION, "accuracy": 1.0}
     figure, panels = plt.subplots(
         1, len(data), figsize=(2.3 * len(data) + 2.6, 3.2), layout="constrained", sharey=True, squeeze=False

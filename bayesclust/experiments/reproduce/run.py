@@ -69,6 +69,7 @@ def write(plan: Plan, folder: Path) -> list[Path]:
         `cells.csv`, `tables.csv`, `tables.md` and the figures as PNG and SVG.
     """
     frame = cells.load(folder / CELLS)
+    frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
     entries = tables(frame, plan)
     entries.to_csv(folder / "tables.csv", index=False)
     (folder / "tables.md").write_text(report(entries, plan) + "\n", encoding="utf-8")

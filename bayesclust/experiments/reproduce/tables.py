@@ -51,7 +51,7 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Parameters
     ----------
     frame : DataFrame
-        Of cells.
+        Of cells: those of the plan's seed and trials.
     plan : Plan
 
     Returns
@@ -61,7 +61,6 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         it; mean f, rand and nmi, each data set weighing the same; f_error, the standard error of the mean over trials;
         clusters, the mean number found; cells, how many; paper_f, paper_rand and paper_nmi.
     """
-    frame = frame[frame.seed == plan.seed]
     entries = [*_uci(frame, plan), *(_counts(frame, plan) if 4 in plan.tables else ())]
     return pd.DataFrame([entry for entry in entries if entry["table"] in plan.tables])
 
