@@ -14,7 +14,7 @@ from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.limits.bridge import family_at
-from bayesclust.inference.limits.divergences import as_divergence
+from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
 from bayesclust.models.families import (
     FAMILIES,
     Bernoulli,
@@ -26,6 +26,8 @@ from bayesclust.models.families import (
     Product,
 )
 from bayesclust.models.families.base import BoundFamily, Family
+from bayesclust.models.families.scaled.columns import ScaledColumns
+from bayesclust.models.families.scaled.poisson import ScaledPoisson
 from bayesclust.models.priors import Concentration
 
 CHAINS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
@@ -101,8 +103,35 @@ MIXED: dict[str, tuple[type[Family], ...]] = {
     "mixed": (FullGaussian, Categorical, Poisson),
     "mixed with holes": (DiagonalGaussian, Categorical, Poisson, Bernoulli),
 }
-# families at gamma, by the divergences that they tend to
-SCALED = {"gaussian at gamma": "euclidean", "multinomial at gamma": "kl"}
+def shares_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
+    """Cells of the family's data as numbers off 0 and 1, as smoothing makes them."""
+    return (data_for(family, n, d, rng) + 0.3) / 1.6
+
+
+def blocks_of_shares(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
+    """Columns of three codes as smoothed distributions side by side."""
+    codes = coded_data(n, 1, rng)[:, [0] * d]
+    return ((codes[:, :, None] == np.arange(3)) + 0.3).reshape(n, -1) / 1.9
+
+
+# families at gamma: how to bind them to generated points
+SCALED: dict[str, Callable[[int, int, Generator, float], BoundFamily]] = {
+    "gaussian at gamma": lambda n, d, rng, gamma: family_at(
+        gamma, data_for(FullGaussian(), n, d, rng), SquaredEuclidean()
+    ),
+    "multinomial at gamma": lambda n, d, rng, gamma: family_at(
+        gamma, KullbackLeibler().points(data_for(Multinomial(), n, d, rng)), KullbackLeibler()
+    ),
+    "poisson at gamma": lambda n, d, rng, gamma: ScaledPoisson.at(
+        data_for(Poisson(), n, d, rng) + 0.3, gamma, np.asarray
+    ),
+    "bernoulli at gamma": lambda n, d, rng, gamma: ScaledColumns.binary_at(
+        shares_for(Bernoulli(), n, d, rng), gamma, np.asarray
+    ),
+    "categorical at gamma": lambda n, d, rng, gamma: ScaledColumns.at(
+        blocks_of_shares(n, d, rng), gamma, np.asarray, np.full(d, 3)
+    ),
+}
 VARIANTS = (*HOLES, *MIXED, *SCALED)
 
 
@@ -112,7 +141,7 @@ def bound_case(
     """A family of `FAMILIES` or a variant, bound to data; `make` sets what becomes of the hyper-parameters."""
     make = learned if make is None else make
     if name in SCALED:
-        return scaled_case(name, n, d, rng)
+        return SCALED[name](n, d, rng, 0.8)
     if name not in MIXED:
         family = make(FAMILIES[name] if name in FAMILIES else HOLES[name])
         X = data_for(family, n, d, rng)
@@ -124,13 +153,6 @@ def bound_case(
         blocks.append(data_for(parts[-1][0], n, end - begin, rng))
     X = np.concatenate(blocks, axis=1)
     return Product(parts).bind(with_holes(X, rng) if "holes" in name else X)
-
-
-def scaled_case(name: str, n: int, d: int, rng: Generator, gamma: float = 0.8) -> BoundFamily:
-    """A family at gamma; it has no hyper-parameters to learn."""
-    divergence = as_divergence(SCALED[name])
-    family = FullGaussian() if name == "gaussian at gamma" else Multinomial()
-    return family_at(gamma, divergence.points(data_for(family, n, d, rng)), divergence)
 
 
 def links(n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9) -> PairwiseConstraints:

@@ -40,14 +40,14 @@ from bayesclust.inference.limits.rdp_means import Problem, means, objective, spr
 from bayesclust.inference.scan_given import prior_predictive
 from bayesclust.inference.seating import new_seating, refresh
 from bayesclust.models.families.scaled.base import ScaledFamily
+from bayesclust.models.families.scaled.columns import ScaledColumns
 from bayesclust.models.families.scaled.gaussian import KnownVarianceGaussian
-from bayesclust.models.families.scaled.multinomial import ScaledMultinomial
 from bayesclust.models.priors import Concentration
 from bayesclust.typing import FloatArray, IntArray
 
 AT_GAMMA: dict[type[Divergence], Any] = {
     SquaredEuclidean: KnownVarianceGaussian.at,
-    KullbackLeibler: ScaledMultinomial.at,
+    KullbackLeibler: ScaledColumns.shares_at,
 }
 """The family that each divergence is the limit of, bound to points at gamma."""
 

@@ -9,7 +9,9 @@ from scipy import stats
 from bayesclust.inference.limits.bridge import family_at
 from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
 from bayesclust.models.families.multinomial import Multinomial
-from tests.judges.cases import SCALED, scaled_case
+from bayesclust.models.families.scaled.columns import ScaledColumns
+from bayesclust.models.families.scaled.poisson import ScaledPoisson
+from tests.judges.cases import SCALED
 
 GAMMAS = [1e-3, 0.7, 50.0]
 
@@ -41,7 +43,7 @@ def test_multinomial_of_whole_weights_is_the_multinomial_of_counts(rng):
 @pytest.mark.parametrize("name", SCALED)
 @pytest.mark.parametrize("gamma", [1e-6, 1e9])
 def test_items_of_any_weight_stay_finite(name, gamma, rng):
-    family = scaled_case(name, 6, 3, rng, gamma)
+    family = SCALED[name](6, 3, rng, gamma)
     value = family.log_marginal(family.X, family.initial_hyper())
     assert np.isfinite(value)
     # below the sum of the items' divergences from their mean there is nothing to be had
@@ -84,15 +86,54 @@ def density_of_program(family, rows, z, **values):
 
 def test_programs_have_the_densities_of_the_first_lines(rng):
     z = np.array([0, 1, 1, 0, 1])
-    gaussian = scaled_case("gaussian at gamma", 5, 3, rng)
+    gaussian = SCALED["gaussian at gamma"](5, 3, rng, 0.8)
     rows, mean = gaussian.X + gaussian.centre, rng.normal(size=(2, 3))
     prior = stats.norm(0, np.sqrt(gaussian.variance)).logpdf(mean).sum()
     items = stats.norm(gaussian.centre + mean[z], np.sqrt(0.5 / gaussian.gamma)).logpdf(rows).sum()
     assert density_of_program(gaussian, rows, z, mean=mean) == pytest.approx(prior + items, rel=1e-9)
-    multinomial = scaled_case("multinomial at gamma", 5, 3, rng)
-    counts, shares = rng.multinomial(8, np.ones(3) / 3, size=5), rng.dirichlet(np.ones(3), size=2)
-    rows = multinomial.columns(counts)
-    np.testing.assert_allclose(rows.sum(axis=1), multinomial.gamma)
-    prior = sum(stats.dirichlet(np.ones(3)).logpdf(row) for row in shares)
-    items = (rows * np.log(shares[z])).sum() + multinomial.row_constants(rows).sum()
-    assert density_of_program(multinomial, rows, z, probability=shares) == pytest.approx(prior + items, rel=1e-9)
+    binary = SCALED["bernoulli at gamma"](5, 3, rng, 0.8)
+    shares = {f"probability_{j}": rng.dirichlet(np.ones(2), size=2) for j in range(3)}
+    logs = np.log(np.concatenate(list(shares.values()), axis=1))
+    items = (binary.X * logs[z]).sum() + binary.row_constants(binary.X).sum()
+    # a uniform prior of two shares has density 1
+    assert density_of_program(binary, binary.X, z, **shares) == pytest.approx(items, rel=1e-9)
+    poisson, rate = SCALED["poisson at gamma"](5, 3, rng, 0.8), rng.gamma(2.0, size=(2, 3))
+    prior = stats.expon(scale=poisson.X.mean(axis=0)).logpdf(rate).sum()
+    items = (poisson.X * np.log(rate[z]) - rate[z]).sum() + poisson.row_constants(poisson.X).sum()
+    assert density_of_program(poisson, poisson.X, z, rate=rate) == pytest.approx(prior + items, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_peaks_are_the_largest_densities(name, rng):
+    """With parameters at the item itself, as endless copies of it would have them, an item is at its likeliest."""
+    family = SCALED[name](6, 3, rng, 40.0)
+    components, hyper = family.components(), family.initial_hyper()
+    copies = tuple(1e9 * part for part in components.statistics(np, components.rows, np.eye(6)))
+    density = components.log_density(np, components.rows, components.expected(copies, hyper))
+    density += family.row_constants(family.X)[:, None]
+    np.testing.assert_allclose(np.diag(density), family.log_peaks(family.X), rtol=1e-6, atol=1e-6)
+    assert (density <= np.diag(density)[:, None] + 1e-6).all()
+
+
+def test_missing_cells_of_columns_say_nothing(rng):
+    rows = SCALED["categorical at gamma"](4, 2, rng, 1.0).X
+    holed = rows.copy()
+    holed[1, :3] = 0.0
+    family = ScaledColumns.at(holed, 5.0, np.asarray, np.full(2, 3))
+    alone = ScaledColumns.at(holed[1:2, 3:], 5.0, np.asarray, np.full(1, 3))
+    none = np.empty(0)
+    assert family.log_marginal(family.X[1:2], none) == pytest.approx(alone.log_marginal(alone.X, none), rel=1e-12)
+    assert family.row_constants(family.X)[1] == pytest.approx(alone.log_constant, rel=1e-12)
+    assert family.log_peaks(family.X)[1] == pytest.approx(alone.log_peaks(alone.X)[0], rel=1e-12)
+
+
+def test_poisson_of_whole_weights_is_negative_binomial(rng):
+    """Poisson at gamma against SciPy's negative binomial, item by item, where gamma x is whole."""
+    counts = rng.poisson(4.0, size=(5, 2)).astype(float) + 1.0
+    family = ScaledPoisson.at(counts / 2, 2.0, np.asarray)
+    mean, expected = counts.mean(axis=0), 0.0
+    for i, x in enumerate(counts):
+        shape, rate = 1 + counts[:i].sum(axis=0), 1 / mean + i
+        expected += stats.nbinom(shape, rate / (rate + 1)).logpmf(x).sum()
+    value = family.log_marginal(family.X, family.initial_hyper()) + family.log_constant
+    assert value == pytest.approx(expected, rel=1e-10)
