@@ -7,6 +7,8 @@ import os
 import sys
 
 from bayesclust.models.answers import answer_sites
+from bayesclust.models.dcrc import WeightPrior, dcrc, dcrc_log_joint
+from bayesclust.models.dcrc_objective import PaperObjective
 from bayesclust.models.joint import log_joint
 from bayesclust.models.tvclust import tvclust
 
@@ -15,4 +17,4 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")
 if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_enable_x64", True)
 
-__all__ = ["answer_sites", "log_joint", "tvclust"]
+__all__ = ["PaperObjective", "WeightPrior", "answer_sites", "dcrc", "dcrc_log_joint", "log_joint", "tvclust"]

@@ -1,0 +1,266 @@
+"""DCRC as a NumPyro program, and its exact log joint.
+
+| on paper (Pei et al.) | in code |
+|---|---|
+| W, with its penalty lambda R(W) (Eq. 8) as a Gaussian prior | site "W" |
+| tau [H(y^) - H(Y_U)] (Eq. 9), unnormalised | factor "separation" |
+| y_i given x_i and W (Eq. 6) | site "z" in the plate "item" |
+| epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion", one per source |
+| l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
+
+The paper divides the log likelihood of its M answers by M. As a model, all of its objective is multiplied by M: the prior of
+the weights has precision 2 M lambda, and the entropies weigh M tau (`WeightPrior.from_paper`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from bayesclust.checks import check_int, check_items, check_positive, check_views
+from bayesclust.constraints._checks import number_between
+from bayesclust.constraints.base import View
+from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.answers import answer_sites, refuse_enumerated
+from bayesclust.typing import ArrayLike, BoolArray, FloatArray
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class WeightPrior:
+    """What is believed of the weights W before any answer.
+
+    Parameters
+    ----------
+    precision : float, default 1.0
+        Of the Gaussian prior of each weight that is not a bias.
+    bias_scale : float or None, default 10.0
+        Standard deviation of the biases. None leaves them free, as the paper does; such a prior cannot be drawn from.
+    separation : float, default 0.0
+        Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W.
+    balance : float, default 0.0
+        Nats that the entropy H(y^) of the mean class probabilities is worth.
+
+    Raises
+    ------
+    ValueError
+        If precision or scale is not positive, or a weight is negative.
+
+    Examples
+    --------
+    >>> WeightPrior.from_paper(n_answers=100, tau=1.0, penalty=2**-6)
+    WeightPrior(precision=3.125, bias_scale=None, separation=100.0, balance=100.0)
+    """
+
+    precision: float = 1.0
+    bias_scale: float | None = 10.0
+    separation: float = 0.0
+    balance: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.precision, "precision")
+        if self.bias_scale is not None:
+            check_positive(self.bias_scale, "bias_scale")
+        for name in ("separation", "balance"):
+            number_between(getattr(self, name), name, "[0, inf)")
+
+    @classmethod
+    def from_paper(cls, n_answers: int, tau: float, penalty: float, balance: bool = True) -> Self:
+        """Return the prior of Eq. 9 (with `balance`) or Eq. 8, multiplied by the number of answers.
+
+        Parameters
+        ----------
+        n_answers : int
+            M; without answers the objective is taken as it stands.
+        tau : float
+        penalty : float
+            lambda, positive.
+        balance : bool, default True
+
+        Returns
+        -------
+        WeightPrior
+        """
+        m = max(n_answers, 1)
+        return cls(2 * m * penalty, None, m * tau, m * tau * balance)
+
+
+class ClassTerms(NamedTuple):
+    """What the discriminative model says of all items."""
+
+    log_p: Any  # (n, K), log P(y = k | x; W) (Eq. 6)
+    ridge: Any  # R(W), the sum of squares of all weights but the biases
+    separation: Any  # H(Y_U | X_U; W), 0 where no item is free
+    balance: Any  # H(y^ | X; W)
+
+
+def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
+    """Class probabilities and the entropies of Eq. 8 and 9, in NumPy or JAX.
+
+    Parameters
+    ----------
+    xp : module
+        numpy or jax.numpy.
+    W : array of shape (K, d + 1)
+        Weights; the last column holds the biases.
+    X : ndarray of shape (n, d)
+    free : ndarray of bool, shape (n,)
+        The items that no answer names.
+
+    Returns
+    -------
+    ClassTerms
+    """
+    logits = X @ W[:, :-1].T + W[:, -1]
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    log_p = shifted - xp.log(xp.exp(shifted).sum(axis=1, keepdims=True))
+    p = xp.exp(log_p)
+    mean = p.mean(axis=0)
+    balance = -(mean * xp.log(xp.maximum(mean, TINY))).sum()
+    number = int(free.sum())
+    separation = -(p * log_p)[np.flatnonzero(free)].sum() / number if number else 0.0
+    return ClassTerms(log_p, (W[:, :-1] ** 2).sum(), separation, balance)
+
+
+def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
+    """Which items no answer names: the set U of the paper.
+
+    Parameters
+    ----------
+    views : sequence of View
+    n_items : int
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    free = np.ones(n_items, dtype=np.bool_)
+    for view in views:
+        free[view.items] = False
+    return free
+
+
+def dcrc(
+    X: ArrayLike,
+    n_clusters: int,
+    views: View | Sequence[View] | None = None,
+    prior: WeightPrior | None = None,
+    observe: bool = True,
+) -> None:
+    """DCRC's model, a NumPyro program: log_density, Predictive and render_model work on it.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The items, which are given, not modelled. Features on one scale suit the one precision of all weights.
+    n_clusters : int
+        K, at least 2.
+    views : View, sequence of View or None
+        Answers about triplets or pairs; each view is a site "<name>_answer", with its own noise model.
+    prior : WeightPrior or None
+        Prior of W; None is ``WeightPrior()``: standard normal weights, no entropies.
+    observe : bool, default True
+        Condition on the answers; False leaves them to be simulated.
+
+    Raises
+    ------
+    ValueError
+        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is silently wrong for labels
+        that answers tie together. Also for bad input, as in `bayesclust.DCRC`.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> import numpyro.infer
+    >>> import bayesclust as bc
+    >>> from bayesclust.models.dcrc import dcrc
+    >>> triplets = bc.RelativeConstraints([(0, 1, 4)], ["yes"], n_items=5)
+    >>> prior = numpyro.infer.Predictive(dcrc, num_samples=3)
+    >>> draws = prior(jax.random.key(0), np.arange(10.0).reshape(5, 2), 2, triplets, observe=False)
+    >>> draws["W"].shape, draws["z"].shape, draws["triplets_answer"].shape
+    ((3, 2, 3), (3, 5), (3, 1))
+    """
+    jnp, numpyro, dist = numpyro_modules()
+    items = check_items(X, least=1)
+    number = check_int(n_clusters, "n_clusters", least=2)
+    answered = check_views(views, len(items))
+    prior = WeightPrior() if prior is None else prior
+    W = _weight_site(prior, number, items.shape[1])
+    terms = class_terms(jnp, W, items, unnamed(answered, len(items)))
+    if prior.separation or prior.balance:
+        numpyro.factor("separation", prior.balance * terms.balance - prior.separation * terms.separation)
+    with numpyro.plate("item", len(items)):
+        z = numpyro.sample("z", dist.Categorical(logits=terms.log_p))
+        refuse_enumerated(z, len(items))
+    answer_sites(answered, z, observe=observe)
+
+
+def _weight_site(prior: WeightPrior, number: int, d: int) -> Any:
+    jnp, numpyro, dist = numpyro_modules()
+    scale = jnp.full((number, d), prior.precision**-0.5)
+    if prior.bias_scale is not None:
+        scale = jnp.concatenate([scale, jnp.full((number, 1), prior.bias_scale)], axis=1)
+        return numpyro.sample("W", dist.Normal(0.0, scale).to_event(2))
+    flat = dist.ImproperUniform(dist.constraints.real_matrix, (), (number, d + 1))
+    W = numpyro.sample("W", flat)
+    numpyro.factor("penalty", dist.Normal(0.0, scale).log_prob(W[:, :-1]).sum())
+    return W
+
+
+def dcrc_log_joint(
+    W: ArrayLike,
+    z: ArrayLike,
+    X: ArrayLike,
+    views: Sequence[View] = (),
+    noise: Sequence[Mapping[str, Any]] = (),
+    prior: WeightPrior | None = None,
+) -> float:
+    """log p(W) + log p(z | X, W) + log p(answers | z, noise) + log p(noise), the twin of the program `dcrc`.
+
+    Parameters
+    ----------
+    W : array of shape (K, d + 1)
+        Weights, the biases last.
+    z : array of int, shape (n,)
+        Labels in 0..K-1.
+    X : array of shape (n, d)
+    views : sequence of View
+    noise : sequence of mappings
+        Noise parameters of each view.
+    prior : WeightPrior or None
+        As in `dcrc`.
+
+    Returns
+    -------
+    float
+        Entropies of the prior count unnormalised, as they do in the program; free biases count 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> W = np.zeros((2, 2))
+    >>> dcrc_log_joint(W, [0, 1], [[1.0], [2.0]])  # two fair coins, four weights at the mode of their priors
+    -9.667
+    """
+    prior = WeightPrior() if prior is None else prior
+    items, labels, weights = check_items(X, least=1), np.asarray(z), np.asarray(W, dtype=np.float64)
+    terms = class_terms(np, weights, items, unnamed(views, len(items)))
+    value = prior.balance * terms.balance - prior.separation * terms.separation
+    value += _log_normal(weights[:, :-1], prior.precision)
+    if prior.bias_scale is not None:
+        value += _log_normal(weights[:, -1], prior.bias_scale**-2)
+    value += terms.log_p[np.arange(len(items)), labels].sum()
+    for view, params in zip(views, noise, strict=True):
+        value += view.log_prob(labels, params) + view.noise.log_prior(params)
+    return float(value)
+
+
+def _log_normal(values: FloatArray, precision: float) -> float:
+    return float(0.5 * (values.size * np.log(precision / (2 * np.pi)) - precision * (values**2).sum()))
+
+
+__all__ = ["ClassTerms", "WeightPrior", "class_terms", "dcrc", "dcrc_log_joint", "unnamed"]

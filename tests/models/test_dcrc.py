@@ -1,0 +1,150 @@
+"""DCRC's NumPyro program, its log joint and the paper's objectives: several codes, one model."""
+
+from itertools import product
+
+import jax
+import numpy as np
+import numpyro
+import numpyro.infer
+import pytest
+from numpyro.infer.util import log_density
+from scipy import stats
+from scipy.special import log_softmax, logsumexp
+
+import bayesclust as bc
+from bayesclust.models import PaperObjective, WeightPrior, dcrc_log_joint
+from bayesclust.models.dcrc import dcrc
+
+N, K = 6, 3
+Z = np.array([0, 2, 2, 0, 1, 2])
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(N, 2))
+
+
+@pytest.fixture
+def W(rng):
+    return rng.normal(size=(K, 3))
+
+
+def answers():
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (3, 0, 4), (1, 0, 3), (4, 3, 0)], ["yes", "dnk", "no", "dnk"], n_items=N, source=[0, 0, 1, 1]
+    )
+    other = bc.RelativeConstraints([(1, 2, 4)], ["yes"], n_items=N, name="other", noise=bc.ConfusionNoise())
+    return [triplets, other, bc.PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=N)]
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [None, WeightPrior(2.5, 3.0, separation=4.0, balance=2.0), WeightPrior.from_paper(7, 1.5, 0.1)],
+    ids=["plain", "entropies", "paper"],
+)
+def test_program_and_log_joint_agree(X, W, rng, prior):
+    views = answers()
+    noise = [view.noise.sample_prior(view.n_sources, rng) for view in views]
+    sites = {"W": W, "z": Z, "noise": noise[0]["noise"], "confusion": noise[1]["confusion"], **noise[2]}
+    expected = dcrc_log_joint(W, Z, X, views, noise, prior)
+    found, _ = log_density(dcrc, (X, K, views), {"prior": prior}, sites)
+    assert float(found) == pytest.approx(expected)
+
+
+def test_log_joint_by_hand(X, W):
+    logits = X @ W[:, :2].T + W[:, 2]
+    expected = log_softmax(logits, axis=1)[np.arange(N), Z].sum()
+    expected += stats.norm.logpdf(W[:, :2], scale=0.5).sum() + stats.norm.logpdf(W[:, 2], scale=10.0).sum()
+    triplets = bc.RelativeConstraints([(1, 2, 0), (0, 1, 4)], ["yes", "no"], n_items=N, noise=bc.UniformNoise(0.1))
+    expected += np.log(0.9) + np.log(0.05)  # Z has 1 and 2 together without 0, and 0, 1, 4 all apart
+    found = dcrc_log_joint(W, Z, X, [triplets], [{"noise": np.array([0.1])}], WeightPrior(4.0))
+    assert found == pytest.approx(expected)
+
+
+def test_prior_draws_have_the_right_shapes_and_spread(X):
+    draws = numpyro.infer.Predictive(dcrc, num_samples=500)(
+        jax.random.key(0), X, K, answers(), WeightPrior(4.0, 2.0), observe=False
+    )
+    assert draws["z"].shape == (500, N)
+    assert draws["triplets_answer"].shape == (500, 4)
+    spread = np.std(draws["W"], axis=0)
+    np.testing.assert_allclose(spread, np.tile([0.5, 0.5, 2.0], (K, 1)), rtol=0.16)  # five standard errors
+
+
+def test_enumerated_labels_are_refused(X):
+    enumerated = numpyro.handlers.substitute(dcrc, {"z": np.zeros((K, 1), int)})
+    with pytest.raises(ValueError, match=r"^the labels z arrived enumerated"):
+        numpyro.handlers.seed(enumerated, jax.random.key(0))(X, K)
+
+
+def plain_objective(W, X, views, eps, tau, penalty, balance):
+    """Eq. 8 or 9 by loops over all labelings."""
+    log_p = log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1)
+    named = sorted({int(i) for view in views for i in view.items.ravel()})
+    values = []
+    for labels in product(range(K), repeat=len(named)):
+        z = dict(zip(named, labels, strict=True))
+        value = sum(log_p[i, k] for i, k in z.items())
+        for view in views:
+            for items, answer in zip(view.items, view.answers, strict=True):
+                i, j, k = (z[int(item)] for item in items)
+                truth = 0 if i == j != k else 1 if i == k != j else 2
+                value += np.log(1 - eps) if answer == truth else np.log(eps / 2)
+        values.append(value)
+    entropy = -(np.exp(log_p) * log_p).sum(axis=1)
+    free = [i for i in range(len(X)) if i not in named]
+    mean = np.exp(log_p).mean(axis=0)
+    value = logsumexp(values) / sum(map(len, views)) - penalty * (W[:, :-1] ** 2).sum()
+    return value - tau * np.mean(entropy[free]) - balance * tau * (mean * np.log(mean)).sum()
+
+
+@pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])
+def test_paper_objective_and_its_gradient(X, W, balance):
+    noise = bc.UniformNoise(0.1)
+    triplets = bc.RelativeConstraints([(0, 1, 2), (2, 0, 4), (1, 4, 2)], ["yes", "dnk", "no"], n_items=N, noise=noise)
+    objective = PaperObjective(X, K, triplets, tau=0.7, penalty=0.05, balance=balance)
+
+    def plain(W):
+        return plain_objective(W, X, [triplets], 0.1, 0.7, 0.05, balance)
+
+    value, gradient = objective.value_and_gradient(W)
+    assert value == pytest.approx(plain(W), rel=1e-12)
+    numerical = np.empty_like(W)
+    for place in np.ndindex(W.shape):
+        step = np.zeros_like(W)
+        step[place] = 1e-6
+        numerical[place] = (plain(W + step) - plain(W - step)) / 2e-6
+    np.testing.assert_allclose(gradient, numerical, atol=1e-8)
+
+
+def test_items_of_different_answers_factorise(X, W):
+    noise = bc.UniformNoise(0.1)
+    parts = [
+        bc.RelativeConstraints([items], [word], n_items=N, noise=noise)
+        for items, word in (((0, 1, 2), "yes"), ((3, 5, 4), "no"))
+    ]
+    both = bc.RelativeConstraints([(0, 1, 2), (3, 5, 4)], ["yes", "no"], n_items=N, noise=noise)
+    apart = sum(PaperObjective(X, K, part).log_evidence(W) for part in parts)
+    assert PaperObjective(X, K, both).log_evidence(W) == pytest.approx(apart)
+
+
+def test_lower_bound_touches_where_answers_say_nothing(X, W):
+    triplets = bc.RelativeConstraints([(0, 1, 2), (2, 0, 4)], ["yes", "dnk"], n_items=N, noise=bc.UniformNoise(2 / 3))
+    objective = PaperObjective(X, K, triplets)
+    prior = np.exp(log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1))
+    assert float(objective.lower_bound(W, prior)) == pytest.approx(float(objective(W)))
+    other = np.full((N, K), 1 / K)
+    assert float(objective.lower_bound(W, other)) < float(objective(W))
+
+
+def test_too_many_labelings_are_refused():
+    items = np.arange(30)
+    chain = bc.RelativeConstraints(np.column_stack([items[:-2], items[1:-1], items[2:]]), np.zeros(28, int), n_items=30)
+    with pytest.raises(ValueError, match=r"^30 items tied by answers have 3\^30 labelings"):
+        PaperObjective(np.zeros((30, 1)), 3, chain)
+
+
+@pytest.mark.parametrize("settings", [{"precision": 0.0}, {"bias_scale": -1.0}, {"separation": -1.0}, {"balance": np.inf}])
+def test_bad_priors(settings):
+    with pytest.raises(ValueError, match=f"^{next(iter(settings))} must lie in"):
+        WeightPrior(**settings)
