@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bayesclust import constraints, datasets, estimators, inference, metrics, models, plots, posterior
+    from bayesclust import constraints, datasets, estimators, inference, information, metrics, models, plots, posterior
     from bayesclust.constraints import (
         ConfusionNoise,
         LinkNoise,
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         RelativeConstraints,
         UniformNoise,
     )
-    from bayesclust.estimators import DPMeans, RDPMeans, TVClust, limit_path
+    from bayesclust.estimators import DCRC, DPMeans, RDPMeans, TVClust, limit_path
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "DCRC",
     "ConfusionNoise",
     "DPMeans",
     "LinkNoise",
@@ -59,6 +60,7 @@ __all__ = [
     "estimators",
     "families",
     "inference",
+    "information",
     "item_entropy",
     "limit_path",
     "losses",
@@ -75,6 +77,7 @@ __all__ = [
 # public name -> the module that holds it, or that it is
 _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
+    "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
     "LinkNoise": "bayesclust.constraints",
     "Moves": "bayesclust.inference.schedule",
@@ -95,6 +98,7 @@ _HOME = {
     "estimators": "bayesclust.estimators",
     "families": "bayesclust.models.families",
     "inference": "bayesclust.inference",
+    "information": "bayesclust.information",
     "item_entropy": "bayesclust.posterior",
     "limit_path": "bayesclust.estimators",
     "losses": "bayesclust.posterior.losses",

@@ -26,7 +26,7 @@ FLOORS = [
     {"checks", "constraints"},
     {"models"},
     {"inference", "posterior"},
-    {"compare", "datasets", "estimators", "metrics", "plots"},
+    {"compare", "datasets", "estimators", "information", "metrics", "plots"},
     {"experiments"},
     {"cli"},
     {"__main__"},

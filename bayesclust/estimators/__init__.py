@@ -1,7 +1,8 @@
 """Estimators with the interface of scikit-learn, one file each."""
 
+from bayesclust.estimators.dcrc import DCRC
 from bayesclust.estimators.paths import limit_path
 from bayesclust.estimators.rdp_means import DPMeans, RDPMeans
 from bayesclust.estimators.tvclust import TVClust
 
-__all__ = ["DPMeans", "RDPMeans", "TVClust", "limit_path"]
+__all__ = ["DCRC", "DPMeans", "RDPMeans", "TVClust", "limit_path"]

@@ -55,8 +55,8 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
     for fold in range(FOLDS):
         if predicted >= ENOUGH_PREDICTED:
             break
-        kept = [_rows(view, part != fold) for view, part in zip(views, parts, strict=True)]
-        held = [_rows(view, part == fold) for view, part in zip(views, parts, strict=True)]
+        kept = [rows_of(view, part != fold) for view, part in zip(views, parts, strict=True)]
+        held = [rows_of(view, part == fold) for view, part in zip(views, parts, strict=True)]
         predicted += sum(map(len, held))
         fold_problem = problem._replace(graph=link_graph(kept, len(problem.points)))
         labels = np.zeros(len(problem.points), dtype=np.int64)
@@ -66,10 +66,11 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
     return total
 
 
-def _rows(view: View, kept: BoolArray) -> View:
-    """Return the view with some of its answers only."""
+def rows_of(view: View, kept: BoolArray) -> View:
+    """Return the view with some of its answers only, those where `kept` (m,) is True."""
     part = copy.copy(view)
     part.items, part.answers, part.source = view.items[kept], view.answers[kept], view.source[kept]
+    part.flipped = None if view.flipped is None else view.flipped[kept]
     return part
 
 

@@ -104,7 +104,7 @@ class SoftAnswers:
         for pattern, probability in enumerate((same, 1.0 - same)):
             found[:, pattern] += np.bincount(self._code[pairs], probability, minlength=self.n_codes)
         if triplets.any():
-            of_patterns = _triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
+            of_patterns = triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
             for pattern, probability in enumerate(of_patterns):
                 found[:, pattern] += np.bincount(self._code[triplets], probability, minlength=self.n_codes)
         parts, begin = [], 0
@@ -160,8 +160,18 @@ def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[cs
     return csr_array((np.zeros(len(order)), column[order], start), shape=shape), order
 
 
-def _triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
-    """Probability of each equality pattern, shape (5, F)."""
+def triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """Return the probability of each equality pattern of triplets of independent labels.
+
+    Parameters
+    ----------
+    a, b, c : ndarray of shape (F, K)
+        Distributions of the three labels.
+
+    Returns
+    -------
+    ndarray of shape (5, F)
+    """
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same

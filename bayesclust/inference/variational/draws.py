@@ -31,7 +31,7 @@ def draw_mean_field(state: MeanField, shape: tuple[int, int], rng: Generator) ->
         Named as the samplers name their variables; learned hyper-parameters are repeated, being point values.
     """
     problem, sticks = state.task.problem, state.sticks
-    z = _draw_labels(state, shape[0] * shape[1], rng).reshape(*shape, -1)
+    z = draw_labels(state.r, shape[0] * shape[1], rng).reshape(*shape, -1)
     ordered = np.sort(z, axis=-1)
     variables: dict[str, NDArray[Any]] = {
         "z": z,
@@ -52,12 +52,25 @@ def draw_mean_field(state: MeanField, shape: tuple[int, int], rng: Generator) ->
     return variables
 
 
-def _draw_labels(state: MeanField, number: int, rng: Generator) -> IntArray:
-    """Labels of `number` draws, shape (number, n)."""
-    mode = state.r.argmax(axis=1)
+def draw_labels(r: FloatArray, number: int, rng: Generator) -> IntArray:
+    """Draw every item's label by itself.
+
+    Parameters
+    ----------
+    r : ndarray of shape (n, K)
+        Probabilities, rows summing to one.
+    number : int
+        Draws.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray of shape (number, n)
+    """
+    mode = r.argmax(axis=1)
     z = np.tile(mode, (number, 1))
-    open_items = np.flatnonzero(state.r.max(axis=1) < CERTAIN)
+    open_items = np.flatnonzero(r.max(axis=1) < CERTAIN)
     for i in open_items:
-        edges = np.cumsum(state.r[i])
+        edges = np.cumsum(r[i])
         z[:, i] = np.searchsorted(edges[:-1], rng.random(number) * edges[-1], side="right")
     return z

@@ -149,7 +149,7 @@ class MeanField:
             view.noise.expected_log_table(count, view.n_sources)
             for view, count in zip(self.task.problem.views, self.counts, strict=True)
         ]
-        return _stack(tables)
+        return stack_padded(tables)
 
     def expected_logits(self) -> FloatArray:
         """E log pi_k + E log p(x_i | theta_k), shape (n, K)."""
@@ -186,7 +186,7 @@ class MeanField:
             self.__dict__.pop(name, None)
 
     def _stacked_counts(self) -> FloatArray:
-        return _stack(self.counts)
+        return stack_padded(self.counts)
 
 
 def softmax(logits: FloatArray) -> FloatArray:
@@ -201,7 +201,8 @@ def one_hot(z: IntArray) -> FloatArray:
     return np.eye(int(z.max()) + 1)[z]
 
 
-def _stack(tables: Sequence[Any]) -> FloatArray:
+def stack_padded(tables: Sequence[Any]) -> FloatArray:
+    """Return tables (codes, patterns) of several views as one, pairs padded with zeros, shape (all codes, 5)."""
     padded = [np.zeros((0, N_PATTERNS))]
     for table in tables:
         wide = np.zeros((len(table), N_PATTERNS))

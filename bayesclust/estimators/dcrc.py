@@ -1,0 +1,285 @@
+"""DCRC as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import Generator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state
+from bayesclust.constraints.base import View
+from bayesclust.estimators import _dcrc_settings as settings
+from bayesclust.estimators._dcrc_posterior import draw_tree
+from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.inference.variational_em.features import FeatureMap, feature_map
+from bayesclust.inference.variational_em.fit import EMFit, fit_em
+from bayesclust.inference.variational_em.held_out import choose, mean_confusion
+from bayesclust.inference.variational_em.weights import log_softmax
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+
+class DCRC(ConstrainedClusterer):
+    """Discriminative clustering with doubtful answers about triplets, "do not know" among them, and about pairs.
+
+    A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the answers are probable, items that no answer
+    names are told apart clearly, and clusters are balanced (Eq. 9). Labels of named items get a mean-field distribution;
+    its bound is raised by variational EM from several starts, of which the one with the highest bound is kept.
+
+    Parameters
+    ----------
+    n_clusters : int
+        K. Clusters may stay empty.
+    noise : float, "learn", "confusion" or None, default 0.05
+        How answers go wrong. A number is the known probability of a wrong answer, the paper's being 0.05; 0 makes answers
+        binding (see `hard`). "learn": one error rate per source under the prior of `UniformNoise()` (for pairs
+        `LinkNoise()`). "confusion": a 3 x 3 matrix per source, `ConfusionNoise()`. None: what each view was given.
+    balance : bool or "learn", default True
+        Prefer clusters of equal size. True keeps clusters from being lost, above all where most answers are "dnk", which
+        one single cluster explains too. "learn" asks answers that were held out whether to.
+    inference : {"variational_em"}, default "variational_em"
+    kernel : {"rbf", "polynomial", "precomputed"} or None, default None
+        None: boundaries are linear. With "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their
+        kernel values with all training items.
+    gamma : float or None, default None
+        Of "rbf" and "polynomial"; None is 1 / d.
+    degree : int, default 3
+        Of (gamma x'y + 1)^degree.
+    n_landmarks : int or None, default None
+        Items from which the kernel is approximated (Nystroem). None: all up to 2000 items, which is exact; 500 beyond.
+    tau : float or "cv", default 1.0
+        Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5 by answers held out in five parts; so does
+        ``penalty="cv"``, and together they search the paper's grid.
+    penalty : float, "cv" or None, default None
+        lambda. As a prior of the weights it has precision 2 M lambda, which grows with the number M of answers; None
+        keeps the precision at 4 instead, so that more answers can move the weights further (and is 2^-6 without
+        answers). "cv" chooses from 2^-10 to 2^-2.
+    temperature : float, default 1.0
+        Of the labels' distributions. 0 is the deterministic limit: every named item is in one cluster.
+    hard : {"annealed", "literal"}, default "annealed"
+        How binding answers (``noise=0``) are reached. "annealed" lets eps fall to 0 in steps, so that the data have a say
+        before answers are settled. "literal" applies Eq. 14 from the first sweep, by which labels become certain at
+        once and P(y | x) is hardly heard.
+    standardize : bool, default True
+        Bring columns to mean 0 and standard deviation 1 first, as in the paper.
+    n_init : int or None, default None
+        Starts: the paper's, k-means with a logistic classifier of its clusters, then classifiers of random seeds. After
+        nine iterations the two highest bounds go on to the end. None: 8 to 24, fewer for larger data.
+    max_iter : int, default 100
+        Most EM iterations.
+    tol : float, default 1e-4
+        Nats per answer by which an iteration must raise the bound to be followed by another.
+    n_jobs : int or None, default None
+        Threads; None takes one per processor. It does not change the result.
+    random_state : int, Generator or None, default None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        The most probable cluster of each item, the answers heard.
+    n_clusters_ : int
+        Number of different labels, at most `n_clusters`.
+    proba_ : ndarray of shape (n, n_clusters)
+        Probability of each cluster; empty clusters come last.
+    coef_ : ndarray of shape (n_clusters, features)
+        Weights of the standardised columns or kernel features.
+    intercept_ : ndarray of shape (n_clusters,)
+    bound_ : float
+        M times Eq. 10, in nats: a lower bound of the log probability of the answers plus entropies and penalty.
+    objective_path_ : ndarray
+        The bound after every E-step and M-step under the final noise model; it never falls (with ``hard="literal"`` it
+        may, Eq. 14 being a limit).
+    confusion_ : dict
+        By name of view, the posterior mean of p(answer | truth), shape (sources, answers, answers), rows the truth. The
+        error rate of ``noise="learn"`` is 1 minus any of its diagonal.
+    tau_, penalty_, balance_ : float, float, bool
+        As used.
+    converged_ : bool
+    n_iter_ : int
+        EM iterations of the best start under the final noise model.
+    n_features_in_ : int
+    posterior_ : xarray.DataTree
+        Draws from the mean field in ArviZ's groups, as other estimators have them; made when first asked for. Draws are
+        independent: chains mean nothing. Weights are point values and not among them. Mean field understates what else is
+        possible, noise with it: error rates come out too small where many items have few answers.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the bound still rises after `max_iter` iterations.
+
+    Raises
+    ------
+    ValueError, TypeError
+        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+
+    References
+    ----------
+    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints. Eq. 6 is the classifier, Table I the
+    answers, Eq. 9 the objective, Eq. 13 with Table II the E-step, Eq. 14 binding answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
+    >>> X[:, 0] += 4 * y
+    >>> triplets = bc.RelativeConstraints.sample(y, size=30, noise=0.05, seed=0)
+    >>> est = bc.DCRC(2, random_state=0).fit(X, constraints=triplets)
+    >>> bc.metrics.pairwise_f(est.labels_, y) > 0.9
+    True
+    >>> est.predict_proba([[2.0, 0.0]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int,
+        noise: float | str | None = 0.05,
+        balance: bool | str = True,
+        inference: str = "variational_em",
+        kernel: str | None = None,
+        *,
+        gamma: float | None = None,
+        degree: int = 3,
+        n_landmarks: int | None = None,
+        tau: float | str = 1.0,
+        penalty: float | str | None = None,
+        temperature: float = 1.0,
+        hard: str = "annealed",
+        standardize: bool = True,
+        n_init: int | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: int | Generator | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.noise = noise
+        self.balance = balance
+        self.inference = inference
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.n_landmarks = n_landmarks
+        self.tau = tau
+        self.penalty = penalty
+        self.temperature = temperature
+        self.hard = hard
+        self.standardize = standardize
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+        """Cluster items under side information.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) for a precomputed kernel
+        y : ignored
+        constraints : View, list of View or None, default None
+            Answers about triplets and pairs. Without any, clusters are those that a linear classifier separates most
+            clearly (Eq. 9 without its first term).
+
+        Returns
+        -------
+        self
+        """
+        number = check_int(self.n_clusters, "n_clusters")
+        check_choice(self.inference, "inference", ("variational_em",))
+        options = settings.check_kernel(self.kernel, self.gamma, self.degree, self.n_landmarks)
+        params = self.get_params(deep=False)
+        settings.candidates(params, 1, 1)
+        settings.with_noise([], self.noise)
+        rng = check_random_state(self.random_state)
+        items, views = self._enter(X, constraints)
+        if number > len(items):
+            raise ValueError(f"n_clusters={number} is more than the {len(items)} items of X: ask for fewer clusters.")
+        views = settings.with_noise(views, self.noise)
+        self._map: FeatureMap = feature_map(items, self.kernel, options, self.standardize, self.n_landmarks, rng)
+        points = self._map(items)
+        tried = settings.candidates(params, sum(map(len, views)), points.size * number)
+        binding = self.noise is not None and self.noise == 0
+        chosen = choose(points, views, number, tried, rng, binding=binding)
+        fit = fit_em(points, views, number, chosen, rng, binding=binding)
+        if not fit.converged:
+            warnings.warn(
+                f"the bound still rises after max_iter={self.max_iter} iterations: allow more iterations.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.tau_, self.penalty_, self.balance_ = chosen.tau, chosen.penalty, chosen.balance
+        self._learned(fit, views)
+        self._seed = int(rng.integers(2**63))
+        self._given = items, views, fit.counts
+        self._tree: Any = None
+        return self
+
+    def _learned(self, fit: EMFit, views: list[View]) -> None:
+        mode = fit.q.argmax(axis=1)
+        used = np.unique(mode)
+        order = np.append(used, np.setdiff1d(np.arange(len(fit.W)), used))
+        self.labels_: IntArray = np.searchsorted(used, mode)
+        self.n_clusters_ = len(used)
+        self.proba_: FloatArray = fit.q[:, order]
+        self.coef_: FloatArray = fit.W[order, :-1]
+        self.intercept_: FloatArray = fit.W[order, -1]
+        self.bound_, self.objective_path_ = float(fit.path[-1]), fit.path
+        self.converged_, self.n_iter_ = fit.converged, len(fit.path) // 2
+        self.confusion_: dict[str, FloatArray] = {
+            view.name: mean_confusion(view, counts) for view, counts in zip(views, fit.counts, strict=True)
+        }
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return P(y = k | x; W) of items, answers left aside.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d), or (m, n) for a precomputed kernel
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters)
+            Clusters as in `proba_`.
+        """
+        check_is_fitted(self)
+        items = check_items(X, least=1)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        logits = self._map(items) @ self.coef_.T + self.intercept_
+        return np.exp(log_softmax(logits.T)).T
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the most probable cluster of each item, answers left aside.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d), or (m, n) for a precomputed kernel
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            Of the training data too, labels may differ from `labels_` where answers outweighed the classifier.
+        """
+        labels: IntArray = self.predict_proba(X).argmax(axis=1)
+        return labels
+
+    @property
+    def posterior_(self) -> Any:
+        """Draws from the mean field, an `xarray.DataTree`."""
+        check_is_fitted(self)
+        if self._tree is None:
+            items, views, counts = self._given
+            self._tree = draw_tree(self.proba_, views, counts, items, self.get_params(deep=False), self._seed)
+        return self._tree
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,98 @@
+"""What one answer tells about labels, before anything else is known.
+
+Labels are independent, each one of K with equal probability, and answers are never wrong. Mutual information I(labels;
+answer) is then the entropy of the answer, and Eq. 3 and 4 of Pei et al. follow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesclust.typing import ArrayLike, FloatArray
+
+__all__ = ["pair", "triplet"]
+
+
+def triplet(K: ArrayLike, *, dnk: bool = True) -> float | FloatArray:
+    """Mutual information of the answer to "is i more similar to j than to k?" with the three labels.
+
+    Parameters
+    ----------
+    K : int, or array of int
+        Number of clusters, at least 1.
+    dnk : bool, default True
+        Whether "do not know" counts as an answer (Eq. 3), or is ignored (Eq. 5).
+
+    Returns
+    -------
+    float, or array of the shape of K
+        In nats.
+
+    Raises
+    ------
+    ValueError
+        If K is not a whole number of at least 1.
+
+    References
+    ----------
+    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 3 and 5, P_dnk = 1 - 2 (K-1) / K^2.
+
+    Examples
+    --------
+    >>> from bayesclust import information
+    >>> information.triplet(2), information.triplet(2, dnk=False)
+    (1.040, 0.693)
+    >>> information.triplet([2, 8]) - information.pair([2, 8])
+    array([0.347, 0.3  ])
+    """
+    k = _numbers(K)
+    answered = 2 * (k - 1) / k**2
+    log_others = np.log(np.maximum(k - 1, 1.0))
+    if dnk:
+        value = 2 * np.log(k) - answered * log_others - (1 - answered) * np.log(k**2 - 2 * (k - 1))
+    else:
+        value = answered * (2 * np.log(k) - log_others)
+    return _plain(value)
+
+
+def pair(K: ArrayLike) -> float | FloatArray:
+    """Mutual information of the answer to "do i and j belong together?" with the two labels.
+
+    Parameters
+    ----------
+    K : int, or array of int
+        Number of clusters, at least 1.
+
+    Returns
+    -------
+    float, or array of the shape of K
+        In nats.
+
+    Raises
+    ------
+    ValueError
+        If K is not a whole number of at least 1.
+
+    References
+    ----------
+    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 4, P_CL = 1 - 1 / K.
+
+    Examples
+    --------
+    >>> from bayesclust import information
+    >>> information.pair(2)
+    0.693
+    """
+    k = _numbers(K)
+    return _plain(np.log(k) - (1 - 1 / k) * np.log(np.maximum(k - 1, 1.0)))
+
+
+def _numbers(K: ArrayLike) -> FloatArray:
+    k = np.asarray(K)
+    if k.dtype.kind not in "iuf" or not (np.isfinite(k) & (k >= 1) & (k == np.floor(k))).all():
+        raise ValueError(f"K must be a whole number of clusters, at least 1; got {K!r}.")
+    return k.astype(np.float64)
+
+
+def _plain(value: FloatArray) -> float | FloatArray:
+    return float(value) if np.ndim(value) == 0 else value

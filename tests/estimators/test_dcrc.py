@@ -1,0 +1,185 @@
+"""DCRC as users call it."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import check_estimator
+
+import bayesclust as bc
+
+QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return bc.datasets.make_mixture(90, 2, 3, separation=12.0, seed=1)
+
+
+@pytest.fixture(scope="module")
+def triplets(data):
+    return bc.RelativeConstraints.sample(data.y, size=80, noise=0.05, seed=2)
+
+
+@pytest.fixture(scope="module")
+def fitted(data, triplets):
+    return bc.DCRC(3, **QUICK).fit(data.X, constraints=triplets)
+
+
+def test_scikit_learn_accepts_it():
+    failed = [
+        (result["check_name"], result["exception"])
+        for result in check_estimator(bc.DCRC(2, **QUICK), on_fail=None, on_skip=None)
+        if result["status"] == "failed"
+    ]
+    assert failed == []
+
+
+def test_attributes_belong_together(fitted, data, triplets):
+    assert bc.metrics.adjusted_rand(fitted.labels_, data.y) > 0.9
+    assert sorted(set(fitted.labels_)) == list(range(fitted.n_clusters_))
+    assert (fitted.proba_.argmax(axis=1) == fitted.labels_).all()
+    assert (np.diff(fitted.objective_path_) >= -1e-9).all()
+    assert fitted.bound_ == fitted.objective_path_[-1]
+    assert (fitted.n_iter_, fitted.converged_) == (len(fitted.objective_path_) // 2, True)
+    assert fitted.penalty_ == 2 / len(triplets)
+    known = np.where(np.eye(3, dtype=bool), 0.95, 0.025)
+    np.testing.assert_allclose(fitted.confusion_["triplets"], known[None])
+
+
+def test_prediction_is_the_classifier(fitted, data, triplets):
+    Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    logits = Z @ fitted.coef_.T + fitted.intercept_
+    expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fitted.predict_proba(data.X), expected)
+    assert (fitted.predict(data.X) == expected.argmax(axis=1)).all()
+    free = np.setdiff1d(np.arange(90), triplets.items)
+    np.testing.assert_allclose(fitted.proba_[free], expected[free])
+
+
+def test_units_of_columns_do_not_matter(fitted, data, triplets):
+    other = clone(fitted).fit(data.X * [1000.0, 0.01] + 5.0, constraints=triplets)
+    np.testing.assert_allclose(other.proba_, fitted.proba_, atol=1e-6)
+
+
+def test_same_seed_same_fit(fitted, data, triplets):
+    again = clone(fitted).set_params(n_jobs=3).fit(data.X, constraints=[triplets])
+    np.testing.assert_array_equal(again.proba_, fitted.proba_)
+
+
+def test_an_error_rate_is_learned():
+    data = bc.datasets.make_mixture(600, 3, 4, separation=12.0, seed=3)
+    triplets = bc.RelativeConstraints.sample(data.y, size=600, noise=[0.1, 0.3], n_sources=2, seed=4)
+    est = bc.DCRC(4, noise="learn", **QUICK).fit(data.X, constraints=triplets)
+    assert bc.metrics.adjusted_rand(est.labels_, data.y) > 0.9
+    rates = 1 - est.confusion_["triplets"][:, 0, 0]
+    truth = np.array([triplets.flipped[triplets.source == s].mean() for s in range(2)])
+    np.testing.assert_allclose(rates, truth, atol=0.03)
+    np.testing.assert_allclose(rates, [0.1, 0.3], atol=0.05)  # two standard deviations of 300 answers
+    drawn = est.posterior_["posterior"]["noise"]
+    assert drawn.dims == ("chain", "draw", "triplets_source")
+    np.testing.assert_allclose(drawn.mean(("chain", "draw")), rates, atol=0.005)
+
+
+def test_a_confusion_matrix_is_learned():
+    data = bc.datasets.make_mixture(600, 3, 3, separation=12.0, seed=3)
+    matrix = np.array([[0.7, 0.05, 0.25], [0.05, 0.7, 0.25], [0.02, 0.02, 0.96]])
+    triplets = bc.RelativeConstraints.sample(data.y, size=900, confusion=matrix, seed=4)
+    est = bc.DCRC(3, noise="confusion", **QUICK).fit(data.X, constraints=triplets)
+    np.testing.assert_allclose(est.confusion_["triplets"][0], matrix, atol=0.08)
+
+
+def test_posterior_serves_the_summaries(fitted, data):
+    tree = fitted.posterior_
+    assert tree is fitted.posterior_
+    similarity = bc.similarity_matrix(tree)
+    expected = fitted.proba_ @ fitted.proba_.T
+    np.fill_diagonal(expected, 1.0)
+    np.testing.assert_allclose(similarity, expected, atol=0.08)  # five standard errors of 1000 draws
+    credible = bc.constraint_credibility(tree)
+    assert len(credible) == 80
+    with pytest.raises(NotFittedError):
+        _ = bc.DCRC(3).posterior_
+
+
+def test_pairs_and_triplets_together(data):
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, flip=0.0, seed=5)
+    triplets = bc.RelativeConstraints.sample(data.y, size=30, noise=0.0, seed=6)
+    est = bc.DCRC(3, noise=0.0, **QUICK).fit(data.X, constraints=[links, triplets])
+    for view in (links, triplets):
+        assert (view.truths(est.labels_) == view.answers).all()
+    own = bc.DCRC(3, noise=None, **QUICK).fit(data.X, constraints=[links.with_noise(bc.LinkNoise(p=0.7, q=0.6)), triplets])
+    np.testing.assert_allclose(own.confusion_["links"], [[[0.6, 0.4], [0.3, 0.7]]])
+
+
+@pytest.fixture(scope="module")
+def rings():
+    rng = np.random.default_rng(0)
+    y, angle = np.repeat([0, 1], 60), rng.uniform(0, 2 * np.pi, 120)
+    X = (1 + 2 * y + 0.1 * rng.normal(size=120))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X, y, bc.RelativeConstraints.sample(y, size=40, noise=0.0, seed=1)
+
+
+def test_kernels_find_rings(rings):
+    X, y, triplets = rings
+    scores = {}
+    rbf = {"kernel": "rbf", "gamma": 1.0}
+    for options in ({"kernel": None}, rbf, {**rbf, "n_landmarks": 40}, {"kernel": "polynomial", "degree": 2}):
+        est = bc.DCRC(2, **options, **QUICK).fit(X, constraints=triplets)
+        scores[tuple(options.values())] = bc.metrics.adjusted_rand(est.labels_, y)
+        assert options["kernel"] is None or bc.metrics.adjusted_rand(est.predict(X), y) > 0.9
+    assert scores.pop((None,)) < 0.7
+    assert min(scores.values()) > 0.9
+
+
+def test_a_precomputed_kernel_is_the_kernel(rings):
+    X, _, triplets = rings
+    gram = rbf_kernel(X, gamma=0.7)
+    given = bc.DCRC(2, kernel="precomputed", **QUICK).fit(gram, constraints=triplets)
+    made = bc.DCRC(2, kernel="rbf", gamma=0.7, standardize=False, **QUICK).fit(X, constraints=triplets)
+    np.testing.assert_allclose(given.proba_, made.proba_, atol=1e-6)
+    np.testing.assert_allclose(given.predict_proba(gram[:5]), made.predict_proba(X[:5]), atol=1e-6)
+
+
+def test_settings_are_chosen_by_answers(data, triplets):
+    est = bc.DCRC(3, balance="learn", tau="cv", n_init=1, random_state=0, max_iter=300).fit(data.X, constraints=triplets)
+    assert est.tau_ in (0.5, 1.0, 1.5)
+    assert est.balance_ in (True, False)
+    y = np.repeat([0, 1], [110, 10])
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    X[:, 0] += 4 * y  # one cluster is eleven times as large as the other: balance predicts answers badly
+    answers = bc.RelativeConstraints.sample(y, size=100, noise=0.0, seed=1)
+    assert bc.DCRC(2, balance="learn", **QUICK).fit(X, constraints=answers).balance_ is False
+
+
+def test_a_short_fit_says_so(data, triplets):
+    with pytest.warns(ConvergenceWarning, match=r"^the bound still rises after max_iter=1 iterations"):
+        bc.DCRC(3, max_iter=1, tol=1e-12, **QUICK).fit(data.X, constraints=triplets)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"n_clusters": 0}, ValueError, "n_clusters must be an integer of at least 1; got 0."),
+        ({"n_clusters": 91}, ValueError, "n_clusters=91 is more than the 90 items of X"),
+        ({"noise": 1.0}, ValueError, "noise must lie in"),
+        ({"noise": "guess"}, ValueError, 'noise must be "learn" or "confusion"; got \'guess\''),
+        ({"noise": True}, TypeError, "noise must be a number in"),
+        ({"balance": 1}, TypeError, 'balance must be True, False or "learn"; got 1'),
+        ({"inference": "gibs"}, ValueError, 'inference must be "variational_em"; got'),
+        ({"kernel": "sigmoid"}, ValueError, 'kernel must be "rbf" or "polynomial" or "precomputed"'),
+        ({"kernel": "precomputed"}, ValueError, "a precomputed kernel must have shape"),
+        ({"gamma": 0.0}, ValueError, "gamma must lie in"),
+        ({"tau": "learn"}, ValueError, 'tau must be "cv"; got'),
+        ({"penalty": -1.0}, ValueError, "penalty must lie in"),
+        ({"temperature": -1.0}, ValueError, "temperature must lie in"),
+        ({"hard": "literal"}, ValueError, 'hard="literal" is Eq. 14'),
+        ({"n_init": 0}, ValueError, "n_init must be an integer of at least 1"),
+        ({"tol": 0.0}, ValueError, "tol must lie in"),
+    ],
+)
+def test_bad_settings(data, triplets, settings, error, words):
+    with pytest.raises(error) as caught:
+        bc.DCRC(**{"n_clusters": 3, **settings}).fit(data.X, constraints=triplets)
+    assert str(caught.value).startswith(words)
