@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from bayesclust.constraints.base import View
+from bayesclust.constraints.dataset import noise_names
 from bayesclust.inference.variational.draws import draw_labels
-from bayesclust.models.joint import noise_names
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import Counts, FloatArray
 

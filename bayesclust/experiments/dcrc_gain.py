@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.experiments.grid import read
 from bayesclust.typing import FloatArray
 
 __all__ = ["Cell", "main", "run", "table"]
@@ -105,6 +104,14 @@ def _kmeans(X: FloatArray, n_clusters: int, seed: int) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     return KMeans(n_clusters, n_init=10, random_state=seed).fit(StandardScaler().fit_transform(X)).labels_
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a file; none if it does not exist."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def done(rows: Sequence[dict[str, str]]) -> set[Cell]:
