@@ -113,7 +113,7 @@ def test_a_small_run_from_start_to_files(capsys, tmp_path):
     assert frame.groupby("method").size().to_dict() == {"kmeans": 3, "rdp-means-released": 6}
     clean = frame[(frame.method == "rdp-means-released") & (frame.accuracy == 1) & (frame.deviation == 0)]
     ordered = clean[clean.sampling == "ordered"].f.item()
-    assert re.search(rf"^\| RDP-means, released settings \[k\] \| {ordered:.3f} ", out.partition("Table 3")[2], re.M)
+    assert re.search(rf"^\| RDP-means, released settings \[k\] \| {ordered:.3f} ", out.partition("r = 0.03:")[2], re.M)
     for name in ("table1", "table3", "figure3"):
         assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert "<svg" in (tmp_path / "out" / f"{name}.svg").read_text(encoding="utf-8")

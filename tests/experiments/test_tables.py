@@ -1,5 +1,7 @@
 """Tables: means by hand from cells made up, and the paper's numbers where they belong."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def test_means_are_over_what_the_table_says(frame):
     assert entry(entries, 2, "rdp-means", "p = 0.9", "unordered").f == mean(frame, **mine, data=plain, accuracy=0.9)
     third = entry(entries, 3, "rdp-means", "r = 0.03, p = 0.8", "unordered", sources.WITH_ID)
     assert third.f == mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03)
-    assert third.cells == 10
+    assert third.trials == 2
     by_trial = [mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03, trial=trial) for trial in (0, 1)]
     assert third.f_error == pytest.approx(abs(by_trial[0].expected - by_trial[1].expected) / 2, abs=1e-6)
 
@@ -81,11 +83,22 @@ def test_what_is_partly_done_is_left_out(frame):
     assert not entry(entries, 1, "kmeans", MEAN).empty
 
 
+def test_settings_weigh_the_same_however_many_trials_are_done(frame):
+    lacking = frame[~((frame.method == "rdp-means") & (frame.accuracy == 0.8) & (frame.trial == 1))]
+    found = entry(tables(lacking, PLAN), 1, "rdp-means", "wine")
+    mine = {"method": "rdp-means", "sampling": "ordered", "deviation": 0, "data": "wine"}
+    rest = [mean(frame, **mine, accuracy=p).expected for p in (1.0, 0.95, 0.9)]
+    assert found.f == pytest.approx(np.mean([*rest, mean(frame, **mine, accuracy=0.8, trial=0).expected]), abs=1e-6)
+    assert found.trials == 1
+    assert np.isnan(found.f_error)
+    assert "| RDP-means (1 draw) |" in report(tables(lacking, PLAN), PLAN)
+
+
 def test_counts(scored):
     plan = Plan(methods=(), tables=(4,), figures=(), trials=3)
     entries = tables(scored(plan.cells()), plan)
     assert len(entries) == len(COUNT_METHODS) * len(sources.COUNTS)
-    assert (entries.cells == 3).all()
+    assert (entries.trials == 3).all()
     generated, real = sources.COUNTS
     assert entry(entries, 4, "rdp-means-multinomial", generated, glass="").paper_f == 0.44
     assert np.isnan(entry(entries, 4, "rdp-means-multinomial", real, glass="").paper_f)
@@ -97,6 +110,8 @@ def test_the_report_sets_ours_beside_the_papers(frame):
     f = entry(entries, 1, "rdp-means", "iris").f
     assert f"| RDP-means | {f:.3f} (0.86) | " in text
     assert f"| k-means [k] | {entry(entries, 1, 'kmeans', 'iris').f:.3f} (0.81) | " in text
+    third = entry(entries, 3, "rdp-means", "r = 0.05, p = 0.9").f
+    assert re.search(rf"^r = 0\.05:\n\n.*p = 0\.9.*\n.*\n.*\n\| RDP-means (?:\| \S+ ){{2}}\| {third:.3f} \| ", text, re.M)
     # Table 1 once per sampling; 2 and 3 for both copies of glass too
     assert [text.count(f"## Table {number}") for number in (1, 2, 3, 4)] == [2, 4, 4, 1]
     assert report(entries.iloc[:0], PLAN) == "No cell of the tables is done yet.\n"

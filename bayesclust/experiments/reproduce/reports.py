@@ -11,6 +11,7 @@ from bayesclust.experiments.reproduce import sources
 from bayesclust.experiments.reproduce.cells import ORDERED, UNORDERED
 from bayesclust.experiments.reproduce.methods import EVERY_METHOD
 from bayesclust.experiments.reproduce.plans import TABLE_4_FRACTION, Plan
+from bayesclust.plots._style import counted
 
 __all__ = ["report"]
 
@@ -58,11 +59,18 @@ def report(entries: pd.DataFrame, plan: Plan) -> str:
         table, sampling, glass = (rows[name].iloc[0] for name in ("table", "sampling", "glass"))
         setting = DRAWN[sampling] if table == 1 else f"{DRAWN[sampling]}; {GLASS[glass]}" if table < 4 else COUNTED
         caption = f"## {CAPTIONS[table]}\n\n{setting}.\n"
-        parts.append("\n".join([caption, *_markdown(rows), ""]))
+        parts.append("\n".join([caption, *(_by_fraction(rows, plan) if table == 3 else _markdown(rows, plan)), ""]))
     return "\n".join(parts)
 
 
-def _markdown(rows: pd.DataFrame) -> Iterator[str]:
+def _by_fraction(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
+    """Table 3 in parts, one for each r."""
+    parts = rows.column.str.partition(", ")
+    for fraction, block in rows.assign(column=parts[2]).groupby(parts[0], sort=False):
+        yield from (f"{fraction}:", "", *_markdown(block, plan), "")
+
+
+def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
     """One table, line by line."""
     columns = list(dict.fromkeys(rows.column))
     yield "| | " + " | ".join(column.replace("_", " ") for column in columns) + " |"
@@ -75,4 +83,6 @@ def _markdown(rows: pd.DataFrame) -> Iterator[str]:
         ]
         entry = EVERY_METHOD[str(method)]
         title = entry.title + (f", {entry.model}" if entry.model else "") + (" [k]" if entry.told else "")
+        if mine.trials.min() < plan.trials:
+            title += f" ({counted(int(mine.trials.min()), 'draw')})"
         yield f"| {title} | " + " | ".join(texts) + " |"

@@ -58,21 +58,24 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     -------
     DataFrame
         One row per entry: table; sampling and glass (which of the two copies); method; column, as the paper's table has
-        it; mean f, rand and nmi, each data set weighing the same; f_error, the standard error of the mean over trials;
-        clusters, the mean number found; cells, how many; paper_f, paper_rand and paper_nmi.
+        it; mean f, rand and nmi; f_error, the standard error of the mean over trials; clusters, the mean number found;
+        trials, how many of every setting are done; paper_f, paper_rand and paper_nmi.
     """
     entries = [*_uci(frame, plan), *(_counts(frame, plan) if 4 in plan.tables else ())]
     return pd.DataFrame([entry for entry in entries if entry["table"] in plan.tables])
 
 
 def _entry(rows: pd.DataFrame, theirs: paper.Scores | None) -> dict[str, Any]:
-    trials = rows.groupby(["trial", "data"]).f.mean().groupby("trial").mean()
-    mine = rows.groupby("data")[list(SCORES)].mean().mean()
+    """Means of which every setting is the same part, however many of its trials are done."""
+    settings = rows.groupby(["data", "fraction", "accuracy"])
+    mine = settings[[*SCORES, "clusters"]].mean().mean()
+    trials = rows.groupby("trial").f.agg(["size", "mean"])
+    whole = trials[trials["size"] == settings.ngroups]["mean"]
     return {
         **{name: round(float(mine[name]), 6) for name in SCORES},
-        "f_error": round(float(trials.std(ddof=1) / np.sqrt(len(trials))), 6) if len(trials) > 1 else np.nan,
-        "clusters": round(float(rows.groupby("data").clusters.mean().mean()), 1),
-        "cells": len(rows),
+        "f_error": round(float(whole.std(ddof=1) / np.sqrt(len(whole))), 6) if len(whole) > 1 else np.nan,
+        "clusters": round(float(mine.clusters), 1),
+        "trials": int(settings.size().min()),
         **{f"paper_{name}": np.nan if theirs is None else getattr(theirs, name) for name in SCORES},
     }
 
