@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesclust.constraints.base import View
+from bayesclust.inference.limits.answers import pose, times
 from bayesclust.inference.limits.divergences import Divergence
-from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, spread
 from bayesclust.inference.limits.search import improve
 from bayesclust.typing import BoolArray, FloatArray
@@ -40,9 +40,9 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
     ----------
     views : sequence of View
     problem : Problem
-        Its links are replaced by those of the other parts.
+        Its answers are replaced by those of the other parts.
     xis : (t,) array of float
-        Increasing values of xi1 = xi2.
+        Increasing values of the confidence in all answers.
     rng : numpy Generator
 
     Returns
@@ -58,10 +58,11 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
         kept = [rows_of(view, part != fold) for view, part in zip(views, parts, strict=True)]
         held = [rows_of(view, part == fold) for view, part in zip(views, parts, strict=True)]
         predicted += sum(map(len, held))
-        fold_problem = problem._replace(graph=link_graph(kept, len(problem.points)))
+        graph, unit = pose(kept, len(problem.points))
+        fold_problem = problem._replace(graph=graph)
         labels = np.zeros(len(problem.points), dtype=np.int64)
         for step, xi in enumerate(xis):
-            labels = improve(fold_problem, labels, (xi, xi), max_iter=30).labels
+            labels = improve(fold_problem, labels, times(unit, xi), max_iter=30).labels
             total[step] += sum(view.noise.log_marginal(view.counts(labels)) for view in held)
     return total
 
@@ -111,10 +112,10 @@ def choose(
     schedule : Schedule
         Up to the best xi, of equals the largest; without end, as in TVClust, where the largest xi tried predicts best.
     """
-    graph = link_graph(views, len(points))
+    graph, unit = pose(views, len(points))
     problem = Problem.of(points, divergence, graph, float(penalties[0]))
     start = first_xi(problem) if xi0 is None else xi0
-    endless = Schedule((start, start), rate)
+    endless = Schedule(times(unit, start), rate)
     largest = LARGEST_SHARE * first_xi(problem, share=1.0)
     steps = max(0, int(np.ceil(np.log(largest / start) / np.log(rate))))
     xis: FloatArray = start * rate ** np.arange(steps + 1, dtype=np.float64)

@@ -1,13 +1,15 @@
-"""May-links and may-not-links of all views as one graph, walked by compiled passes."""
+"""May-links and may-not-links of all views as one graph, all under one confidence, walked by compiled passes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesclust.constraints.base import View
+from bayesclust.inference.limits.passes import add_costs
+from bayesclust.models.families.base import implements
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 
@@ -15,7 +17,7 @@ class LinkGraph(NamedTuple):
     """Links of all views, and those of each item in compressed rows, every link in the rows of both its items.
 
     Those of item i are entries start[i] to start[i + 1] of `neighbour` (the other item) and `may` (whether the answer was
-    "same").
+    "same"). `xi` is (xi1, xi2), the confidence in may-links and may-not-links.
     """
 
     pairs: IntArray  # (m, 2)
@@ -24,18 +26,30 @@ class LinkGraph(NamedTuple):
     neighbour: NDArray[np.int32]  # (2 m,)
     may: BoolArray  # (2 m,)
 
-    def inside(self, labels: IntArray, xi: tuple[float, float]) -> float:
+    def inside(self, labels: IntArray, xi: Any) -> float:
         """Return the links' share of the objective, -xi1 #{may-links inside clusters} + xi2 #{may-not-links inside}."""
         together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
         may = int(np.count_nonzero(together & self.same))
-        return xi[1] * (int(np.count_nonzero(together)) - may) - xi[0] * may
+        return float(xi[1] * (int(np.count_nonzero(together)) - may) - xi[0] * may)
 
-    def between(self, labels: IntArray, n_clusters: int, xi: tuple[float, float]) -> FloatArray:
-        """Return what the links between every two clusters would add to the objective inside one, shape (K, K)."""
+    def between(self, labels: IntArray, n_clusters: int, xi: Any) -> FloatArray:
+        """Return what making one of every two clusters would add to the links' share, shape (K, K)."""
         ends = labels[self.pairs].T
         total = np.zeros((n_clusters, n_clusters))
         np.add.at(total, (ends[0], ends[1]), np.where(self.same, -xi[0], xi[1]))
         return total + total.T
+
+    def reordered(self, order: IntArray) -> LinkGraph:
+        """Return the links of the items order[0], order[1], ... numbered 0, 1, ..."""
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return _graph(place[self.pairs], self.same, len(order))
+
+
+@implements(add_costs, LinkGraph)
+def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
+    for e in range(graph.start[i], graph.start[i + 1]):
+        cost[z[graph.neighbour[e]]] += -xi[0] if graph.may[e] else xi[1]
 
 
 def link_graph(views: Sequence[View], n_items: int) -> LinkGraph:
@@ -61,10 +75,3 @@ def _graph(pairs: IntArray, same: BoolArray, n_items: int) -> LinkGraph:
     order = np.argsort(item, kind="stable")
     start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
     return LinkGraph(pairs, same, start, neighbour[order].astype(np.int32), np.concatenate([same, same])[order])
-
-
-def reorder(graph: LinkGraph, order: IntArray) -> LinkGraph:
-    """Return the links of the items order[0], order[1], ... numbered 0, 1, ..."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return _graph(place[graph.pairs], graph.same, len(order))

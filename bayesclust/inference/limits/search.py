@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.inference.limits.links import reorder
+from bayesclust.inference.limits.answers import Xi, largest
+from bayesclust.inference.limits.links import LinkGraph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, descend
 from bayesclust.typing import FloatArray, IntArray
 
@@ -20,7 +21,7 @@ from bayesclust.typing import FloatArray, IntArray
 MOST_TO_MERGE = 2000
 
 
-def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: tuple[float, float]) -> IntArray:
+def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> IntArray:
     """Merge the two clusters whose merging lowers J most, again and again while one does.
 
     Parameters
@@ -29,7 +30,7 @@ def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: tuple[flo
     labels : (n,) array of int
     centers : (K, d) array
         The means of the clusters.
-    xi : (float, float)
+    xi : (float, float) or (codes, 5) array
 
     Returns
     -------
@@ -42,6 +43,8 @@ def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: tuple[flo
     centers, into = centers.copy(), np.arange(count)
     sizes = np.bincount(labels, minlength=count).astype(np.float64)
     links = problem.graph.between(labels, count, xi)
+    # what a triplet of three clusters costs after two merges is not the sum of what it costs after either
+    additive = isinstance(problem.graph, LinkGraph)
     change = np.full((count, count), np.inf)
     for a in range(1, count):
         change[a, :a] = change[:a, a] = _merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
@@ -51,9 +54,12 @@ def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: tuple[flo
             return into[labels]
         centers[a] = (sizes[a] * centers[a] + sizes[b] * centers[b]) / (sizes[a] + sizes[b])
         sizes[a] += sizes[b]
-        links[a] += links[b]
-        links[:, a] = links[a]
         into[into == b] = a
+        if additive:
+            links[a] += links[b]
+            links[:, a] = links[a]
+        else:
+            links = problem.graph.between(into[labels], count, xi)
         gone = np.isin(np.arange(count), into, invert=True)
         row = _merge_with(problem, centers, sizes, a) + links[a]
         row[gone | (np.arange(count) == a)] = np.inf
@@ -70,7 +76,7 @@ def _merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int
     return change
 
 
-def improve(problem: Problem, labels: IntArray, xi: tuple[float, float], max_iter: int = 300) -> Solution:
+def improve(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> Solution:
     """Alternate passes over items and merges of clusters until neither lowers J at fixed xi."""
     solution = descend(problem, labels, Schedule(xi), max_iter)
     path = solution.path
@@ -113,7 +119,7 @@ def search(
     if rng is not None:
         most = 2 * len(ends[0].centers)
         ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in range(n_init - 1)]
-    final = max((end.xi for end in ends), key=max)
+    final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:
         solution = improve(problem, end.labels, final, max_iter)
@@ -129,7 +135,7 @@ def _from_random_items(problem: Problem, most: int, schedule: Schedule, max_iter
     order = rng.permutation(n)
     # items are walked in the order of memory: shuffling them once is faster than visiting them out of order
     points = problem.points[order]
-    shuffled = problem._replace(points=points, phi=problem.phi[order], graph=reorder(problem.graph, order))
+    shuffled = problem._replace(points=points, phi=problem.phi[order], graph=problem.graph.reordered(order))
     seeds = points[: rng.integers(1, min(n, most) + 1)]
     end = descend(shuffled, problem.divergence.between(points, seeds).argmin(axis=1), schedule, max_iter)
     labels = np.empty(n, dtype=np.int64)

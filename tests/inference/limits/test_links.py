@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.limits.links import link_graph, reorder
+from bayesclust.inference.limits.links import link_graph
 
 
 @pytest.fixture
@@ -52,4 +52,4 @@ def test_reordering_renames_items(graph_and_views, rng):
     order = rng.permutation(9)
     place = np.argsort(order)
     expected = [sorted((int(place[j]), may) for j, may in rows(graph)[old]) for old in order]
-    assert rows(reorder(graph, order)) == expected
+    assert rows(graph.reordered(order)) == expected

@@ -1,0 +1,170 @@
+"""The compiled passes of RDP-means over the items, for every divergence and every kind of graph of answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesclust._jit import kernel
+
+MOVED, RESTLESS = 0, 1
+
+
+def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
+    """Add to cost[k] what putting item i in cluster k adds to the answers' share of J, relative to a cluster of its own.
+
+    Each kind of graph registers its compiled version, and has rows `start` of the answers about each item.
+    """
+    raise TypeError("add_costs runs in compiled code only")
+
+
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def squared_distances(x: Any, centers: Any, used: int, out: Any) -> None:
+    """Write |x - m_k|^2 for the centres k < used."""
+    fours = used - used % 4
+    for k in range(0, fours, 4):
+        # four sums side by side hide one another's additions across lanes
+        one, two, three, four = 0.0, 0.0, 0.0, 0.0
+        for j in range(len(x)):
+            one += (x[j] - centers[k, j]) ** 2
+            two += (x[j] - centers[k + 1, j]) ** 2
+            three += (x[j] - centers[k + 2, j]) ** 2
+            four += (x[j] - centers[k + 3, j]) ** 2
+        out[k], out[k + 1], out[k + 2], out[k + 3] = one, two, three, four
+    for k in range(fours, used):
+        total = 0.0
+        for j in range(len(x)):
+            total += (x[j] - centers[k, j]) ** 2
+        out[k] = total
+
+
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def divergences(x: Any, phi: float, natural: Any, offset: Any, used: int, out: Any) -> None:
+    """Write D(x, m_k) for the centres k < used, given by natural parameters and offsets."""
+    fours = used - used % 4
+    for k in range(0, fours, 4):
+        one, two, three, four = 0.0, 0.0, 0.0, 0.0
+        for j in range(len(x)):
+            one += x[j] * natural[k, j]
+            two += x[j] * natural[k + 1, j]
+            three += x[j] * natural[k + 2, j]
+            four += x[j] * natural[k + 3, j]
+        out[k], out[k + 1], out[k + 2], out[k + 3] = one, two, three, four
+    for k in range(fours, used):
+        total = 0.0
+        for j in range(len(x)):
+            total += x[j] * natural[k, j]
+        out[k] = total
+    for k in range(used):
+        out[k] = max(phi + offset[k] - out[k], 0.0)
+
+
+@kernel(fastmath={"reassoc", "nnan", "nsz"})
+def add_up(cost: Any, link: Any, shut: Any, used: int) -> float:
+    """Add what answers and closed slots cost, and return the least sum."""
+    least = np.inf
+    for k in range(used):
+        cost[k] += link[k] + shut[k]
+        least = min(least, cost[k])
+    return least
+
+
+@kernel(fastmath={"reassoc", "nnan", "nsz"})
+def take_lowest(link: Any, used: int) -> float:
+    """Least of what answers cost, at most 0 (a cluster of its own); sets them back to 0."""
+    lowest = 0.0
+    for k in range(used):
+        lowest = min(lowest, link[k])
+        link[k] = 0.0
+    return lowest
+
+
+@kernel
+def scan(
+    points: Any,
+    phi: Any,
+    squared: bool,
+    penalty: float,
+    graph: Any,
+    xi: Any,
+    slack: float,
+    first: int,
+    last: int,
+    used: int,
+    slots: Any,
+    tally: Any,
+) -> int:
+    """Move items first to last - 1 to their best clusters, one by one, until one wants a cluster of its own.
+
+    Item i compares D(x_i, m_k) plus what its answers cost in k over all clusters k with the penalty. Ties stay where they
+    are. `tally` counts the items moved, and the restless ones: those whose answers would be served better elsewhere, by
+    more than `slack`. Returns the item that opens a cluster (it is not moved yet), or `last`.
+    """
+    z, size, natural, offset = slots
+    cost, link, shut = np.empty(len(size)), np.zeros(len(size)), np.zeros(len(size))
+    for k in range(used):
+        if size[k] == 0:
+            shut[k] = np.inf
+    for i in range(first, last):
+        answered = graph.start[i] < graph.start[i + 1]
+        if answered:
+            add_costs(graph, xi, z, i, link)
+        if squared:
+            squared_distances(points[i], natural, used, cost)
+        else:
+            divergences(points[i], phi[i], natural, offset, used, cost)
+        now = z[i]
+        # alone, an item pays the penalty where it stays, and its centre will be itself
+        best = penalty if size[now] == 1 else cost[now] + link[now]
+        choice = now
+        cost[now] = np.inf
+        least = add_up(cost, link, shut, used)
+        if least < best:
+            best, choice = least, 0
+            while cost[choice] != least:
+                choice += 1
+        opens = penalty < best
+        here = 0.0 if opens else link[choice]
+        if answered and take_lowest(link, used) < here - slack:
+            tally[RESTLESS] += 1
+        if opens:
+            return i
+        if choice != now:
+            tally[MOVED] += 1
+            z[i] = choice
+            size[now] -= 1
+            size[choice] += 1
+            if size[now] == 0:
+                shut[now] = np.inf
+    return last
+
+
+@kernel
+def sum_by_cluster(points: Any, z: Any, n_clusters: int) -> Any:
+    """Sum of the points of each cluster, shape (K, d), and the sizes."""
+    sums, sizes = np.zeros((n_clusters, points.shape[1])), np.zeros(n_clusters, np.int64)
+    for i in range(len(points)):
+        sizes[z[i]] += 1
+        for j in range(points.shape[1]):
+            sums[z[i], j] += points[i, j]
+    return sums, sizes
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def divergence_to_own(points: Any, phi: Any, squared: bool, z: Any, natural: Any, offset: Any) -> float:
+    """Sum of D(x_i, m_{z_i})."""
+    total = 0.0
+    for i in range(len(points)):
+        k = z[i]
+        own = 0.0
+        if squared:
+            for j in range(points.shape[1]):
+                gap = points[i, j] - natural[k, j]
+                own += gap * gap
+        else:
+            for j in range(points.shape[1]):
+                own += points[i, j] * natural[k, j]
+            own = max(phi[i] + offset[k] - own, 0.0)
+        total += own
+    return total
