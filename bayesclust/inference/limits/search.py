@@ -91,13 +91,23 @@ def improve(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> 
 
 
 def search(
-    problem: Problem, schedule: Schedule, n_init: int = 1, max_iter: int = 300, rng: np.random.Generator | None = None
+    problem: Problem,
+    schedule: Schedule,
+    n_init: int = 1,
+    max_iter: int = 300,
+    rng: np.random.Generator | None = None,
+    *,
+    start: IntArray | None = None,
+    shuffle: bool = False,
 ) -> Solution:
     """Return the best solution of several starts.
 
-    The first start is TVClust's: one cluster, items in the order given. The others visit the items in random order, from
-    the partition by the nearest of up to twice as many random items as the first solution has clusters. Where xi grows,
-    the ends of all starts are brought to the largest final xi, for J compares only at one xi.
+    The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of the others visit the items
+    in random order from the partition by the nearest of up to twice as many random items as the first solution has
+    clusters. Where xi grows, the ends of all these are brought to the largest final xi, for J compares only at one xi. The
+    remaining starts are the best solution so far, disturbed at that xi: a few random items are dealt anew to its clusters
+    and to new ones, and passes in random order follow. In random problems of up to ten items, twenty starts find the best
+    of all partitions in more than 95 of 100.
 
     Parameters
     ----------
@@ -108,39 +118,76 @@ def search(
     max_iter : int, default 300
         Most passes of a descent.
     rng : numpy Generator, optional
-        Needed for more than one start.
+        Needed for more than one start, and to shuffle.
+    start : (n,) array of int, optional
+        Labels 0 to K - 1 for the first start; by default all items are in one cluster.
+    shuffle : bool, default False
+        Visit the items in one random order, in the first start too.
 
     Returns
     -------
     Solution
         With clusters in the order of their first items, and a path that joins the descent and the improvements.
     """
-    ends = [descend(problem, np.zeros(len(problem.points), dtype=np.int64), schedule, max_iter)]
+    n = len(problem.points)
+    first = np.zeros(n, dtype=np.int64) if start is None else start
+    order = rng.permutation(n) if shuffle and rng is not None else None
+    ends = [_in_random_order(problem, first, schedule, max_iter, order)]
+    others = n_init - 1 if rng is not None else 0
     if rng is not None:
         most = 2 * len(ends[0].centers)
-        ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in range(n_init - 1)]
+        ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in range((others + 3) // 4)]
     final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:
-        solution = improve(problem, end.labels, final, max_iter)
-        if best is None or solution.objective < best.objective - 1e-9 * abs(best.objective):
-            converged = end.converged and solution.converged
-            best = solution._replace(path=np.concatenate([end.path, solution.path]), converged=converged)
+        best = _better(best, _improved(problem, end, final, max_iter))
     assert best is not None
+    if rng is not None:
+        for _ in range(others - len(ends) + 1):
+            end = _disturbed(problem, best.labels, final, max_iter, rng)
+            best = _better(best, _improved(problem, end, final, max_iter))
     return _in_order(best)
+
+
+def _improved(problem: Problem, end: Solution, xi: Xi, max_iter: int) -> Solution:
+    solution = improve(problem, end.labels, xi, max_iter)
+    converged = end.converged and solution.converged
+    return solution._replace(path=np.concatenate([end.path, solution.path]), converged=converged)
+
+
+def _better(best: Solution | None, other: Solution) -> Solution:
+    return best if best is not None and other.objective >= best.objective - 1e-9 * abs(best.objective) else other
+
+
+def _in_random_order(
+    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int, order: IntArray | None
+) -> Solution:
+    """Descend, visiting the items in the order given."""
+    if order is None:
+        return descend(problem, labels, schedule, max_iter)
+    # items are walked in the order of memory: shuffling them once is faster than visiting them out of order
+    graph = problem.graph.reordered(order)
+    shuffled = problem._replace(points=problem.points[order], phi=problem.phi[order], graph=graph)
+    end = descend(shuffled, labels[order], schedule, max_iter)
+    back = np.empty(len(order), dtype=np.int64)
+    back[order] = end.labels
+    return end._replace(labels=back)
 
 
 def _from_random_items(problem: Problem, most: int, schedule: Schedule, max_iter: int, rng: np.random.Generator) -> Solution:
     n = len(problem.points)
     order = rng.permutation(n)
-    # items are walked in the order of memory: shuffling them once is faster than visiting them out of order
-    points = problem.points[order]
-    shuffled = problem._replace(points=points, phi=problem.phi[order], graph=problem.graph.reordered(order))
-    seeds = points[: rng.integers(1, min(n, most) + 1)]
-    end = descend(shuffled, problem.divergence.between(points, seeds).argmin(axis=1), schedule, max_iter)
-    labels = np.empty(n, dtype=np.int64)
-    labels[order] = end.labels
-    return end._replace(labels=labels)
+    seeds = problem.points[order[: rng.integers(1, min(n, most) + 1)]]
+    labels = problem.divergence.between(problem.points, seeds).argmin(axis=1)
+    return _in_random_order(problem, labels, schedule, max_iter, order)
+
+
+def _disturbed(problem: Problem, labels: IntArray, xi: Xi, max_iter: int, rng: np.random.Generator) -> Solution:
+    n, count = len(labels), int(labels.max()) + 1
+    few = rng.permutation(n)[: rng.integers(1, min(n, 2 * count + 8) + 1)]
+    start = labels.copy()
+    start[few] = rng.integers(0, count + max(1, len(few) // 2), len(few))
+    return _in_random_order(problem, start, Schedule(xi), max_iter, rng.permutation(n))
 
 
 def _in_order(solution: Solution) -> Solution:
