@@ -1,8 +1,9 @@
 """Estimators with the interface of scikit-learn, one file each."""
 
 from bayesclust.estimators.dcrc import DCRC
+from bayesclust.estimators.dp_means import DPMeans
 from bayesclust.estimators.paths import limit_path
-from bayesclust.estimators.rdp_means import DPMeans, RDPMeans
+from bayesclust.estimators.rdp_means import RDPMeans
 from bayesclust.estimators.tvclust import TVClust
 
 __all__ = ["DCRC", "DPMeans", "RDPMeans", "TVClust", "limit_path"]

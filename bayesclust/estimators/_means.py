@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from contextlib import suppress
+from typing import Any
 
+import numpy as np
 from numpy.random import Generator
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_int, check_positive
+from bayesclust.checks import check_choice, check_int, check_positive, check_random_state
 from bayesclust.constraints.base import View
 from bayesclust.estimators.base import ConstrainedClusterer
-from bayesclust.inference.limits.divergences import Divergence
-from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.answers import Graph
+from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.inference.limits.penalty import penalties
-from bayesclust.inference.limits.rdp_means import Problem, Schedule
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution
 from bayesclust.inference.limits.search import search
+from bayesclust.models.families import Family
+from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 NO_LINKS = Schedule((0.0, 0.0))
+ORDERS = ("given", "random")
 
 
 class MeansClusterer(ConstrainedClusterer):
@@ -27,9 +33,32 @@ class MeansClusterer(ConstrainedClusterer):
 
     penalty: float | None
     n_clusters: int | None
-    divergence: str | Divergence
+    divergence: str | Divergence | Family
+    init: Any
+    order: str
     n_init: int
     max_iter: int
+    random_state: int | Generator | None
+
+    def _check_settings(self) -> tuple[Divergence, Generator]:
+        """The divergence, not yet bound to data, and the generator."""
+        divergence = as_divergence(self.divergence)
+        check_choice(self.order, "order", ORDERS)
+        check_int(self.n_init, "n_init")
+        check_int(self.max_iter, "max_iter")
+        return divergence, check_random_state(self.random_state)
+
+    def _items(self, X: ArrayLike, constraints: Any, divergence: Divergence) -> tuple[FloatArray, Divergence, list[View]]:
+        """Points, the divergence bound to the data, and the answers."""
+        bound = divergence
+
+        def read(data: Any) -> FloatArray:
+            nonlocal bound
+            bound = divergence.bind(data)
+            return bound.points(data)
+
+        points, views = self._enter(X, constraints, read)
+        return points, bound, views
 
     def _penalty(self, points: FloatArray, divergence: Divergence) -> float | None:
         if self.penalty is not None and self.n_clusters is not None:
@@ -44,16 +73,11 @@ class MeansClusterer(ConstrainedClusterer):
         return float(penalties(points, divergence, k)[-1])
 
     def _solve(
-        self,
-        points: FloatArray,
-        divergence: Divergence,
-        views: list[View],
-        penalty: float,
-        schedule: Schedule,
-        rng: Generator,
-    ) -> Self:
-        problem = Problem.of(points, divergence, link_graph(views, len(points)), penalty)
-        solution = search(problem, schedule, self.n_init, self.max_iter, rng)
+        self, points: FloatArray, divergence: Divergence, graph: Graph, penalty: float, schedule: Schedule, rng: Generator
+    ) -> Solution:
+        problem = Problem.of(points, divergence, graph, penalty)
+        start, shuffle = start_labels(self.init, len(points)), self.order == "random"
+        solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start, shuffle=shuffle)
         if not solution.converged:
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} passes: allow more passes.",
@@ -61,15 +85,14 @@ class MeansClusterer(ConstrainedClusterer):
                 stacklevel=3,
             )
         self.labels_: IntArray = solution.labels
-        self.cluster_centers_: FloatArray = solution.centers
+        self.cluster_centers_: FloatArray = divergence.shown(solution.centers)
         self.n_clusters_ = len(solution.centers)
         self.objective_ = solution.objective
         self.objective_path_: FloatArray = solution.path
         self.penalty_ = penalty
-        self.xi_ = solution.xi
         self.n_iter_ = len(solution.path)
-        self._divergence = divergence
-        return self
+        self._divergence, self._centers = divergence, solution.centers
+        return solution
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the nearest cluster of each item, answers left aside.
@@ -86,10 +109,31 @@ class MeansClusterer(ConstrainedClusterer):
         check_is_fitted(self)
         points = self._divergence.points(X, least=1)
         validate_data(self, X, skip_check_array=True, reset=False)
-        labels: IntArray = self._divergence.between(points, self.cluster_centers_).argmin(axis=1)
+        labels: IntArray = self._divergence.between(points, self._centers).argmin(axis=1)
         return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.divergence == "kl"
+        with suppress(TypeError, ValueError):  # what is no divergence is refused by fit
+            divergence = as_divergence(self.divergence)
+            tags.input_tags.positive_only = divergence.counts
+            tags.input_tags.allow_nan = divergence.takes_missing
         return tags
+
+
+def start_labels(init: Any, n_items: int) -> IntArray | None:
+    """The partition to start from: labels, those of a fitted estimator, or the point estimate of a posterior."""
+    if init is None:
+        return None
+    if isinstance(init, BaseEstimator):
+        check_is_fitted(init)
+        labels = np.asarray(init.labels_)
+    else:
+        labels = point_estimate(init) if hasattr(init, "children") else np.asarray(init)
+    if labels.shape != (n_items,):
+        raise ValueError(
+            f"init has shape {labels.shape}, but X has {n_items} items: "
+            "pass one label per item, an estimator fitted to these items, or its posterior_."
+        )
+    compact: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return compact

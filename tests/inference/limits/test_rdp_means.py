@@ -1,4 +1,4 @@
-"""Passes of RDP-means against their plain twins, and the objective at every single step."""
+"""Descents of RDP-means: DP-means and Lloyd's k-means as special cases, and growing xi."""
 
 import numpy as np
 import pytest
@@ -12,73 +12,11 @@ from bayesclust.inference.limits.rdp_means import (
     descend,
     means,
     new_slots,
-    objective,
     visit,
 )
-from tests.inference.limits.twins import DIVERGENCES, at_means, dp_means, plain_objective, random_problem
+from tests.inference.limits.twins import DIVERGENCES, dp_means, random_case, random_problem
 
 SQUARED = DIVERGENCES["euclidean"]
-
-
-def random_labels(rng, n):
-    return np.unique(rng.integers(0, int(rng.integers(1, n + 1)), n), return_inverse=True)[1]
-
-
-@pytest.mark.parametrize("name", DIVERGENCES)
-def test_objective_is_its_definition(rng, name):
-    for _ in range(50):
-        problem, pairs, same, xi = random_problem(rng, name, int(rng.integers(2, 15)))
-        labels, centers = means(problem.points, random_labels(rng, len(problem.points)))
-        expected = at_means(name, problem.points, labels, pairs, same, xi, problem.penalty)
-        assert objective(problem, labels, centers, xi) == pytest.approx(expected, rel=1e-10)
-
-
-@pytest.mark.parametrize("name", DIVERGENCES)
-def test_no_single_step_raises_the_objective(rng, name):
-    """500 random problems of each divergence: every visit of one item at given centres, and every update of the means."""
-    for _ in range(500):
-        n = int(rng.integers(2, 12))
-        problem, pairs, same, xi = random_problem(rng, name, n)
-        labels, centers = means(problem.points, random_labels(rng, n))
-        for _ in range(2):
-            slots = new_slots(problem, labels, centers)
-
-            def at_centers(slots=slots, problem=problem, pairs=pairs, same=same, xi=xi):
-                rows = slots.natural if name == "euclidean" else np.exp(slots.natural)
-                z = slots.z.tolist()
-                return plain_objective(name, problem.points, z, rows, pairs, same, xi, problem.penalty)
-
-            before = at_centers()
-            for item in range(n):
-                slots, _ = visit(problem, slots, xi, 0.0, item, item + 1)
-                after = at_centers(slots)
-                assert after <= before + 1e-9 * (1 + abs(before))
-                before = after
-                assert (np.bincount(slots.z, minlength=len(slots.size)) == slots.size).all()
-            labels, centers = means(problem.points, slots.z)
-            assert objective(problem, labels, centers, xi) <= before + 1e-9 * (1 + abs(before))
-
-
-def test_a_visit_takes_the_cheapest_choice(rng):
-    """Each item's choice against all choices by the definition of J."""
-    for _ in range(200):
-        n = int(rng.integers(2, 10))
-        problem, pairs, same, xi = random_problem(rng, "euclidean", n)
-        labels, centers = means(problem.points, random_labels(rng, n))
-        slots = new_slots(problem, labels, centers)
-        item = int(rng.integers(n))
-        alone = (labels == labels[item]).sum() == 1
-        choices = dict(enumerate(centers))
-        choices[len(centers)] = problem.points[item]
-        costs = {}
-        for k in choices:
-            z = labels.tolist()
-            z[item] = k
-            if not (alone and k == labels[item]):
-                costs[k] = plain_objective("euclidean", problem.points, z, choices, pairs, same, xi, problem.penalty)
-        slots, _ = visit(problem, slots, xi, 0.0, item, item + 1)
-        taken = len(centers) if alone and slots.z[item] == labels[item] else int(slots.z[item])
-        assert costs[taken] == pytest.approx(min(costs.values()), rel=1e-9, abs=1e-9)
 
 
 def test_fixed_xi_lowers_the_objective_from_pass_to_pass(rng):
@@ -104,16 +42,32 @@ def test_without_links_it_is_dp_means_step_for_step(rng):
             assert len(set(zip(labels, expected, strict=True))) == labels.max() + 1 == max(expected) + 1
 
 
-def test_with_a_high_penalty_it_is_lloyd(rng):
-    points = np.concatenate([rng.normal(center, 1.0, size=(20, 3)) for center in (0, 3, 6)])
+def test_with_the_number_of_clusters_held_it_is_sequential_k_means(rng):
+    """A penalty beyond all distances opens no cluster; every pass is one of Lloyd's, items in the order given."""
+    points = np.concatenate([rng.normal(center, 1.0, size=(20, 3)) for center in (0, 2, 4)])
     problem = Problem.of(points, SQUARED, link_graph([], 60), 1e6)
-    start = rng.integers(0, 3, 60)
-    end = descend(problem, start, Schedule((0.0, 0.0)))
-    z = start
-    for _ in range(len(end.path)):
-        centers = np.stack([points[z == k].mean(axis=0) for k in range(3)])
-        z = np.square(points[:, None] - centers).sum(axis=2).argmin(axis=1)
-    assert (end.labels == z).all()
+    z = labels = rng.integers(0, 3, 60)
+    moved = []
+    for _ in range(8):
+        centers = means(points, labels)[1]
+        slots, tally = visit(problem, new_slots(problem, labels, centers), (0.0, 0.0), 0.0)
+        labels = means(points, slots.z)[0]
+        plain = np.stack([points[z == k].mean(axis=0) for k in range(3)])
+        z = np.array([np.square(x - plain).sum(axis=1).argmin() for x in points])
+        assert (labels == z).all()
+        moved.append(int(tally[MOVED]))
+    assert moved[0] > 0
+    assert moved[-1] == 0
+
+
+@pytest.mark.parametrize("triplets", [False, True])
+def test_fixed_confidence_lowers_the_objective_with_triplets_too(rng, triplets):
+    for _ in range(40):
+        case = random_case(rng, "euclidean", 25, triplets)
+        end = descend(case.problem, np.zeros(25, dtype=np.int64), Schedule(case.xi))
+        assert end.converged
+        assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
+        assert end.objective == pytest.approx(case.at_means(end.labels))
 
 
 def test_growing_xi_ends_where_more_of_it_changes_nothing(rng):

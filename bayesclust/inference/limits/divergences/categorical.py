@@ -8,7 +8,7 @@ perspective function that `columns` explains, for which W need not be kept besid
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from scipy.special import xlogy
 
 from bayesclust.checks import check_items, check_positive
 from bayesclust.inference.limits.divergences.base import Divergence, Unbound
-from bayesclust.models.families.categorical import Categorical as CategoricalFamily
 from bayesclust.models.families.categorical import REMEDY
+from bayesclust.models.families.categorical import Categorical as CategoricalFamily
 from bayesclust.models.families.discrete import check_whole, refuse_cells
 from bayesclust.typing import FloatArray, IntArray
 
@@ -60,11 +60,8 @@ class Categorical(Unbound):
         items = check_items(X, missing=True)
         CategoricalFamily().check(items)
         sizes = np.where(np.isnan(items), 0.0, items).max(axis=0).astype(np.int64) + 1
-        shares = [
-            np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=size) + self.smoothing
-            for column, size in zip(items.T, sizes, strict=True)
-        ]
-        return BoundCategorical(self.smoothing, sizes, np.concatenate([share / share.sum() for share in shares]))
+        bound = BoundCategorical(self.smoothing, sizes, np.ones(sizes.sum()))
+        return replace(bound, otherwise=bound._distributions(bound.points(items).mean(axis=0)))
 
 
 @dataclass(frozen=True, eq=False)

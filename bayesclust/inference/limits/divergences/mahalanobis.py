@@ -1,12 +1,11 @@
 """Squared distance in units of the data: Gaussian clusters of one common covariance.
 
-The small-variance limit of Gaussians lets covariances shrink together, Sigma_k / gamma. With a covariance of its own in every
-cluster there is no limit of Bregman form: -(1 / gamma) log det Sigma_k and the fit of Sigma_k stay of one order, and D would
-change with the partition, so that J need not fall. What remains is one covariance for all clusters, fixed before the first
-pass. The default is the *total* covariance of the data. It is the only one that needs no partition, it makes D the same
-whatever unit, or mix, the columns come in, and it is how the Gaussian families' own base measures are scaled. The pooled
-covariance within clusters is the better metric, where a partition is known from which to take it: give it as `covariance`,
-as `RDPMeans.from_posterior` does.
+The small-variance limit of Gaussians lets covariances shrink together, Sigma_k / gamma. With a covariance of its own in
+every cluster there is no limit of Bregman form: -(1 / gamma) log det Sigma_k and the fit of Sigma_k stay of one order, and D
+would change with the partition, so that J need not fall. What remains is one covariance for all clusters, fixed before the
+first pass. The default is the *total* covariance of the data. It is the only one that needs no partition, and it makes D
+the same whatever unit, or mix, the columns come in. The pooled covariance within clusters is the better metric, where a
+partition is known from which to take it: give it as `covariance`, as `RDPMeans.from_posterior` does.
 """
 
 from __future__ import annotations
