@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -28,6 +28,15 @@ NO_LINKS = Schedule((0.0, 0.0))
 ORDERS = ("given", "random")
 
 
+class Task(NamedTuple):
+    """What was passed to `fit`."""
+
+    points: FloatArray
+    divergence: Divergence
+    views: list[View]
+    start: IntArray | None
+
+
 class MeansClusterer(ConstrainedClusterer):
     """What RDP-means and DP-means share: the penalty, the search and what is learned."""
 
@@ -48,8 +57,8 @@ class MeansClusterer(ConstrainedClusterer):
         check_int(self.max_iter, "max_iter")
         return divergence, check_random_state(self.random_state)
 
-    def _items(self, X: ArrayLike, constraints: Any, divergence: Divergence) -> tuple[FloatArray, Divergence, list[View]]:
-        """Points, the divergence bound to the data, and the answers."""
+    def _read(self, X: ArrayLike, constraints: Any, divergence: Divergence) -> Task:
+        """Data, answers and start checked, the divergence bound to the data."""
         bound = divergence
 
         def read(data: Any) -> FloatArray:
@@ -58,7 +67,7 @@ class MeansClusterer(ConstrainedClusterer):
             return bound.points(data)
 
         points, views = self._enter(X, constraints, read)
-        return points, bound, views
+        return Task(points, bound, views, start_labels(self.init, len(points)))
 
     def _penalty(self, points: FloatArray, divergence: Divergence) -> float | None:
         if self.penalty is not None and self.n_clusters is not None:
@@ -72,11 +81,9 @@ class MeansClusterer(ConstrainedClusterer):
             raise ValueError(f"n_clusters={k} is more than the {len(points)} items of X: ask for fewer clusters.")
         return float(penalties(points, divergence, k)[-1])
 
-    def _solve(
-        self, points: FloatArray, divergence: Divergence, graph: Graph, penalty: float, schedule: Schedule, rng: Generator
-    ) -> Solution:
-        problem = Problem.of(points, divergence, graph, penalty)
-        start, shuffle = start_labels(self.init, len(points)), self.order == "random"
+    def _solve(self, task: Task, graph: Graph, penalty: float, schedule: Schedule, rng: Generator) -> Solution:
+        points, divergence, _, start = task
+        problem, shuffle = Problem.of(points, divergence, graph, penalty), self.order == "random"
         solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start, shuffle=shuffle)
         if not solution.converged:
             warnings.warn(

@@ -95,10 +95,10 @@ class DPMeans(MeansClusterer):
         unbound, rng = self._check_settings()
         if constraints is not None:
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
-        points, divergence, _ = self._items(X, None, unbound)
-        penalty = self._penalty(points, divergence)
+        task = self._read(X, None, unbound)
+        penalty = self._penalty(task.points, task.divergence)
         if penalty is None:
-            penalty = penalty_from_data(points, divergence)
-        self._solve(points, divergence, link_graph([], len(points)), penalty, NO_LINKS, rng)
+            penalty = penalty_from_data(task.points, task.divergence)
+        self._solve(task, link_graph([], len(task.points)), penalty, NO_LINKS, rng)
         self.xi_ = NO_LINKS.xi
         return self

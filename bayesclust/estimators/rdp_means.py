@@ -9,10 +9,9 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_positive
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
 from bayesclust.estimators._confidence import GROWS, by_view, check_xi, fixed_confidence
 from bayesclust.estimators._credible import credible_settings
-from bayesclust.estimators._means import NO_LINKS, MeansClusterer
+from bayesclust.estimators._means import NO_LINKS, MeansClusterer, Task
 from bayesclust.inference.limits import confidence
 from bayesclust.inference.limits.answers import Graph, pose, times
 from bayesclust.inference.limits.divergences import Divergence
@@ -20,7 +19,7 @@ from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.penalty import candidates, penalty_from_data
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.models.families import Family
-from bayesclust.typing import ArrayLike, FloatArray
+from bayesclust.typing import ArrayLike
 
 
 class RDPMeans(MeansClusterer):
@@ -234,11 +233,11 @@ class RDPMeans(MeansClusterer):
         """
         unbound, rng = self._check_settings()
         xi = self._check_xi()
-        points, divergence, views = self._items(X, constraints, unbound)
-        penalty = self._penalty(points, divergence)
-        graph, penalty, schedule = self._pose(points, divergence, views, penalty, xi, rng)
-        solution = self._solve(points, divergence, graph, penalty, schedule, rng)
-        self.xi_: Any = by_view(solution.xi, views)
+        task = self._read(X, constraints, unbound)
+        penalty = self._penalty(task.points, task.divergence)
+        graph, penalty, schedule = self._pose(task, penalty, xi, rng)
+        solution = self._solve(task, graph, penalty, schedule, rng)
+        self.xi_: Any = by_view(solution.xi, task.views)
         return self
 
     def _check_xi(self) -> Any:
@@ -247,9 +246,8 @@ class RDPMeans(MeansClusterer):
         number_between(self.xi_rate, "xi_rate", "[1, inf)")
         return check_xi(self.xi)
 
-    def _pose(
-        self, points: FloatArray, divergence: Divergence, views: list[View], penalty: float | None, xi: Any, rng: Generator
-    ) -> tuple[Graph, float, Schedule]:
+    def _pose(self, task: Task, penalty: float | None, xi: Any, rng: Generator) -> tuple[Graph, float, Schedule]:
+        points, divergence, views, _ = task
         rate, n = float(self.xi_rate), len(points)
         if xi is None and rate > 1 and confidence.enough(views):
             tried = candidates(points, divergence) if penalty is None else np.array([penalty])
