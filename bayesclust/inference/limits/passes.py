@@ -20,9 +20,9 @@ def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
-def squared_distances(x: Any, centers: Any, used: int, out: Any) -> None:
-    """Write |x - m_k|^2 for the centres k < used."""
-    fours = used - used % 4
+def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: Any) -> float:
+    """Write |x - m_k|^2 plus what answers and closed slots cost for the centres k < used; returns the least."""
+    least, fours = np.inf, used - used % 4
     for k in range(0, fours, 4):
         # four sums side by side hide one another's additions across lanes
         one, two, three, four = 0.0, 0.0, 0.0, 0.0
@@ -31,18 +31,27 @@ def squared_distances(x: Any, centers: Any, used: int, out: Any) -> None:
             two += (x[j] - centers[k + 1, j]) ** 2
             three += (x[j] - centers[k + 2, j]) ** 2
             four += (x[j] - centers[k + 3, j]) ** 2
-        out[k], out[k + 1], out[k + 2], out[k + 3] = one, two, three, four
+        one += link[k] + shut[k]
+        two += link[k + 1] + shut[k + 1]
+        three += link[k + 2] + shut[k + 2]
+        four += link[k + 3] + shut[k + 3]
+        cost[k], cost[k + 1], cost[k + 2], cost[k + 3] = one, two, three, four
+        least = min(least, min(min(one, two), min(three, four)))
     for k in range(fours, used):
         total = 0.0
         for j in range(len(x)):
             total += (x[j] - centers[k, j]) ** 2
-        out[k] = total
+        cost[k] = total + (link[k] + shut[k])
+        least = min(least, cost[k])
+    return least
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
-def divergences(x: Any, phi: float, natural: Any, offset: Any, used: int, out: Any) -> None:
-    """Write D(x, m_k) for the centres k < used, given by natural parameters and offsets."""
-    fours = used - used % 4
+def general_costs(
+    x: Any, phi: float, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
+) -> float:
+    """Write D(x, m_k) plus what answers and closed slots cost for the centres k < used; returns the least."""
+    least, fours = np.inf, used - used % 4
     for k in range(0, fours, 4):
         one, two, three, four = 0.0, 0.0, 0.0, 0.0
         for j in range(len(x)):
@@ -50,22 +59,14 @@ def divergences(x: Any, phi: float, natural: Any, offset: Any, used: int, out: A
             two += x[j] * natural[k + 1, j]
             three += x[j] * natural[k + 2, j]
             four += x[j] * natural[k + 3, j]
-        out[k], out[k + 1], out[k + 2], out[k + 3] = one, two, three, four
+        cost[k], cost[k + 1], cost[k + 2], cost[k + 3] = one, two, three, four
     for k in range(fours, used):
         total = 0.0
         for j in range(len(x)):
             total += x[j] * natural[k, j]
-        out[k] = total
+        cost[k] = total
     for k in range(used):
-        out[k] = max(phi + offset[k] - out[k], 0.0)
-
-
-@kernel(fastmath={"reassoc", "nnan", "nsz"})
-def add_up(cost: Any, link: Any, shut: Any, used: int) -> float:
-    """Add what answers and closed slots cost, and return the least sum."""
-    least = np.inf
-    for k in range(used):
-        cost[k] += link[k] + shut[k]
+        cost[k] = max(phi + offset[k] - cost[k], 0.0) + (link[k] + shut[k])
         least = min(least, cost[k])
     return least
 
@@ -78,6 +79,15 @@ def take_lowest(link: Any, used: int) -> float:
         lowest = min(lowest, link[k])
         link[k] = 0.0
     return lowest
+
+
+@kernel
+def first_at(cost: Any, least: float) -> int:
+    """Return the first position of a value that is there."""
+    k = 0
+    while cost[k] != least:
+        k += 1
+    return k
 
 
 @kernel
@@ -111,19 +121,17 @@ def scan(
         if answered:
             add_costs(graph, xi, z, i, link)
         if squared:
-            squared_distances(points[i], natural, used, cost)
+            least = squared_costs(points[i], natural, link, shut, used, cost)
         else:
-            divergences(points[i], phi[i], natural, offset, used, cost)
+            least = general_costs(points[i], phi[i], natural, offset, link, shut, used, cost)
         now = z[i]
-        # alone, an item pays the penalty where it stays, and its centre will be itself
-        best = penalty if size[now] == 1 else cost[now] + link[now]
-        choice = now
-        cost[now] = np.inf
-        least = add_up(cost, link, shut, used)
+        best, choice = cost[now], now
+        if size[now] == 1:
+            # alone, an item pays the penalty where it stays, and its centre will be itself
+            best, cost[now] = penalty, np.inf
+            least = cost[:used].min()
         if least < best:
-            best, choice = least, 0
-            while cost[choice] != least:
-                choice += 1
+            best, choice = least, first_at(cost, least)
         opens = penalty < best
         here = 0.0 if opens else link[choice]
         if answered and take_lowest(link, used) < here - slack:
@@ -138,6 +146,14 @@ def scan(
             if size[now] == 0:
                 shut[now] = np.inf
     return last
+
+
+@kernel
+def answer_costs(graph: Any, xi: Any, z: Any, i: int, n_clusters: int) -> Any:
+    """What answers cost item i in each cluster, relative to a cluster of its own, shape (K,)."""
+    cost = np.zeros(n_clusters)
+    add_costs(graph, xi, z, i, cost)
+    return cost
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayesclust.inference.limits.rdp_means import Schedule, descend, means, objective
-from bayesclust.inference.limits.search import improve, merge, search
+from bayesclust.inference.limits.search import improve, merge, refine, search
 from tests.inference.limits.twins import KINDS, partitions, random_case, random_problem
 
 HARD = {"links": False, "links and triplets": True}
@@ -133,3 +133,18 @@ def test_shuffling_is_visiting_in_another_order(rng):
         assert path[0] == pytest.approx(descend(given, np.zeros(40, dtype=np.int64), Schedule(case.xi)).path[0])
         first.add(round(path[0], 9))
     assert len(first) > 1
+
+
+@pytest.mark.parametrize("triplets", [False, True])
+def test_refining_leaves_no_move_of_one_item_that_lowers_the_objective(rng, triplets):
+    for _ in range(25):
+        case = random_case(rng, "euclidean", 9, triplets)
+        start = means(case.problem.points, rng.integers(0, 5, 9))[0]
+        end = refine(case.problem, start, case.xi)
+        least = case.at_means(end)
+        assert least <= case.at_means(start) + 1e-9
+        for item in range(9):
+            for k in range(int(end.max()) + 2):
+                moved = end.copy()
+                moved[item] = k
+                assert case.at_means(moved) >= least - 1e-8 * (1 + case.problem.penalty)

@@ -48,6 +48,7 @@ def some_data(rng: np.random.Generator, name: str, n: int) -> np.ndarray:
         X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 2, n), rng.integers(0, 3, n)])
     if name.endswith("holes"):
         X[rng.random(X.shape) < 0.3] = np.nan
+        X[0, 0] = np.nan
     return X
 
 

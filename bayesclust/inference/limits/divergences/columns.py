@@ -182,6 +182,7 @@ class SeenCells(Divergence):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """Name of the divergence that is summed."""
         return self.columns.name
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:

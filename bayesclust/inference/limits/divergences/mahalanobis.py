@@ -128,7 +128,7 @@ class Mahalanobis(Unbound):
             Z = (items - centre) / unit
             correlation = Z.T @ Z / len(Z)
         else:
-            correlation = check_covariance(self.covariance, items.shape[1]) / np.outer(unit, unit)
+            correlation = _check_covariance(self.covariance, items.shape[1]) / np.outer(unit, unit)
         variance, axes = np.linalg.eigh(correlation)
         kept = variance > LEAST_VARIANCE * max(variance[-1], 0.0)
         if not kept.any():  # constant data
@@ -137,7 +137,7 @@ class Mahalanobis(Unbound):
         return Whitened(centre, axes / spread / unit[:, None], (axes * spread * unit[:, None]).T)
 
 
-def check_covariance(covariance: Any, d: int) -> FloatArray:
+def _check_covariance(covariance: Any, d: int) -> FloatArray:
     """Return a covariance as an array, if it is one of d columns."""
     matrix = check_items(covariance, name="covariance", least=1)
     if matrix.shape != (d, d):
@@ -150,4 +150,4 @@ def check_covariance(covariance: Any, d: int) -> FloatArray:
     return matrix
 
 
-__all__ = ["Mahalanobis", "Standardized", "Whitened", "check_covariance"]
+__all__ = ["Mahalanobis", "Standardized", "Whitened"]
