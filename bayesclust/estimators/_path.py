@@ -49,6 +49,11 @@ def fitted_limit(
     if not isinstance(limit, MeansClusterer):
         raise TypeError(f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults.")
     path_divergence(limit.divergence)
+    if isinstance(getattr(limit, "xi", None), dict):
+        raise ValueError(
+            "limit has a confidence for each view (xi is a dict), but the model at gamma has one for all links: "
+            "give a number or (xi1, xi2)."
+        )
     if not hasattr(limit, "labels_"):
         fresh: MeansClusterer = clone(limit)
         return fresh.fit(X, constraints=constraints)  # type: ignore[no-any-return]

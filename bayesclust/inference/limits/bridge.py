@@ -39,6 +39,7 @@ from bayesclust.inference.limits.evidence import KnownEvidence
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
 from bayesclust.inference.scan_given import prior_predictive
 from bayesclust.inference.seating import new_seating, refresh
+from bayesclust.models.families.base import Family
 from bayesclust.models.families.scaled.base import ScaledFamily
 from bayesclust.models.families.scaled.columns import ScaledColumns
 from bayesclust.models.families.scaled.gaussian import KnownVarianceGaussian
@@ -119,8 +120,8 @@ class PathModel:
         return (self.constant - log_joint) / self.gamma
 
 
-def path_divergence(divergence: str | Divergence) -> Divergence:
-    """Return a divergence, given by its name or as an object, if the model at gamma is known for it.
+def path_divergence(divergence: str | Divergence | Family) -> Divergence:
+    """Return a divergence, given by its name, its family or as an object, if the model at gamma is known for it.
 
     Raises
     ------
