@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         RelativeConstraints,
         UniformNoise,
     )
-    from bayesclust.estimators import DCRC, DPMeans, RDPMeans, TVClust, limit_path
+    from bayesclust.estimators import DCRC, DPMeans, RDPMeans, SpectralRDPMeans, TVClust, limit_path
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
@@ -46,6 +46,7 @@ __all__ = [
     "PartitionGibbs",
     "RDPMeans",
     "RelativeConstraints",
+    "SpectralRDPMeans",
     "TVClust",
     "UniformNoise",
     "VariationalSettings",
@@ -85,6 +86,7 @@ _HOME = {
     "PartitionGibbs": "bayesclust.inference.numpyro_kernel",
     "RDPMeans": "bayesclust.estimators",
     "RelativeConstraints": "bayesclust.constraints",
+    "SpectralRDPMeans": "bayesclust.estimators",
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",

@@ -4,6 +4,7 @@ from bayesclust.estimators.dcrc import DCRC
 from bayesclust.estimators.dp_means import DPMeans
 from bayesclust.estimators.paths import limit_path
 from bayesclust.estimators.rdp_means import RDPMeans
+from bayesclust.estimators.spectral import SpectralRDPMeans
 from bayesclust.estimators.tvclust import TVClust
 
-__all__ = ["DCRC", "DPMeans", "RDPMeans", "TVClust", "limit_path"]
+__all__ = ["DCRC", "DPMeans", "RDPMeans", "SpectralRDPMeans", "TVClust", "limit_path"]

@@ -210,7 +210,7 @@ COUNTS = {
     "an empty row": ([[1, 2], [0, 0]], "X has nothing but zeros in row 1: remove items without counts."),
 }
 
-ESTIMATORS = [bc.TVClust(), bc.RDPMeans(), bc.DPMeans()]
+ESTIMATORS = [bc.TVClust(), bc.RDPMeans(), bc.DPMeans(), bc.SpectralRDPMeans()]
 
 
 def fails(error, sentence, call):

@@ -1,0 +1,154 @@
+"""The spectral relaxation of RDP-means as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from numpy.random import Generator
+
+from bayesclust.checks import check_int, check_random_state
+from bayesclust.estimators._confidence import by_view
+from bayesclust.estimators._means import MeansClusterer, Task
+from bayesclust.estimators.rdp_means import RDPMeans
+from bayesclust.inference.limits.answers import Xi, largest, times
+from bayesclust.inference.limits.confidence import LARGEST_SHARE, first_xi
+from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.inference.limits.penalty import MOST_CLUSTERS
+from bayesclust.inference.limits.rdp_means import Problem, Schedule
+from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+
+class SpectralRDPMeans(MeansClusterer):
+    r"""RDP-means relaxed to an eigenvalue problem: no starts, no luck, and a bound on what any partition can reach.
+
+    With squared Euclidean distance, and the links of each cluster divided by its size n_k, RDP-means' objective becomes
+
+        J~ = sum_i |x_i - m_{z_i}|^2 - sum_k (xi1 #{may-links in k} - xi2 #{may-not-links in k}) / n_k + penalty K,
+
+    whose minimum over relaxed partitions is known: it has one cluster more than the matrix P (XX' + L / 2) P has eigenvalues
+    above the penalty, P centring and L holding xi1 at may-links and -xi2 at may-not-links. The eigenvectors are rounded to a
+    partition by k-means, begun at items that a pivoted QR decomposition picks; then clusters whose union lowers RDP-means'
+    own J are merged. ``RDPMeans(penalty=..., xi=..., init=fitted)`` goes on from there, by J.
+
+    The bound is on J~, not on J, in which links weigh more; and without links there are no more than d + 1 clusters, since
+    XX' has no more than d eigenvalues: where more are wanted `RDPMeans` is better alone.
+
+    Parameters
+    ----------
+    penalty, n_clusters, xi, xi0, xi_rate
+        As in `RDPMeans`, and chosen in the same way; `n_clusters` is a guess from which the penalty is set. Where confidence
+        grows there, here it has its last value; where it would grow without end, 64 mean squared distances of items from
+        their overall mean.
+    max_clusters : int, default 50
+        Most clusters before merging, hence most eigenvectors. Strong links have very many eigenvalues above the penalty.
+    random_state : int, Generator or None, default None
+        Decides how answers are held out to choose `xi`; all else is deterministic.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Clusters, numbered by their first items.
+    n_clusters_ : int
+    cluster_centers_ : ndarray of shape (n_clusters_, d)
+        Means of the items.
+    eigenvalues_ : ndarray of shape (r,)
+        Those above the penalty, falling, at most max_clusters - 1.
+    bound_ : float
+        No partition has a smaller J~. The optimum of the relaxed problem; where more than max_clusters - 1 eigenvalues lie
+        above the penalty and n exceeds 500, less than that by as much as the others could add.
+    relaxed_objective_ : float
+        J~ of `labels_`, to compare with `bound_`.
+    objective_ : float
+        J of `labels_`, to compare with that of `RDPMeans`.
+    penalty_ : float
+    xi_ : (float, float) or dict
+        As in `RDPMeans`.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+
+    References
+    ----------
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information, Eq. 21; its slips are named in
+    `bayesclust.inference.limits.spectral`. Kulis and Jordan (2012), Theorem 5.2. Zha, He, Ding, Gu, Simon (2001): Spectral
+    relaxation for k-means clustering.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [5.4]]
+    >>> est = bc.SpectralRDPMeans(penalty=30.0).fit(X)
+    >>> est.labels_, est.n_clusters_
+    (array([0, 0, 1, 1, 0]), 2)
+    >>> est.bound_ <= est.relaxed_objective_
+    True
+    """
+
+    divergence = "euclidean"
+
+    def __init__(
+        self,
+        penalty: float | None = None,
+        n_clusters: int | None = None,
+        *,
+        xi: Any = None,
+        xi0: float | None = None,
+        xi_rate: float = 2.0,
+        max_clusters: int = MOST_CLUSTERS,
+        random_state: int | Generator | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.n_clusters = n_clusters
+        self.xi = xi
+        self.xi0 = xi0
+        self.xi_rate = xi_rate
+        self.max_clusters = max_clusters
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+        """Cluster items under side information.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        constraints : PairwiseConstraints, list of them or None, default None
+            Answers about pairs; those of several views and sources count alike.
+
+        Returns
+        -------
+        self
+        """
+        squared, most = SquaredEuclidean(), check_int(self.max_clusters, "max_clusters") - 1
+        chooser = RDPMeans(xi=self.xi, xi0=self.xi0, xi_rate=self.xi_rate)
+        asked, rng = chooser._check_xi(), check_random_state(self.random_state)
+        points, views = self._enter(X, constraints, squared.points, kinds=("pairwise",))
+        task, wanted = Task(points, squared, views, None), self._penalty(points, squared)
+        graph, penalty, schedule = chooser._pose(task, wanted, asked, rng)
+        problem = Problem.of(points, squared, graph, penalty)
+        xi = last_xi(schedule, problem)
+        relaxation = relax(problem, xi, most)
+        solution = solve(problem, relaxation, xi)
+        self.labels_: IntArray = solution.labels
+        self.cluster_centers_: FloatArray = solution.centers
+        self.n_clusters_ = len(solution.centers)
+        self.eigenvalues_: FloatArray = relaxation.eigenvalues
+        self.bound_ = relaxation.bound
+        self.relaxed_objective_ = relaxed_objective(problem, solution.labels, xi)
+        self.objective_, self.penalty_ = solution.objective, penalty
+        self.xi_: Any = by_view(xi, views)
+        self._divergence, self._centers = squared, solution.centers
+        return self
+
+
+def last_xi(schedule: Schedule, problem: Problem) -> Xi:
+    """Return the confidence at which a schedule ends."""
+    if schedule.rate == 1:
+        return schedule.xi
+    most = schedule.most if math.isfinite(schedule.most) else LARGEST_SHARE * first_xi(problem, share=1.0)
+    return times(schedule.xi, max(most / largest(schedule.xi), 1.0))

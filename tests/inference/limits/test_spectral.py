@@ -1,0 +1,235 @@
+"""The spectral relaxation, against dense matrices, all partitions of a few items, and cases where it is tight."""
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import ArpackNoConvergence
+from sklearn.cluster import KMeans
+
+from bayesclust.constraints import PairwiseConstraints
+from bayesclust.inference.limits import spectral
+from bayesclust.inference.limits.answers import answer_graph, cost_table
+from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.rdp_means import Problem, means, objective
+from bayesclust.inference.limits.spectral import Matrix, relax, relaxed_objective, round_off, solve, weighed_links
+from tests.inference.limits.twins import DIVERGENCES, partitions, random_problem
+
+SQUARED = DIVERGENCES["euclidean"]
+
+
+def dense(points, pairs, same, xi):
+    """XX' + L / 2 with every answer in both its cells."""
+    matrix = points @ points.T
+    for (i, j), may in zip(pairs, same, strict=True):
+        for a, b in ((i, j), (j, i)):
+            matrix[a, b] += (xi[0] if may else -xi[1]) / 2
+    return matrix
+
+
+def by_trace(points, z, pairs, same, xi, penalty):
+    """J~ as the trace of Eq. 21."""
+    Z = np.eye(z.max() + 1)[z]
+    Y = Z / np.sqrt(Z.sum(axis=0))
+    return np.trace(points @ points.T) - np.trace(Y.T @ dense(points, pairs, same, xi) @ Y) + penalty * Z.shape[1]
+
+
+def by_definition(points, z, pairs, same, xi, penalty):
+    """J, every answer counted once."""
+    data = sum(np.square(points[z == k] - points[z == k].mean(axis=0)).sum() for k in set(z.tolist()))
+    inside = [-xi[0] if may else xi[1] for (i, j), may in zip(pairs, same, strict=True) if z[i] == z[j]]
+    return data + sum(inside) + penalty * len(set(z.tolist()))
+
+
+def projector(n):
+    return np.eye(n) - 1 / n
+
+
+def many_items(n, m, xi, penalty, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, d)) + 4.0 * rng.integers(3, size=(n, 1))
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)]).reshape(-1, 2)
+    same = rng.random(m) < 0.5
+    problem = Problem.of(points, SQUARED, link_graph([PairwiseConstraints(pairs, same, n_items=n)], n), penalty)
+    P = projector(n)
+    exact = np.linalg.eigh(P @ dense(points, pairs, same, xi) @ P)
+    return problem, exact
+
+
+def exact_bound(problem, values, xi):
+    centred = problem.points - problem.points.mean(axis=0)
+    first = np.square(centred).sum() - weighed_links(problem, xi)[1].sum() / len(centred) + problem.penalty
+    return first - np.maximum(values - problem.penalty, 0).sum()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_products_are_those_of_the_matrix(seed):
+    rng = np.random.default_rng(seed)
+    problem, pairs, same, xi = random_problem(rng, "euclidean", n=9)
+    P = projector(9)
+    M = P @ dense(problem.points, pairs, same, xi) @ P
+    matrix = Matrix(problem.points, *weighed_links(problem, xi))
+    V = rng.normal(size=(9, 4))
+    np.testing.assert_allclose(matrix.times(V), M @ V, atol=1e-12)
+    np.testing.assert_allclose(matrix.times(V[:, 0]), M @ V[:, 0], atol=1e-12)
+    assert matrix.sum_of_squares() == pytest.approx(np.square(M).sum())
+
+
+def test_sources_weigh_by_their_own_confidence():
+    """Two sources: the matrix is the sum of one for each, and no partition is below its bound."""
+    rng = np.random.default_rng(4)
+    points, pairs = rng.normal(size=(7, 2)), np.array([rng.choice(7, 2, replace=False) for _ in range(12)])
+    same, source = rng.random(12) < 0.5, np.arange(12) % 2
+    view = PairwiseConstraints(pairs, same, n_items=7, source=source)
+    xis = [(0.4, 0.1), (1.5, 2.0)]
+    graph, table = answer_graph([view], 7), cost_table([view], {"links": np.array(xis)})
+    problem = Problem.of(points, SQUARED, graph, 0.6)
+    L = sum(dense(np.zeros((7, 1)), pairs[source == s], same[source == s], xis[s]) for s in (0, 1))
+    V, P = rng.normal(size=(7, 3)), projector(7)
+    matrix = Matrix(points, *weighed_links(problem, table))
+    np.testing.assert_allclose(matrix.times(V), P @ (points @ points.T + L) @ P @ V, atol=1e-12)
+    least = min(relaxed_objective(problem, z, table) for z in partitions(7))
+    Z = np.eye(2)[[0, 0, 0, 1, 1, 1, 1]]
+    Y = Z / np.sqrt(Z.sum(axis=0))
+    by_hand = np.square(points).sum() - np.trace(Y.T @ (points @ points.T + L) @ Y) + 2 * 0.6
+    assert relaxed_objective(problem, Z.argmax(axis=1), table) == pytest.approx(by_hand)
+    found = relax(problem, table, most=7)
+    assert found.bound <= least
+    assert solve(problem, found, table).objective >= min(value_of(problem, z, table) for z in partitions(7)) - 1e-9
+
+
+def value_of(problem, z, xi):
+    labels, centers = means(problem.points, z)
+    return objective(problem, labels, centers, xi)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_relaxed_objective_is_the_trace(seed):
+    rng = np.random.default_rng(seed)
+    problem, pairs, same, xi = random_problem(rng, "euclidean", n=7)
+    for z in partitions(7)[rng.choice(877, 40, replace=False)]:
+        expected = by_trace(problem.points, z, pairs, same, xi, problem.penalty)
+        assert relaxed_objective(problem, z, xi) == pytest.approx(expected)
+
+
+def test_without_links_it_is_the_objective_itself():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(7, 2))
+    problem = Problem.of(points, SQUARED, link_graph([], 7), 0.7)
+    for z in partitions(7)[::50]:
+        expected = by_definition(points, z, [], [], (1.0, 1.0), 0.7)
+        assert relaxed_objective(problem, z, (1.0, 1.0)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_partition_is_below_the_bound(seed):
+    """All partitions of up to eight items; and the centred bound is the better one, wherever the origin is."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 9))
+    problem, pairs, same, xi = random_problem(rng, "euclidean", n=n)
+    least = min(by_trace(problem.points, z, pairs, same, xi, problem.penalty) for z in partitions(n))
+    bound = relax(problem, xi, most=n).bound
+    assert bound <= least + 1e-9 * abs(least)
+    for shift in (0.0, 1.0):
+        points = problem.points + shift
+        moved = Problem.of(points, SQUARED, problem.graph, problem.penalty)
+        assert relax(moved, xi, most=n).bound == pytest.approx(bound)
+        values = np.linalg.eigvalsh(dense(points, pairs, same, xi))
+        uncentred = np.square(points).sum() - np.maximum(values - problem.penalty, 0).sum()
+        assert uncentred <= bound + 1e-9 * abs(bound)
+
+
+def test_the_bound_is_tight_where_clusters_are_points():
+    """Items repeat, and every cluster is a clique of may-links with none outside: the partition attains the bound."""
+    rng = np.random.default_rng(1)
+    z = np.repeat([0, 1, 2], 4)
+    points = (10.0 * rng.normal(size=(3, 2)))[z]
+    pairs = [(i, j) for i in range(12) for j in range(i) if z[i] == z[j]]
+    problem = Problem.of(points, SQUARED, link_graph([PairwiseConstraints(pairs, np.ones(18, bool), n_items=12)], 12), 2.0)
+    found = relax(problem, (1.0, 1.0), most=12)
+    assert len(found.eigenvalues) == 2
+    assert found.bound == pytest.approx(3 * 2.0 - 18 / 4)
+    assert relaxed_objective(problem, z, (1.0, 1.0)) == pytest.approx(found.bound)
+    assert (solve(problem, found, (1.0, 1.0)).labels == z).all()
+
+
+@pytest.mark.parametrize("m", [0, 900])
+def test_the_iterative_solver_finds_what_the_dense_one_does(m):
+    problem, (values, vectors) = many_items(600, m, (6.0, 3.0), penalty=5.0)
+    found = relax(problem, (6.0, 3.0), most=599)
+    above = values > 5.0
+    assert above.sum() > (30 if m else 2)
+    np.testing.assert_allclose(found.eigenvalues, values[above][::-1], rtol=1e-6)
+    assert found.bound == pytest.approx(exact_bound(problem, values, (6.0, 3.0)), rel=1e-6)
+    span = vectors[:, above]
+    np.testing.assert_allclose(span @ (span.T @ found.vectors), found.vectors, atol=1e-3)
+
+
+def test_with_some_eigenvalues_only_the_bound_is_lower_but_holds():
+    problem, (values, _) = many_items(600, 900, (6.0, 3.0), penalty=5.0)
+    exact = exact_bound(problem, values, (6.0, 3.0))
+    bounds = [relax(problem, (6.0, 3.0), most).bound for most in (4, 16, 32)]
+    assert bounds[0] < bounds[1] < bounds[2] < exact
+    assert bounds[2] - bounds[0] > 0.2 * (exact - bounds[0])
+    assert len(relax(problem, (6.0, 3.0), 8).eigenvalues) == 8
+    few, _ = many_items(40, 60, (6.0, 3.0), penalty=2.0)
+    cut = relax(few, (6.0, 3.0), 3)
+    assert cut.bound == relax(few, (6.0, 3.0), 39).bound
+    assert cut.vectors.shape == (40, 3)
+
+
+def test_a_solver_that_gives_up_leaves_a_bound_that_holds(monkeypatch):
+    problem, (values, vectors) = many_items(600, 300, (2.0, 2.0), penalty=8.0)
+
+    def gives_up(*_, **__):
+        raise ArpackNoConvergence("no convergence", values[-2:], vectors[:, -2:])
+
+    exact = relax(problem, (2.0, 2.0), most=30).bound
+    monkeypatch.setattr(spectral, "eigsh", gives_up)
+    found = relax(problem, (2.0, 2.0), most=30)
+    np.testing.assert_allclose(found.eigenvalues, values[[-1, -2]])
+    assert -np.inf < found.bound < exact
+
+
+def test_a_matrix_of_nothing_and_one_of_rank_one():
+    alike = Problem.of(np.ones((600, 2)), SQUARED, link_graph([], 600), 1.0)
+    found = relax(alike, (0.0, 0.0), most=10)
+    assert (len(found.eigenvalues), found.bound) == (0, 1.0)
+    assert round_off(found).tolist() == [0] * 600
+    line, (values, _) = many_items(600, 0, (0.0, 0.0), penalty=8.0, d=1)
+    found = relax(line, (0.0, 0.0), most=10)
+    np.testing.assert_allclose(found.eigenvalues, values[-1:])
+
+
+def test_rounding_needs_no_restarts(rng):
+    """Far clusters of any sizes are found as they are; on near ones the result is as good as the best of ten starts."""
+    z = np.repeat(np.arange(6), [3, 60, 10, 100, 30, 5])
+    centers = 30.0 * np.eye(6)[:, :5]
+    problem = Problem.of(centers[z] + rng.normal(size=(208, 5)), SQUARED, link_graph([], 208), 300.0)
+    found = relax(problem, (0.0, 0.0), most=20)
+    labels = round_off(found)
+    assert len(found.eigenvalues) == 5
+    assert len(set(zip(labels.tolist(), z.tolist(), strict=True))) == 6
+    ratios = []
+    for seed in range(10):
+        near, _ = many_items(300, 0, (0.0, 0.0), penalty=10.0, seed=seed, d=6)
+        found = relax(near, (0.0, 0.0), most=20)
+        embedded = found.vectors * np.sqrt(found.eigenvalues)
+        labels = round_off(found)
+        inside = sum(np.square(embedded[labels == k] - embedded[labels == k].mean(axis=0)).sum() for k in set(labels))
+        best = KMeans(len(found.eigenvalues) + 1, n_init=10, random_state=0).fit(embedded).inertia_
+        ratios.append(inside / best)
+    assert np.mean(ratios) < 1.05
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_merges_lower_the_objective_that_is_reported(seed):
+    rng = np.random.default_rng(seed)
+    problem, pairs, same, xi = random_problem(rng, "euclidean", n=30)
+    found = relax(problem, xi, most=20)
+    rough, end = round_off(found), solve(problem, found, xi)
+    value = by_definition(problem.points, end.labels, pairs, same, xi, problem.penalty)
+    assert end.objective == pytest.approx(value)
+    assert value <= by_definition(problem.points, rough, pairs, same, xi, problem.penalty) + 1e-9
+    first = [int(np.argmax(end.labels == k)) for k in range(end.labels.max() + 1)]
+    assert first == sorted(first)
+    for k, center in enumerate(end.centers):
+        np.testing.assert_allclose(center, problem.points[end.labels == k].mean(axis=0))
