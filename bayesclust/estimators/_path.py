@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
@@ -12,28 +13,35 @@ from bayesclust.constraints.base import View
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
-from bayesclust.inference.limits.bridge import PathModel, path_divergence
+from bayesclust.inference.limits.bridge import PathModel, path_divergence, pose_answers
+from bayesclust.inference.limits.divergences import as_divergence
+from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.typing import ArrayLike, FloatArray
 
 FOLLOWING: dict[str, Any] = {"family": "gaussian", "concentration": (1.0, 1.0)}
 """Settings that follow from the limit at gamma, and their defaults."""
 
 
-def fitted_limit(
-    limit: Any, X: ArrayLike, constraints: Any, items: FloatArray, random_state: int | Generator | None
-) -> MeansClusterer:
-    """Return the limit fitted: itself if it is, else a copy fitted to the data; None stands for RDPMeans.
+def checked_limit(limit: Any, random_state: int | Generator | None) -> MeansClusterer:
+    """Return the limit, RDPMeans for None, or refuse what is none."""
+    if limit is None:
+        return RDPMeans(random_state=random_state)
+    if not isinstance(limit, MeansClusterer):
+        raise TypeError(f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults.")
+    return limit
+
+
+def fitted_limit(limit: MeansClusterer, X: ArrayLike, constraints: Any, items: FloatArray) -> MeansClusterer:
+    """Return the limit if it is fitted, else a copy fitted to the data.
 
     Parameters
     ----------
-    limit : RDPMeans, DPMeans or None
+    limit : RDPMeans or DPMeans
     X : array-like of shape (n, d)
         As the user gave them.
     constraints : View, list of View or None
     items : (n, d) array of float
         X, checked.
-    random_state : int, Generator or None
-        Of the limit where none is given.
 
     Returns
     -------
@@ -42,18 +50,9 @@ def fitted_limit(
     Raises
     ------
     TypeError, ValueError
-        If it is something else, was fitted to other data, or no model at gamma is known for its divergence.
+        If it was fitted to other data, or no model at gamma is known for its divergence.
     """
-    if limit is None:
-        limit = RDPMeans(random_state=random_state)
-    if not isinstance(limit, MeansClusterer):
-        raise TypeError(f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults.")
-    path_divergence(limit.divergence)
-    if isinstance(getattr(limit, "xi", None), dict):
-        raise ValueError(
-            "limit has a confidence for each view (xi is a dict), but the model at gamma has one for all links: "
-            "give a number or (xi1, xi2)."
-        )
+    path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
         fresh: MeansClusterer = clone(limit)
         return fresh.fit(X, constraints=constraints)  # type: ignore[no-any-return]
@@ -66,10 +65,16 @@ def fitted_limit(
     return limit
 
 
-def model_at(gamma: float, limit: MeansClusterer, items: FloatArray, views: list[View]) -> PathModel:
+def limit_problem(limit: MeansClusterer, items: FloatArray, views: list[View]) -> tuple[Problem, Any]:
+    """Return what J depends on, and xi as the problem's graph reads it."""
+    graph, xi = pose_answers(limit.xi_, views, len(items))
+    points = limit._divergence.points(items)
+    return Problem.of(points, limit._divergence, graph, limit.penalty_), xi
+
+
+def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
     """Return the model at gamma whose limit a fitted RDPMeans is."""
-    divergence = path_divergence(limit.divergence)
-    return PathModel.at(gamma, divergence.points(items), divergence, limit.penalty_, limit.xi_, views)
+    return PathModel.at(gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views)
 
 
 class PathMixin(ConstrainedClusterer):
@@ -99,9 +104,12 @@ class PathMixin(ConstrainedClusterer):
         self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
     ) -> tuple[FloatArray, PathModel]:
         """Fit the limit if need be; return the items and the model at gamma."""
-        items, views = self._enter(X, constraints, check_items, kinds=("pairwise",))
-        self.limit_ = fitted_limit(self.limit, X, constraints, items, random_state)
-        return items, model_at(check_positive(self.gamma, "gamma"), self.limit_, items, views)
+        limit = checked_limit(self.limit, random_state)
+        missing = as_divergence(limit.divergence).takes_missing
+        items, views = self._enter(X, constraints, partial(check_items, missing=missing))
+        self.limit_ = fitted_limit(limit, X, constraints, items)
+        problem, _ = limit_problem(self.limit_, items, views)
+        return items, model_at(check_positive(self.gamma, "gamma"), self.limit_, problem, views)
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of the estimator, with what the limit has come to."""
@@ -109,8 +117,8 @@ class PathMixin(ConstrainedClusterer):
         if self.gamma is not None:
             limit = self.limit_
             settings["limit"] = {
-                "divergence": repr(path_divergence(limit.divergence)),
+                "divergence": repr(limit.divergence),
                 "penalty": limit.penalty_,
-                "xi": limit.xi_,
+                "xi": {name: own.tolist() for name, own in limit.xi_.items()} if isinstance(limit.xi_, dict) else limit.xi_,
             }
         return settings

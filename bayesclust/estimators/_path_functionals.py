@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.estimators._means import MeansClusterer
-from bayesclust.inference.limits.bridge import value
+from bayesclust.inference.limits.answers import Xi
+from bayesclust.inference.limits.bridge import EQUAL, value
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
 from bayesclust.posterior.functionals import partition_distances
@@ -18,9 +18,6 @@ from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
-
-EQUAL = 1e-9
-"""Difference between values of J, relative to their size, that is rounding."""
 
 
 def entropy(z: IntArray) -> FloatArray:
@@ -50,7 +47,7 @@ def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
     return np.where(same, 1.0, (in_both - chance) / np.where(same, 1.0, most - chance))
 
 
-def objectives(problem: Problem, z: IntArray, xi: tuple[float, float]) -> FloatArray:
+def objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
     """Return J of each partition, centres at their best, shape (m,)."""
     distinct, which = np.unique(z, axis=0, return_inverse=True)
     values = np.array([value(problem, labels.astype(np.int64), xi) for labels in distinct])
@@ -62,16 +59,17 @@ def summarise(
     drawn: Sequence[IntArray],
     energies: Sequence[FloatArray],
     problem: Problem,
-    limit: MeansClusterer,
+    xi: Xi,
+    limit: IntArray,
     level: float,
 ) -> xr.Dataset:
     """Sum up the draws of every gamma: partitions (chain, draw, n) and energies (chain, draw)."""
     import xarray as xr
 
-    n, xi = len(problem.points), limit.xi_
+    n = len(problem.points)
     J: list[FloatArray] = [objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn]
-    final = value(problem, limit.labels_, xi)
-    least = _least(problem, drawn, J, limit)
+    final = value(problem, limit, xi)
+    least = _least(problem, xi, drawn, J, limit)
     tails = (1 - level) / 2, (1 + level) / 2
 
     def over_draws(followed: Sequence[FloatArray]) -> tuple[tuple[str, str], list[list[float]]]:
@@ -84,7 +82,7 @@ def summarise(
         "objective": over_draws(J),
         "energy": over_draws(energies),
     }
-    references = {"": limit.labels_, "_least": least}
+    references = {"": limit, "_least": least}
     for which, labels in references.items():
         variables[f"vi{which}"] = over_draws([expected_losses(VI(), z, labels[None]) for z in stacked])
         variables[f"ari{which}"] = over_draws([adjusted_rand(z, labels) for z in stacked])
@@ -93,10 +91,9 @@ def summarise(
     variables["vi_between"] = ("gamma", [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances])
     variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
     variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
-    variables |= {"limit_labels": ("item", limit.labels_), "least_labels": ("item", least)}
-    attrs: dict[str, Any] = {"level": level, "divergence": problem.divergence.name, "penalty": limit.penalty_}
-    attrs |= {"xi_may": xi[0], "xi_may_not": xi[1]}
-    for name, labels in (("limit", limit.labels_), ("least", least)):
+    variables |= {"limit_labels": ("item", limit), "least_labels": ("item", least)}
+    attrs: dict[str, Any] = {"level": level, "divergence": problem.divergence.name, "penalty": problem.penalty}
+    for name, labels in (("limit", limit), ("least", least)):
         attrs[f"{name}_objective"] = value(problem, labels, xi)
         attrs[f"{name}_n_clusters"] = int(labels.max()) + 1
         attrs[f"{name}_entropy"] = float(entropy(labels[None])[0])
@@ -109,13 +106,15 @@ def _mean(values: FloatArray) -> float:
     return max(float(values.mean()), 0.0) if values.size else np.nan
 
 
-def _least(problem: Problem, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: MeansClusterer) -> IntArray:
+def _least(
+    problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
+) -> IntArray:
     """The partition of least J known: the limit's, or where RDP-means' own descent leads from the best draw."""
     at = int(np.argmin([each.min() for each in J]))
     best = drawn[at].reshape(-1, len(problem.points))[int(J[at].argmin())]
-    found = improve(problem, best.astype(np.int64), limit.xi_)
-    final = value(problem, limit.labels_, limit.xi_)
+    found = improve(problem, best.astype(np.int64), xi)
+    final = value(problem, limit, xi)
     if not found.objective < final - EQUAL * abs(final):
-        return limit.labels_
+        return limit
     labels: IntArray = canonical(found.labels[None])[0].astype(np.int64)
     return labels

@@ -12,11 +12,11 @@ from numpy.random import Generator
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_views
 from bayesclust.constraints._checks import number_between
 from bayesclust.estimators._means import MeansClusterer
-from bayesclust.estimators._path import fitted_limit, model_at
+from bayesclust.estimators._path import checked_limit, fitted_limit, limit_problem, model_at
 from bayesclust.estimators._path_functionals import summarise
 from bayesclust.estimators._samplers import ONE_BY_ONE
-from bayesclust.inference.limits.bridge import PathModel, first_gamma, path_divergence
-from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.bridge import PathModel, first_gamma
+from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.runner import Chain, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
@@ -57,8 +57,8 @@ def limit_path(
     Parameters
     ----------
     X : array-like of shape (n, d)
-    constraints : PairwiseConstraints, list of them or None, default None
-        Answers about pairs.
+    constraints : View, list of View or None, default None
+        Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one cluster has the spread
         of all items, to where differences of J by a hundredth of lambda / n and of D / n decide.
@@ -93,7 +93,7 @@ def limit_path(
         make it tend to J). Over gamma: vi_within and vi_between, the mean variation of information between two draws of one
         chain and of different chains, and share_below, the share of draws whose J is below the limit's. Over gamma and
         chain: chain_objective, the mean J of each chain. Over item: limit_labels and least_labels. Attributes: J, number of
-        clusters and entropy of these two, penalty, xi_may, xi_may_not, divergence, level, sampler and start.
+        clusters and entropy of these two, penalty, divergence, level, sampler and start.
 
     Raises
     ------
@@ -129,18 +129,18 @@ def limit_path(
     check_int(num_chains, "num_chains")
     level = number_between(level, "level", "(0, 1)")
     wanted = None if gammas is None else _check_gammas(gammas)
-    items = check_items(X)
-    views = check_views(constraints, len(items), kinds=("pairwise",))
-    found = fitted_limit(limit, X, constraints, items, random_state)
-    divergence = path_divergence(found.divergence)
-    problem = Problem.of(divergence.points(items), divergence, link_graph(views, len(items)), found.penalty_)
+    chosen = checked_limit(limit, random_state)
+    items = check_items(X, missing=as_divergence(chosen.divergence).takes_missing)
+    views = check_views(constraints, len(items))
+    found = fitted_limit(chosen, X, constraints, items)
+    problem, xi = limit_problem(found, items, views)
     wanted = default_gammas(problem) if wanted is None else wanted
     rngs = check_random_state(random_state).spawn(num_chains)
     walk = _Walk(sampler, start, moves, rngs)
     drawn: list[Any] = []
     energies: list[FloatArray] = []
     for gamma in wanted:
-        model = model_at(float(gamma), found, items, views)
+        model = model_at(float(gamma), found, problem, views)
         draws = run_chains(walk.starts(model), schedule, progress=progress, n_jobs=n_jobs)
         if draws.interrupted and drawn:
             break  # chains may be missing: what was complete is returned
@@ -149,7 +149,8 @@ def limit_path(
         energies.append(model.energy(draws.sample_stats["log_joint"]))
         if draws.interrupted:
             break
-    return summarise(wanted[: len(drawn)], drawn, energies, problem, found, level).assign_attrs(sampler=sampler, start=start)
+    path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_, level)
+    return path.assign_attrs(sampler=sampler, start=start)
 
 
 def default_gammas(problem: Problem) -> FloatArray:

@@ -20,6 +20,9 @@ __all__ = ["limit_path"]
 NEEDED = ("vi", "ari", "vi_least", "ari_least", "n_clusters", "entropy", "objective", "energy", "vi_within", "vi_between")
 PANELS = 6
 RDP_MEANS, LEAST = "RDP-means", "the partition of least J found"
+UNITS = dict.fromkeys(("mahalanobis", "standardized"), "squared standard units")
+UNITS["euclidean"] = "squared units of the data"
+"""Of J, for the divergences that are squared distances; others are in nats."""
 ROOM = 0.08
 """Share of a panel's height that is left free above and below."""
 
@@ -142,7 +145,7 @@ def _objective(ax: Axes, path: xr.Dataset, better: bool) -> None:
     room = ROOM * ((high - low) or abs(high) or 1.0)
     ax.set_ylim(low - 3 * room, high + room)
     ax.set_title("Objective J", loc="left")
-    ax.set_ylabel("squared units of the data" if path.attrs["divergence"] == "euclidean" else "nats")
+    ax.set_ylabel(UNITS.get(path.attrs["divergence"], "nats"))
 
 
 def _between_draws(ax: Axes, path: xr.Dataset) -> None:
@@ -165,5 +168,5 @@ def _gamma_axis(ax: Axes, path: xr.Dataset) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     grid = ax.get_subplotspec()
     if grid is None or grid.is_last_row():
-        unit = "clusters of variance 1 / (2 gamma)" if path.attrs["divergence"] == "euclidean" else "counts per item"
+        unit = "clusters of variance 1 / (2 gamma)" if path.attrs["divergence"] in UNITS else "what an item weighs"
         ax.set_xlabel(f"gamma ({unit})")

@@ -146,14 +146,43 @@ def test_dispersed_chains_and_parameters_drawn(data, links, limit):
     assert path["vi_within"][-1] < 1e-9 < path["vi_between"][-1]
 
 
+def test_answers_of_all_kinds_and_sources(data, links):
+    triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.05, seed=3)
+    sources = bc.PairwiseConstraints(links.items, links.answers, n_items=60, source=np.arange(len(links)) % 2)
+    xi = {"links": {0: 5.0, 1: (1.0, 2.0)}, "triplets": 3.0}
+    limit = bc.RDPMeans(penalty=40.0, xi=xi, n_init=5, random_state=0)
+    path = bc.limit_path(data.X, constraints=[sources, triplets], limit=limit, gammas=[0.1, 1e4], **SHORT)
+    assert float(path["vi_least"].sel(statistic="mean")[-1]) < 1e-9
+    assert float(path["energy"].sel(statistic="mean")[-1]) == pytest.approx(path.attrs["least_objective"], rel=1e-2)
+    est = bc.TVClust(gamma=2.0, limit=limit, **SHORT).fit(data.X, constraints=[sources, triplets])
+    draws = est.posterior_["posterior"]
+    np.testing.assert_allclose(draws["evidence_same"][0, 0], [10.0, 2.0])
+    np.testing.assert_allclose(draws["evidence_different"][0, 0], [10.0, 4.0])
+    np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "bernoulli", "categorical", "poisson"])
+def test_every_divergence_has_its_path(name, rng):
+    X = rng.normal(size=(30, 3)) if name == "mahalanobis" else rng.integers(0, 2, size=(30, 3)).astype(float)
+    limit = bc.DPMeans(n_clusters=3, divergence=name, n_init=5, random_state=0)
+    path = bc.limit_path(X, limit=limit, gammas=[1.0, 1e7], **SHORT)
+    mean = path.sel(gamma=1e7, statistic="mean")
+    assert float(mean["energy"]) == pytest.approx(float(mean["objective"]), rel=1e-3)
+    assert bc.plots.limit_path(path)[4].get_ylabel() == ("squared standard units" if name == "mahalanobis" else "nats")
+
+
 @pytest.mark.slow
 def test_iris_with_links_arrives():
     iris = bc.datasets.load("iris")
     links = bc.PairwiseConstraints.sample(iris.y, fraction=0.02, seed=0)
-    limit = bc.RDPMeans(n_clusters=3, xi=2.0, n_init=20, random_state=0)
+    limit = bc.RDPMeans(random_state=0)
     path = bc.limit_path(iris.X, constraints=links, limit=limit, random_state=0, progress=False)
-    assert float(path["vi_least"].sel(statistic="mean")[-1]) < 0.05
-    assert path.attrs["least_objective"] <= path.attrs["limit_objective"]
+    mean = path.sel(statistic="mean")
+    assert float(mean["vi"][0]) > 0.3
+    for name, arrived in (("vi", 0.0), ("ari", 1.0), ("n_clusters", 3.0)):
+        np.testing.assert_allclose(mean[name][-5:], arrived, atol=1e-9)
+    assert float(mean["energy"][-1]) == pytest.approx(path.attrs["limit_objective"], rel=1e-3)
+    assert (path["share_below"][-5:] == 0).all()
 
 
 def test_functionals_against_scikit_learn(rng):
@@ -216,11 +245,19 @@ BAD = {
         ValueError,
         "limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to the same X, or pass it unfitted.",
     ),
-    "triplets": (
-        lambda: bc.TVClust(gamma=1.0).fit(X, constraints=bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)),
-        TypeError,
-        "constraints[0] is a RelativeConstraints, but only pairwise constraints can be used here: leave it out or choose "
-        "another method.",
+    "triplets that the limit was not fitted to": (
+        lambda: bc.TVClust(gamma=1.0, limit=bc.RDPMeans(penalty=3.0).fit(X)).fit(
+            X, constraints=bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
+        ),
+        ValueError,
+        "the limit was fitted to other constraints than these, 'triplets' of 1 sources: fit it with the same, or pass it "
+        "unfitted.",
+    ),
+    "divergence without a model": (
+        lambda: bc.TVClust(gamma=1.0, limit=bc.RDPMeans(divergence="poisson")).fit([[1, np.nan], [2, 2], [3, 3]]),
+        ValueError,
+        "no model at gamma is known for the divergence SeenCells, only for those of whole data by SquaredEuclidean, "
+        "KullbackLeibler, Bernoulli, Categorical, Poisson: choose one of these.",
     ),
     "no gammas": (
         lambda: bc.limit_path(X, gammas=[]),

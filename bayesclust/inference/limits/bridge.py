@@ -13,9 +13,10 @@ exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its kappa is that of a Lapla
 the Chinese restaurant process written as alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
 
     J(z) = -(log p(z, x, answers) - c) / gamma + O(1 / gamma),
-    c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | all items apart),
+    c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | apart) + gamma cost(answers | apart),
 
-where J counts each link once. `PathModel.energy` is the right-hand side without the remainder.
+where J counts each link once, and apart is the partition of single items, under which links cost nothing in J. Triplets
+have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is the right-hand side without the remainder.
 
 What the limit of a sweep is depends on the sampler. With cluster means drawn (Neal 2000, Algorithm 2; the paper's sampler)
 an item compares D(x_i, mean of k), the item itself having had its share in the mean: that is the pass of RDP-means. With the
@@ -25,7 +26,7 @@ the item counts n_k / (n_k + 1)-fold. Every resting place of the second is one o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,23 +35,35 @@ from scipy.special import gammaln
 
 from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import TVClustProblem
-from bayesclust.inference.limits.divergences import Divergence, KullbackLeibler, SquaredEuclidean, as_divergence
-from bayesclust.inference.limits.evidence import KnownEvidence
+from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table
+from bayesclust.inference.limits.divergences import Bernoulli, Divergence, KullbackLeibler, Poisson, SquaredEuclidean
+from bayesclust.inference.limits.divergences.categorical import BoundCategorical
+from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
+from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
 from bayesclust.inference.scan_given import prior_predictive
 from bayesclust.inference.seating import new_seating, refresh
-from bayesclust.models.families.base import Family
 from bayesclust.models.families.scaled.base import ScaledFamily
 from bayesclust.models.families.scaled.columns import ScaledColumns
 from bayesclust.models.families.scaled.gaussian import KnownVarianceGaussian
+from bayesclust.models.families.scaled.poisson import ScaledPoisson
 from bayesclust.models.priors import Concentration
 from bayesclust.typing import FloatArray, IntArray
 
-AT_GAMMA: dict[type[Divergence], Any] = {
-    SquaredEuclidean: KnownVarianceGaussian.at,
-    KullbackLeibler: ScaledColumns.shares_at,
+EQUAL = 1e-9
+"""Difference between numbers, relative to their size, that is rounding."""
+
+Confidence = tuple[float, float] | Mapping[str, FloatArray]
+"""xi as a fitted `RDPMeans` has it: (xi1, xi2), or by the names of the views (S, 2) of links and (S, 3, 3) of triplets."""
+
+AT_GAMMA: dict[type[Divergence], Callable[[Any, FloatArray, float, Any], ScaledFamily]] = {
+    SquaredEuclidean: lambda _, points, gamma, read: KnownVarianceGaussian.at(points, gamma, read),
+    KullbackLeibler: lambda _, points, gamma, read: ScaledColumns.shares_at(points, gamma, read),
+    Bernoulli: lambda _, points, gamma, read: ScaledColumns.binary_at(points, gamma, read),
+    BoundCategorical: lambda codes, points, gamma, read: ScaledColumns.at(points, gamma, read, codes.sizes),
+    Poisson: lambda _, points, gamma, read: ScaledPoisson.at(points, gamma, read),
 }
-"""The family that each divergence is the limit of, bound to points at gamma."""
+"""The family that each divergence, bound to data, is the limit of; bound to points at gamma. Of a subclass, the nearest."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class PathModel:
 
     @classmethod
     def at(
-        cls, gamma: float, points: FloatArray, divergence: Divergence, penalty: float, xi: tuple[float, float],
+        cls, gamma: float, points: FloatArray, divergence: Divergence, penalty: float, confidence: Confidence,
         views: Sequence[View] = (),
     ) -> PathModel:  # fmt: skip
         """Scale the model.
@@ -84,25 +97,26 @@ class PathModel:
         points : (n, d) array
             As `divergence.points` gives them.
         divergence : Divergence
+            Bound to the data.
         penalty : float
             lambda.
-        xi : (float, float)
-            Confidence in may-links and may-not-links.
+        confidence : (float, float) or mapping
+            xi of the views, as a fitted `RDPMeans` has it.
         views : sequence of View
-            Answers about pairs; their own noise models are not used.
+            Answers; their own noise models are not used.
 
         Returns
         -------
         PathModel
-
         """
         family = family_at(gamma, points, divergence)
-        noise = KnownEvidence(gamma * xi[0], gamma * xi[1])
-        known = tuple(view.with_noise(noise) for view in views)
+        known = tuple(view.with_noise(_noise_at(gamma, confidence, view)) for view in views)
         log_alpha = -gamma * penalty - log_kappa(family)
         apart, n = np.arange(len(points)), len(points)
         constant = float(family.log_peaks(family.X).sum()) - log_alpha - float(gammaln(n))
-        constant += sum(view.log_prob(apart, noise.initial(view.n_sources)) for view in known)
+        constant += sum(view.log_prob(apart, view.noise.initial(view.n_sources)) for view in known)
+        graph, xi = pose_answers(confidence, views, n)
+        constant += gamma * graph.inside(apart, xi)
         return cls(TVClustProblem(family, known, Concentration.from_log(log_alpha)), gamma, constant)
 
     def energy(self, log_joint: Any) -> Any:
@@ -120,19 +134,59 @@ class PathModel:
         return (self.constant - log_joint) / self.gamma
 
 
-def path_divergence(divergence: str | Divergence | Family) -> Divergence:
-    """Return a divergence, given by its name, its family or as an object, if the model at gamma is known for it.
+def _noise_at(gamma: float, confidence: Confidence, view: View) -> KnownEvidence | KnownCosts:
+    if isinstance(confidence, tuple):
+        return KnownEvidence(gamma * confidence[0], gamma * confidence[1])
+    own = np.asarray(confidence[view.name])
+    if view.kind == PAIRWISE:
+        return KnownEvidence(tuple(gamma * own[:, 0]), tuple(gamma * own[:, 1]))
+    least = own.min(axis=2)
+    if np.ptp(least, axis=1).max() > EQUAL * np.abs(own).max():
+        raise ValueError(
+            f"the right answers of {view.name!r} cost {least[0].tolist()} under the three truths, and no noise has costs in "
+            "its limit that differ there: make the least cost of each row 0."
+        )
+    return KnownCosts(gamma * own)
+
+
+def pose_answers(confidence: Confidence, views: Sequence[View], n_items: int) -> tuple[Graph, Xi]:
+    """Return the answers as a graph, and what each of them weighs in J.
 
     Raises
     ------
-    TypeError, ValueError
-        If it is no divergence, or no model is known.
+    ValueError
+        If the confidence is in other views than these.
     """
-    divergence = as_divergence(divergence)
-    if type(divergence) not in AT_GAMMA:
-        known = " or ".join(f'"{kind.name}"' for kind in AT_GAMMA)
-        raise ValueError(f"no model at gamma is known for the divergence {divergence!r}: choose {known}.")
+    if isinstance(confidence, tuple) and all(view.kind == PAIRWISE for view in views):
+        return link_graph(views, n_items), confidence
+    shapes = {view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3))) for view in views}
+    if isinstance(confidence, tuple) or {name: np.shape(own) for name, own in confidence.items()} != shapes:
+        here = " and ".join(f"{view.name!r} of {view.n_sources} sources" for view in views) or "none"
+        raise ValueError(
+            f"the limit was fitted to other constraints than these, {here}: fit it with the same, or pass it unfitted."
+        )
+    return answer_graph(views, n_items), cost_table(views, confidence)
+
+
+def path_divergence(divergence: Divergence) -> Divergence:
+    """Return a divergence that is bound to data, if the model at gamma is known for it.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if _bind_at(divergence) is None:
+        known = ", ".join(kind.__name__.removeprefix("Bound") for kind in AT_GAMMA)
+        raise ValueError(
+            f"no model at gamma is known for the divergence {type(divergence).__name__}, only for those of whole data by "
+            f"{known}: choose one of these."
+        )
     return divergence
+
+
+def _bind_at(divergence: Divergence) -> Any:
+    return next((AT_GAMMA[kind] for kind in type(divergence).__mro__ if kind in AT_GAMMA), None)
 
 
 def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> ScaledFamily:
@@ -141,7 +195,7 @@ def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> Scale
     def read(X: Any) -> FloatArray:
         return divergence.points(X, least=1)
 
-    family: ScaledFamily = AT_GAMMA[type(path_divergence(divergence))](points, gamma, read)
+    family: ScaledFamily = _bind_at(path_divergence(divergence))(divergence, points, gamma, read)
     return family
 
 
@@ -160,6 +214,6 @@ def first_gamma(problem: Problem) -> float:
     return problem.divergence.n_free(problem.points) / (2.0 * mean) if mean > 0 else 1.0
 
 
-def value(problem: Problem, labels: IntArray, xi: tuple[float, float]) -> float:
+def value(problem: Problem, labels: IntArray, xi: Xi) -> float:
     """Return J of a partition, centres at their best."""
     return objective(problem, *means(problem.points, labels), xi)

@@ -1,4 +1,4 @@
-"""Answers about pairs whose weight of evidence is known, however strong."""
+"""Answers whose weight of evidence is known, however strong."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, override
 
 import numpy as np
+from scipy.special import log_softmax
 
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.constraints.noise_triplets import TripletNoise
 from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
 LEAST = 1e-300
@@ -100,6 +102,66 @@ class KnownEvidence(NoiseModel):
         return _log_confusion(self.initial(np.shape(folded)[-3]))
 
 
+@dataclass(frozen=True, eq=False)
+class KnownCosts(TripletNoise):
+    """Noise of triplet answers, p(answer a | truth t) proportional to exp(-costs[t, a]), costs as large as they may be.
+
+    Parameters
+    ----------
+    costs : (S, 3, 3) array of float
+        Of each source; rows the true answer and columns the given one, in the order yes, no, dnk.
+
+    Examples
+    --------
+    >>> noise = KnownCosts(-1e4 * np.eye(3)[None])
+    >>> noise.log_table(noise.initial(1))[0].round()
+    array([-10000.,      0., -10000., -10000., -10000.])
+    """
+
+    costs: FloatArray
+
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"costs": ("source", "truth", "answer")}
+
+    @property
+    @override
+    def free(self) -> tuple[str, ...]:
+        return ()
+
+    @override
+    def initial(self, n_sources: int) -> Params:
+        return {"costs": np.broadcast_to(self.costs, (n_sources, 3, 3)).copy()}
+
+    @override
+    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        return np.asarray(np.exp(_log_shares(params)))
+
+    @override
+    def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        return self._by_pattern(_log_shares(params))
+
+    @override
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+        return {"costs": np.array(params["costs"], dtype=np.float64)}
+
+    @override
+    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
+        return 0.0
+
+    @override
+    def log_marginal(self, counts: Counts) -> Any:
+        value = (self.fold(counts) * _log_shares({"costs": self.costs})).sum(axis=(-3, -2, -1))
+        return float(value) if np.ndim(value) == 0 else value
+
+    @override
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        return np.broadcast_to(_log_shares({"costs": self.costs}), np.shape(self.fold(counts)))
+
+
+def _log_shares(params: Mapping[str, ArrayLike]) -> FloatArray:
+    """log p(answer | truth) of triplets, shape (..., S, truth, answer)."""
+    return np.asarray(log_softmax(-np.asarray(params["costs"], dtype=np.float64), axis=-1))
+
+
 def _log_confusion(params: Mapping[str, ArrayLike]) -> FloatArray:
     """log p(answer | truth), shape (..., S, truth, answer)."""
     # no evidence at all is a limit: p and q then go to shares that are one in sum
@@ -117,4 +179,4 @@ def _log_confusion(params: Mapping[str, ArrayLike]) -> FloatArray:
     return np.stack([if_different, if_same], axis=-2)
 
 
-__all__ = ["KnownEvidence"]
+__all__ = ["KnownCosts", "KnownEvidence"]

@@ -5,8 +5,8 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from bayesclust.constraints import LinkNoise, PairwiseConstraints
-from bayesclust.inference.limits.evidence import KnownEvidence
+from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints
+from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 
 getcontext().prec = 60
 
@@ -75,3 +75,25 @@ def test_impossible_weights(bad):
         KnownEvidence(same=bad)
     with pytest.raises(ValueError, match=r"^different must lie in \[0, inf\); got "):
         KnownEvidence(different=(1.0, bad))
+
+
+def test_costs_of_triplets_are_those_of_a_confusion_matrix(rng):
+    matrix = rng.dirichlet(np.ones(3), size=3)
+    noise, plain = KnownCosts(-np.log(matrix)[None] + 5.0), ConfusionNoise(matrix=matrix)
+    np.testing.assert_allclose(noise.log_table(noise.initial(2)), plain.log_table(plain.initial(2)), atol=1e-12)
+    np.testing.assert_allclose(noise.confusion(noise.initial(1)), plain.confusion(plain.initial(1)), atol=1e-12)
+    items = np.array([rng.choice(8, 3, replace=False) for _ in range(20)])
+    view = RelativeConstraints(items, rng.integers(3, size=20), n_items=8, noise=noise)
+    z = rng.integers(3, size=(4, 8))
+    np.testing.assert_allclose(noise.log_marginal(view.counts(z)), view.log_prob(z, noise.initial(1)))
+    np.testing.assert_allclose(noise.expected_log_table(view.counts(z[0]), 1), noise.log_table(noise.initial(1)))
+    assert noise.free == ()
+    np.testing.assert_array_equal(noise.draw(view.counts(z[0]), noise.initial(1), rng)["costs"], noise.costs)
+
+
+def test_costs_however_large():
+    noise = KnownCosts(-1e9 * np.eye(3)[None])
+    table = noise.log_table(noise.initial(1))
+    assert np.isfinite(table).all()
+    # a right answer outweighs a wrong one by all its cost
+    assert table[0, 1] - table[0, 0] == pytest.approx(1e9)

@@ -60,14 +60,6 @@ def distance(name: str, x: np.ndarray, m: np.ndarray) -> float:
     return float(((x - m) ** 2).sum() if name == "euclidean" else (x * np.log(x / m)).sum())
 
 
-def at_means(name, points, z, pairs, same, xi, penalty) -> float:
-    """J with links at the best centres, by its definition."""
-    centers = {k: points[z == k].mean(axis=0) for k in set(z.tolist())}
-    data = sum(distance(name, x, centers[k]) for x, k in zip(points, z.tolist(), strict=True))
-    inside = [may for (i, j), may in zip(pairs, same, strict=True) if z[i] == z[j]]
-    return data - xi[0] * sum(inside) + xi[1] * (len(inside) - sum(inside)) + penalty * len(centers)
-
-
 def plain_distance(name: str, points: np.ndarray, sizes: np.ndarray | None = None) -> Callable[[Any, Any], float]:
     """D between rows of points and centres by its definition; `sizes` are the numbers of codes of each column."""
     everything = points.mean(axis=0)
