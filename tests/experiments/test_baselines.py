@@ -97,6 +97,14 @@ def test_a_divergence_is_lowered_at_every_visit(rng):
     assert (np.diff(seen) <= 1e-12).all()
 
 
+@pytest.mark.parametrize("divergence", ["gaussian_diagonal", bc.families.DiagonalGaussian()])
+def test_a_divergence_may_take_its_units_from_the_data(divergence, rng):
+    X = rng.normal(size=(80, 3)) * [1.0, 100.0, 0.01]
+    labels = k_means(X, None, 4, 0, divergence=divergence)
+    assert (labels == k_means(X / X.std(axis=0), None, 4, 0)).all()
+    assert (labels != k_means(X, None, 4, 0)).any()
+
+
 def test_fewer_different_items_than_clusters():
     labels = k_means([[0.0], [0.0], [7.0], [7.0]], None, 3, 0)
     assert labels.tolist() == [0, 0, 1, 1]

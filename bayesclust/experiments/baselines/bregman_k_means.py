@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.inference.limits.divergences import Divergence, as_divergence
+from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 __all__ = ["k_means", "partition"]
@@ -25,7 +26,7 @@ def k_means(
     n_clusters: int,
     seed: Seed,
     *,
-    divergence: str | Divergence = "euclidean",
+    divergence: str | Divergence | Family = "euclidean",
     n_init: int = 10,
     max_iter: int = 300,
 ) -> IntArray:
@@ -37,7 +38,7 @@ def k_means(
     constraints : ignored
     n_clusters : int
     seed : int, Generator or None
-    divergence : {"euclidean", "kl"} or Divergence, default "euclidean"
+    divergence : str, Divergence or Family, default "euclidean"
         As in `bayesclust.RDPMeans`; "kl" is what TVClust's Table 4 calls multinomial k-means.
     n_init : int, default 10
         Starts by k-means++ (Arthur and Vassilvitskii 2007, with the divergence in place of the squared distance), of which
@@ -60,7 +61,7 @@ def k_means(
     >>> k_means([[0.0], [1.0], [10.0], [11.0]], None, 2, 0)
     array([0, 0, 1, 1])
     """
-    divergence = as_divergence(divergence)
+    divergence = as_divergence(divergence).bind(X)
     points = divergence.points(X)
     k = check_n_clusters(n_clusters, len(points))
     return partition(points, divergence, k, nearest, seed, n_init, max_iter)

@@ -6,13 +6,14 @@ from typing import Any
 
 import bayesclust as bc
 from bayesclust.inference.limits.divergences import Divergence
+from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
 __all__ = ["dp_means"]
 
 
 def dp_means(
-    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, divergence: str | Divergence = "euclidean"
+    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, divergence: str | Divergence | Family = "euclidean"
 ) -> IntArray:
     """Cluster by `bayesclust.DPMeans`, whose penalty is set from a number of clusters by furthest-first.
 
@@ -24,7 +25,7 @@ def dp_means(
         The guess; more or fewer clusters may be found.
     seed : ignored
         With one start nothing is random.
-    divergence : {"euclidean", "kl"} or Divergence, default "euclidean"
+    divergence : str, Divergence or Family, default "euclidean"
 
     Returns
     -------
