@@ -57,14 +57,14 @@ def with_noise(views: Sequence[View], noise: Any) -> list[View]:
     return [view.with_noise(models[view.kind]) for view in views]
 
 
-def check_balance(value: Any) -> tuple[bool, ...]:
+def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
     """Return the settings of balance to choose among, the first being taken without answers."""
+    learned, even, none = ({"balance": b, "proportions": p} for b, p in ((True, True), (True, False), (False, False)))
     if isinstance(value, (bool, np.bool_)):
-        return (bool(value),)
+        return (even,) if value else (none,)
     if isinstance(value, str):
-        check_choice(value, "balance", (LEARN,))
-        return (True, False)
-    raise TypeError(f'balance must be True, False or "learn"; got {value!r}.')
+        return (learned,) if check_choice(value, "balance", (LEARN, CV)) == LEARN else (learned, even, none)
+    raise TypeError(f'balance must be True, False, "learn" or "cv"; got {value!r}.')
 
 
 def check_kernel(kernel: Any, gamma: Any, degree: Any, n_landmarks: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
             f'hard="literal" is Eq. 14, for answers that are never wrong, but noise={params["noise"]!r}: set noise=0.0.'
         )
     return [
-        replace(base, tau=tau, penalty=penalty, balance=balance)
+        replace(base, tau=tau, penalty=penalty, **balance)
         for balance, tau, penalty in product(check_balance(params["balance"]), taus, penalties)
     ]
 

@@ -37,9 +37,12 @@ class DCRC(ConstrainedClusterer):
         How answers go wrong. A number is the known probability of a wrong answer, the paper's being 0.05; 0 makes answers
         binding (see `hard`). "learn": one error rate per source under the prior of `UniformNoise()` (for pairs
         `LinkNoise()`). "confusion": a 3 x 3 matrix per source, `ConfusionNoise()`. None: what each view was given.
-    balance : bool or "learn", default True
-        Prefer clusters of equal size. True keeps clusters from being lost, above all where most answers are "dnk", which
-        one single cluster explains too. "learn" asks answers that were held out whether to.
+    balance : bool, "learn" or "cv", default "learn"
+        True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost, above all where most answers are
+        "dnk": one single cluster explains these too. "learn" starts so, and then draws clusters to the sizes that they
+        had among the items that answers name, if these are a fair sample: better where clusters are uneven and answers many,
+        worse where few answers meet overlapping clusters, of which the small then fade. False has no preference (Eq. 8).
+        "cv" chooses among the three by answers held out in five parts.
     inference : {"variational_em"}, default "variational_em"
     kernel : {"rbf", "polynomial", "precomputed"} or None, default None
         None: boundaries are linear. With "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their
@@ -97,6 +100,8 @@ class DCRC(ConstrainedClusterer):
         error rate of ``noise="learn"`` is 1 minus any of its diagonal.
     tau_, penalty_, balance_ : float, float, bool
         As used.
+    proportions_ : ndarray of shape (n_clusters,), or None
+        Sizes that the clusters were drawn to, where they were learned.
     converged_ : bool
     n_iter_ : int
         EM iterations of the best start under the final noise model.
@@ -140,7 +145,7 @@ class DCRC(ConstrainedClusterer):
         self,
         n_clusters: int,
         noise: float | str | None = 0.05,
-        balance: bool | str = True,
+        balance: bool | str = "learn",
         inference: str = "variational_em",
         kernel: str | None = None,
         *,
@@ -231,6 +236,7 @@ class DCRC(ConstrainedClusterer):
         self.proba_: FloatArray = fit.q[:, order]
         self.coef_: FloatArray = fit.W[order, :-1]
         self.intercept_: FloatArray = fit.W[order, -1]
+        self.proportions_: FloatArray | None = None if fit.proportions is None else fit.proportions[order]
         self.bound_, self.objective_path_ = float(fit.path[-1]), fit.path
         self.converged_, self.n_iter_ = fit.converged, len(fit.path) // 2
         self.confusion_: dict[str, FloatArray] = {

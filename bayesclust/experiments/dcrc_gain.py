@@ -26,10 +26,11 @@ __all__ = ["Cell", "main", "run", "table"]
 DATA = ("ionosphere", "pima", "balance", "digits389", "letters_ijlt")
 MORE_DATA = (*DATA, "wine", "ecoli", "segment")
 FRACTIONS = (0.05, 0.15, 0.3)
-METHODS = ("kmeans", "dcrc", "dcrc-yn", "dcrc-learn-balance", "dcrc-no-balance", "dcrc-cv")
+METHODS = ("kmeans", "dcrc", "dcrc-yn", "dcrc-even", "dcrc-no-balance", "dcrc-cv-balance", "dcrc-cv")
 DEFAULT_METHODS = ("kmeans", "dcrc", "dcrc-yn")
 OPTIONS: dict[str, dict[str, Any]] = {
-    "dcrc-learn-balance": {"balance": "learn"},
+    "dcrc-even": {"balance": True},
+    "dcrc-cv-balance": {"balance": "cv"},
     "dcrc-no-balance": {"balance": False},
     "dcrc-cv": {"tau": "cv", "penalty": "cv"},
 }

@@ -143,14 +143,26 @@ def test_a_precomputed_kernel_is_the_kernel(rings):
 
 
 def test_settings_are_chosen_by_answers(data, triplets):
-    est = bc.DCRC(3, balance="learn", tau="cv", n_init=1, random_state=0, max_iter=300).fit(data.X, constraints=triplets)
+    est = bc.DCRC(3, balance="cv", tau="cv", n_init=1, random_state=0, max_iter=300).fit(data.X, constraints=triplets)
     assert est.tau_ in (0.5, 1.0, 1.5)
     assert est.balance_ in (True, False)
-    y = np.repeat([0, 1], [110, 10])
-    X = np.random.default_rng(0).normal(size=(120, 2))
-    X[:, 0] += 4 * y  # one cluster is eleven times as large as the other: balance predicts answers badly
-    answers = bc.RelativeConstraints.sample(y, size=100, noise=0.0, seed=1)
-    assert bc.DCRC(2, balance="learn", **QUICK).fit(X, constraints=answers).balance_ is False
+
+
+def test_sizes_of_clusters_are_learned_from_named_items():
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.15).astype(int)
+    X = rng.normal(size=(400, 2))
+    X[:, 0] += 3 * y
+    triplets = bc.RelativeConstraints.sample(y, size=100, noise=0.0, seed=1)
+    even, learned = (bc.DCRC(2, balance=balance, **QUICK).fit(X, constraints=triplets) for balance in (True, "learn"))
+    named = np.unique(triplets.items)
+    np.testing.assert_allclose(np.sort(learned.proportions_), np.sort(np.bincount(y[named]) / len(named)), atol=0.02)
+    found = even.proba_[named].sum(axis=0) + 1
+    np.testing.assert_allclose(np.sort(learned.proportions_), np.sort(found / found.sum()), atol=1e-9)
+    assert even.proportions_ is None
+    free = np.setdiff1d(np.arange(400), named)
+    assert learned.proba_[free].mean(axis=0).min() < even.proba_[free].mean(axis=0).min()
+    assert (np.diff(learned.objective_path_) >= -1e-9).all()
 
 
 def test_a_short_fit_says_so(data, triplets):
@@ -166,7 +178,7 @@ def test_a_short_fit_says_so(data, triplets):
         ({"noise": 1.0}, ValueError, "noise must lie in"),
         ({"noise": "guess"}, ValueError, 'noise must be "learn" or "confusion"; got \'guess\''),
         ({"noise": True}, TypeError, "noise must be a number in"),
-        ({"balance": 1}, TypeError, 'balance must be True, False or "learn"; got 1'),
+        ({"balance": 1}, TypeError, 'balance must be True, False, "learn" or "cv"; got 1'),
         ({"inference": "gibs"}, ValueError, 'inference must be "variational_em"; got'),
         ({"kernel": "sigmoid"}, ValueError, 'kernel must be "rbf" or "polynomial" or "precomputed"'),
         ({"kernel": "precomputed"}, ValueError, "a precomputed kernel must have shape"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -44,6 +44,8 @@ class EMFit:
     path : ndarray
         The bound after each E-step and M-step under the final noise model; it never falls.
     converged : bool
+    proportions : ndarray of shape (K,), or None
+        Sizes that the clusters were drawn to, where they were learned.
     """
 
     W: FloatArray
@@ -51,6 +53,7 @@ class EMFit:
     counts: list[Counts]
     path: FloatArray
     converged: bool
+    proportions: FloatArray | None
 
 
 def fit_em(
@@ -109,12 +112,16 @@ def fit_em(
         weights = start_weights(features, n_clusters, settings.starts, rng)
         ascents = sorted(_side_by_side(begin, weights, settings.n_jobs), key=lambda ascent: -ascent.path[-1])
         found = _side_by_side(finish, ascents[: settings.kept], settings.n_jobs)
-    best, converged = max(found, key=lambda pair: pair[0].path[-1])
+        best, converged = max(found, key=lambda pair: pair[0].path[-1])
+        if settings.balance and settings.proportions and answers.n_answers:
+            # once: learned again from what follows, sizes reinforce themselves, and small clusters fade
+            best.turn_to(replace(whole, proportions=_shares(best.q)), tables[-1])
+            converged = best.run(settings.max_iter)
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
     counts = answers.counts(best.q) if views and answers.n_answers else _no_counts(views)
-    return EMFit(best.W, q, counts, np.array(best.path), converged)
+    return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
 def _objective(features: FloatArray, answers: NamedAnswers, settings: EMSettings) -> WeightObjective:
@@ -141,6 +148,13 @@ def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatAr
     steps = () if literal else FALLING_EPS
     falling: list[FloatArray | None] = [agreement_table(answers.views, float(np.log(eps / 2))) for eps in steps]
     return [*falling, agreement_table(answers.views, IMPOSSIBLE)]
+
+
+def _shares(q: FloatArray) -> FloatArray:
+    """Expected shares of the clusters among the named items, as under an even Dirichlet prior."""
+    sizes = q.sum(axis=0) + 1.0
+    shares: FloatArray = sizes / sizes.sum()
+    return shares
 
 
 def _no_counts(views: Sequence[View]) -> list[Counts]:

@@ -17,6 +17,9 @@ class EMSettings:
         lambda, in the paper's scale: 2 M lambda is the precision of a Gaussian prior.
     balance : bool, default True
         Whether balanced clusters are preferred (Eq. 9) or not (Eq. 8).
+    proportions : bool, default True
+        With `balance`: whether clusters are drawn to the sizes that they have among the items that answers name, once a
+        solution under even sizes is found.
     temperature : float, default 1.0
         What the entropy of the labels is multiplied by; 0 assigns every item that answers name to one cluster.
     literal : bool, default False
@@ -35,6 +38,7 @@ class EMSettings:
     tau: float = 1.0
     penalty: float = 2.0**-6
     balance: bool = True
+    proportions: bool = True
     temperature: float = 1.0
     literal: bool = False
     starts: int = 8

@@ -34,6 +34,9 @@ class WeightObjective:
         M tau.
     balance : float
         M tau, or 0 without balance.
+    proportions : ndarray of shape (K,), optional
+        Sizes of the clusters that the mean class probabilities are drawn to, -KL(y^ || proportions) taking the place of
+        H(y^); by default even ones, to which H(y^) differs by a constant.
     """
 
     features: FloatArray
@@ -41,6 +44,7 @@ class WeightObjective:
     ridge: float
     separation: float
     balance: float
+    proportions: FloatArray | None = None
 
     def log_p(self, W: FloatArray) -> FloatArray:
         """Log class probabilities of the named items, shape (n_named, K)."""
@@ -72,6 +76,8 @@ class WeightObjective:
         if self.balance:
             mean = p.mean(axis=1)
             log_mean = np.log(np.maximum(mean, TINY))
+            if self.proportions is not None:
+                log_mean -= np.log(self.proportions)
             value -= self.balance * float(mean @ log_mean)
             # ERRATUM: the paper prints log p^_nk here; it is the marginal log p^_k
             slope -= self.balance / len(X) * p * (log_mean[:, None] - log_mean @ p)

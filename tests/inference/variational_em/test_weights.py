@@ -1,5 +1,7 @@
 """The M-step's objective and gradient, against the same function by automatic differentiation."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -28,9 +30,10 @@ def test_bound_and_gradient_are_the_papers(rng, balance, n):
     np.testing.assert_allclose(gradient / 2, slope, atol=1e-12)
 
 
-def test_gradient_by_finite_differences(rng):
+@pytest.mark.parametrize("proportions", [None, np.array([0.2, 0.5, 0.3])], ids=["even", "learned"])
+def test_gradient_by_finite_differences(rng, proportions):
     features = np.column_stack([rng.normal(size=(9, 2)), np.ones(9)])
-    objective = WeightObjective(features, 4, ridge=0.3, separation=2.0, balance=1.5)
+    objective = WeightObjective(features, 4, ridge=0.3, separation=2.0, balance=1.5, proportions=proportions)
     W, q = rng.normal(size=(3, 3)), softmax(rng.normal(size=(4, 3)), axis=1)
     _, gradient = objective.value_and_gradient(W, q)
     for place in np.ndindex(W.shape):
@@ -48,6 +51,9 @@ def test_value_by_hand():
     mean = p.mean(axis=0)
     expected = (q * np.log(p[:1])).sum() + 3.0 * xlogy(p[1:], p[1:]).sum() / 2 - 2.0 * xlogy(mean, mean).sum() - 0.5
     assert objective.value_and_gradient(W, q)[0] == pytest.approx(expected)
+    drawn = replace(objective, proportions=np.array([0.3, 0.7]))
+    expected += 2.0 * (mean * np.log([0.3, 0.7])).sum()
+    assert drawn.value_and_gradient(W, q)[0] == pytest.approx(expected)
 
 
 def test_climbing_never_descends(rng):
