@@ -148,6 +148,17 @@ def test_many_items_iteratively():
     assert (est.predict(data.X) == est.labels_).mean() > 0.99
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_items():
+    """Nothing n x n is made: that alone would take 80 GB."""
+    data = bc.datasets.make_mixture(100_000, 16, 10, separation=20.0, seed=0)
+    links = bc.PairwiseConstraints.sample(data.y, size=100_000, flip=0.1, seed=0)
+    est = bc.SpectralRDPMeans(n_clusters=10, xi=1.0).fit(data.X, constraints=links)
+    assert est.bound_ <= est.relaxed_objective_
+    assert len(est.eigenvalues_) <= 16
+    assert bc.metrics.adjusted_rand(est.labels_, data.y) > 0.8
+
+
 @pytest.mark.parametrize("X", [np.ones((5, 2)), [[0.0], [1.0]], np.repeat([[0.0], [7.0]], 5, axis=0)])
 def test_few_different_items(X):
     for settings in ({}, {"n_clusters": 2}):
