@@ -38,7 +38,8 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
     bound = chosen.bind(X)
     points = bound.points(X)
     _check_length(len(points), n_items)
-    gamma, penalty = _scale(points, bound, labels, float(draws["concentration"].mean()))
+    alpha = float(draws["concentration"].mean()) if "concentration" in draws else 1.0
+    gamma, penalty = _scale(points, bound, labels, alpha)
     tree = getattr(posterior, "posterior_", posterior)
     views = stored_views(tree) if "constant_data" in tree.children else []
     xi = {view.name: _confidence(draws, view, gamma) for view in views}
@@ -118,7 +119,6 @@ def _confidence(draws: Any, view: StoredView, gamma: float) -> dict[int, Any]:
 
 def _noise_mean(draws: Any, view: StoredView, name: str) -> Any:
     """Posterior mean of a noise parameter of a view, the axis of sources first; None if the view has none."""
-    for variable in (f"{name}_{view.name}", name):
-        if variable in draws and f"{view.name}_source" in draws[variable].dims:
-            return np.asarray(draws[variable].mean(("chain", "draw")).values, dtype=np.float64)
-    return None
+    if name not in view.parameters:
+        return None
+    return np.asarray(draws[view.parameters[name]].mean(("chain", "draw")).values, dtype=np.float64)

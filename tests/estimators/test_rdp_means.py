@@ -12,7 +12,14 @@ from bayesclust.inference.limits.divergences import KullbackLeibler
 
 
 @parametrize_with_checks(
-    [bc.RDPMeans(), bc.RDPMeans(n_clusters=3, n_init=2), bc.DPMeans(), bc.DPMeans(n_clusters=3)],
+    [
+        bc.RDPMeans(),
+        bc.RDPMeans(n_clusters=3, n_init=2, order="random"),
+        bc.RDPMeans(divergence="mahalanobis"),
+        bc.DPMeans(),
+        bc.DPMeans(n_clusters=3),
+        bc.DPMeans(n_clusters=3, divergence="standardized"),
+    ],
     expected_failed_checks=None,
 )
 def test_scikit_learn_contract(estimator, check):

@@ -1,0 +1,150 @@
+"""The limit at a posterior's credibility: formulas by hand on made-up draws, and agreement with the sampler on data."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+import bayesclust as bc
+from bayesclust.inference.limits.divergences import Mahalanobis, SquaredEuclidean
+from bayesclust.posterior.tree import to_datatree
+
+Y = np.repeat([0, 1, 2], [20, 10, 10])
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(40, 3)) + 6.0 * np.eye(3)[Y]
+
+
+def tree(views=(), noise=None, labels=Y, alpha=1.5, **attrs):
+    """Two draws of one chain, both of the same partition; noise parameters on two sources or one."""
+    draws = {"z": np.tile(labels, (1, 2, 1)), "concentration": np.array([[alpha - 0.5, alpha + 0.5]])}
+    dims = {}
+    for name, (view, values) in (noise or {}).items():
+        draws[name] = np.stack([np.stack([np.asarray(values) * 0.98, np.asarray(values) * 1.02])])
+        dims[name] = (f"{view}_source", *(("truth", "answer") if name == "confusion" else ()))
+    return to_datatree(draws, views=views, dims=dims, attrs=attrs)
+
+
+def scale(X, labels=Y):
+    """gamma, W and T of spherical clusters, by loops."""
+    n, d, names = len(X), X.shape[1], np.unique(labels)
+    W = sum(np.square(X[labels == k] - X[labels == k].mean(axis=0)).sum() for k in names) / (n - len(names))
+    return d / (2 * W), W, np.square(X - X.mean(axis=0)).sum() / (n - 1)
+
+
+def test_penalty_is_what_two_halves_of_a_cluster_cost(X):
+    est = bc.RDPMeans.from_posterior(tree(), X, divergence="euclidean")
+    gamma, W, T = scale(X)
+    cost = 0.0
+    for i in range(40):
+        n = (Y[i] == Y).sum()
+        cost += gammaln(n) - 2 * gammaln(n / 2) - np.log(1.5) + 1.5 * np.log(n * T / (4 * W))
+    assert est.penalty == pytest.approx(cost / 40 / gamma)
+    assert est.xi is None
+    assert est.init.tolist() == Y.tolist()
+
+
+def test_gamma_of_spherical_clusters_is_that_of_their_variance(rng):
+    """exp(-gamma |x - m|^2) has variance 1 / (2 gamma), so a link worth p and q is worth ln(p / (1 - q)) 2 sigma^2."""
+    y = np.repeat([0, 1], 2000)
+    X = 3.0 * rng.normal(size=(4000, 2)) + 50.0 * y[:, None]
+    links = bc.PairwiseConstraints.sample(y, size=10, seed=0)
+    est = bc.RDPMeans.from_posterior(
+        tree([links], {"p": ("links", [0.9]), "q": ("links", [0.8])}, y), X, divergence="euclidean"
+    )
+    expected = np.array([np.log(0.9 / 0.2), np.log(0.8 / 0.1)]) * 2 * 9.0
+    np.testing.assert_allclose(est.xi["links"][0], expected, rtol=0.1)
+
+
+def test_every_source_has_its_own_confidence(X):
+    links = bc.PairwiseConstraints.sample(Y, size=40, n_sources=2, seed=0)
+    triplets = bc.RelativeConstraints.sample(Y, size=30, n_sources=2, seed=0)
+    p, q, eps = [0.9, 0.7], [0.95, 0.6], [0.1, 0.4]
+    posterior = tree([links, triplets], {"p": ("links", p), "q": ("links", q), "noise": ("triplets", eps)})
+    est = bc.RDPMeans.from_posterior(posterior, X, divergence="euclidean")
+    gamma = scale(X)[0]
+    for s in range(2):
+        expected = np.log(p[s] / (1 - q[s])) / gamma, np.log(q[s] / (1 - p[s])) / gamma
+        assert est.xi["links"][s] == pytest.approx(expected)
+        assert est.xi["triplets"][s] == pytest.approx(np.log((1 - eps[s]) / (eps[s] / 2)) / gamma)
+    fitted = est.fit(X, constraints=[links, triplets])
+    np.testing.assert_allclose(fitted.xi_["links"], [est.xi["links"][0], est.xi["links"][1]])
+
+
+def test_a_confusion_matrix_gives_costs(X):
+    triplets = bc.RelativeConstraints.sample(Y, size=30, seed=0)
+    triplets = triplets.with_noise(bc.ConfusionNoise())
+    C = np.array([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2], [0.2, 0.2, 0.6]])
+    est = bc.RDPMeans.from_posterior(
+        tree([triplets], {"confusion": ("triplets", C[None])}), X, divergence="euclidean"
+    )
+    np.testing.assert_allclose(est.xi["triplets"][0], -np.log(C) / scale(X)[0])
+    assert est.fit(X, constraints=triplets).n_clusters_ == 3
+
+
+def test_sources_that_tell_nothing_are_left_aside(X):
+    links = bc.PairwiseConstraints.sample(Y, size=40, n_sources=2, seed=0)
+    posterior = tree([links], {"p": ("links", [0.9, 0.4]), "q": ("links", [0.9, 0.5])})
+    with pytest.warns(UserWarning, match=r"^source 1 of 'links' is as likely wrong as right in this posterior: it is left"):
+        est = bc.RDPMeans.from_posterior(posterior, X, divergence="euclidean")
+    assert est.xi["links"][1] == (0.0, 0.0)
+    assert min(est.xi["links"][0]) > 0
+    triplets = bc.RelativeConstraints.sample(Y, size=30, seed=0)
+    with pytest.warns(UserWarning, match=r"^source 0 of 'triplets'"):
+        est = bc.RDPMeans.from_posterior(tree([triplets], {"noise": ("triplets", [0.7])}), X, divergence="euclidean")
+    assert est.xi["triplets"] == {0: 0.0}
+
+
+def test_the_family_decides_the_divergence(X):
+    spherical = bc.RDPMeans.from_posterior(tree(settings={"family": "gaussian_spherical"}), X)
+    assert spherical.divergence == SquaredEuclidean()
+    full = bc.RDPMeans.from_posterior(tree(settings={"family": "gaussian"}), X).divergence
+    assert isinstance(full, Mahalanobis)
+    pooled = sum(np.cov(X[k == Y], rowvar=False) * ((k == Y).sum() - 1) for k in range(3)) / 37
+    np.testing.assert_allclose(full.covariance, pooled + 1e-3 * np.cov(X, rowvar=False, bias=True))
+
+
+def test_parameters_may_be_overruled(X):
+    est = bc.RDPMeans.from_posterior(tree(), X, divergence="euclidean", penalty=5.0, n_init=3, init=None)
+    assert (est.penalty, est.n_init, est.init) == (5.0, 3, None)
+
+
+@pytest.mark.parametrize(
+    ("posterior", "rows", "sentence"),
+    [
+        (tree(), 40, "the posterior does not say which family it is of: pass its divergence, or the fitted estimator."),
+        (
+            tree(settings={"family": "gaussian_spherical"}),
+            39,
+            "X has 39 items, but the posterior is about 40: pass the data that was clustered.",
+        ),
+        (
+            tree(labels=np.arange(40), settings={"family": "gaussian_spherical"}),
+            40,
+            "the point estimate has 40 clusters of 40 items without scatter within them, so the scale of the limit is not "
+            "known: set penalty and xi yourself.",
+        ),
+    ],
+)
+def test_what_a_posterior_cannot_tell(X, posterior, rows, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        bc.RDPMeans.from_posterior(posterior, X[:rows])
+
+
+def test_the_limit_agrees_with_the_sampler_on_data(rng):
+    """Two sources, one careful and one that guesses: the limit stays with the sampler, also when it searches afresh."""
+    data = bc.datasets.load("wine")
+    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    links = bc.PairwiseConstraints.sample(data.y, size=300, n_sources=2, flip=[0.05, 0.45], seed=0)
+    chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0, progress=False)
+    chains.fit(X, constraints=links)
+    est = bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links)
+    assert bc.metrics.adjusted_rand(est.labels_, chains.labels_) > 0.9
+    afresh = bc.RDPMeans.from_posterior(chains, X, n_init=20, random_state=0).fit(X, constraints=links)
+    assert bc.metrics.adjusted_rand(afresh.labels_, chains.labels_) > 0.9
+    careful, guessing = est.xi_["links"]
+    assert careful.min() > 4 * guessing.max()
+    assert bc.metrics.pairwise_f(est.labels_, data.y) > 0.9
