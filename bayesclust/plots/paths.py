@@ -23,6 +23,8 @@ RDP_MEANS, LEAST = "RDP-means", "the partition of least J found"
 UNITS = dict.fromkeys(("mahalanobis", "standardized"), "squared standard units")
 UNITS["euclidean"] = "squared units of the data"
 """Of J, for the divergences that are squared distances; others are in nats."""
+LEAST_BITS = 0.2
+"""Least range of an entropy that is shown."""
 ROOM = 0.08
 """Share of a panel's height that is left free above and below."""
 
@@ -87,7 +89,9 @@ def limit_path(path: xr.Dataset, axes: Sequence[Axes] | NDArray[np.object_] | No
         _levels(ax, path, name, better)
         ax.set_title(title, loc="left")
         ax.set_ylabel(unit)
-    panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
+    _widen(panels[2], 1.5)
+    _widen(panels[3], LEAST_BITS)
     _objective(panels[4], path, better)
     _between_draws(panels[5], path)
     for ax in panels:
@@ -131,6 +135,13 @@ def _levels(ax: Axes, path: xr.Dataset, name: str, better: bool) -> None:
             path.attrs[f"least_{name}"], color=VERMILION, linestyle=DASHES[2], linewidth=1.3, label=LEAST
         )
     ax.legend(frameon=False, fontsize="small")
+
+
+def _widen(ax: Axes, least: float) -> None:
+    """Show at least this range, so that next to nothing does not fill the panel."""
+    low, high = ax.get_ylim()
+    short = max(least - (high - low), 0.0) / 2
+    ax.set_ylim(low - short, high + short)
 
 
 def _objective(ax: Axes, path: xr.Dataset, better: bool) -> None:

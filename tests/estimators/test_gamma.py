@@ -1,5 +1,6 @@
 """TVClust at gamma, and the path of gammas to RDP-means."""
 
+import pickle
 import re
 from typing import NamedTuple
 
@@ -159,6 +160,15 @@ def test_answers_of_all_kinds_and_sources(data, links):
     np.testing.assert_allclose(draws["evidence_same"][0, 0], [10.0, 2.0])
     np.testing.assert_allclose(draws["evidence_different"][0, 0], [10.0, 4.0])
     np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
+
+
+@pytest.mark.parametrize("name", ["euclidean", "kl", "mahalanobis", "bernoulli", "categorical", "poisson"])
+def test_a_fit_survives_pickling(name, rng):
+    X = rng.integers(0, 2, size=(20, 3)).astype(float) + (name == "kl")
+    est = bc.TVClust(gamma=2.0, limit=bc.DPMeans(n_clusters=2, divergence=name), **SHORT).fit(X)
+    again = pickle.loads(pickle.dumps(est))
+    np.testing.assert_array_equal(again.predict_proba(X[:4]), est.predict_proba(X[:4]))
+    np.testing.assert_array_equal(again.limit_.labels_, est.limit_.labels_)
 
 
 @pytest.mark.parametrize("name", ["mahalanobis", "bernoulli", "categorical", "poisson"])

@@ -78,6 +78,15 @@ def test_one_gamma_is_a_path(path):
     bc.plots.limit_path(path.isel(gamma=[2]))[0].figure.canvas.draw()
 
 
+def test_next_to_nothing_does_not_fill_a_panel(path):
+    still = path.assign({name: path[name] * 1e-3 + 3.0 for name in ("n_clusters", "entropy")})
+    still.attrs |= {name: 3.0 for name in path.attrs if "n_clusters" in name or "entropy" in name}
+    panels = bc.plots.limit_path(still)
+    assert np.ptp(panels[2].get_ylim()) >= 1.5
+    assert np.ptp(panels[3].get_ylim()) >= 0.2
+    assert all(tick == round(tick) for tick in panels[2].get_yticks())
+
+
 def test_one_chain_is_compared_with_no_other(path):
     alone = bc.plots.limit_path(path.assign(vi_between=("gamma", np.full(5, np.nan))))[5]
     assert [line.get_label() for line in alone.lines] == ["of one chain"]

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -191,10 +192,8 @@ def _bind_at(divergence: Divergence) -> Any:
 
 def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> ScaledFamily:
     """Return the family whose limit the divergence is, at gamma and bound to points."""
-
-    def read(X: Any) -> FloatArray:
-        return divergence.points(X, least=1)
-
+    # a partial, unlike a function made here, can be pickled
+    read = partial(divergence.points, least=1)
     family: ScaledFamily = _bind_at(path_divergence(divergence))(divergence, points, gamma, read)
     return family
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +121,15 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 
 
+def _both_shares(points: Points) -> Points:
+    """Shares of zeros beside those of ones: (n, d) to (n, 2 d)."""
+    return np.stack([1.0 - points, points], axis=2).reshape(len(points), -1)
+
+
+def _read_both(read: ReadPoints, X: Any) -> Points:
+    return _both_shares(read(X))
+
+
 @dataclass(frozen=True)
 class ScaledColumns(ScaledFamily):
     """Dirichlet columns of gamma x pseudo-counts, whose base measures are uniform; there are no hyper-parameters.
@@ -146,11 +156,7 @@ class ScaledColumns(ScaledFamily):
     @classmethod
     def binary_at(cls, points: Points, gamma: float, read: ReadPoints) -> ScaledColumns:
         """Bind to shares of ones, shape (n, d)."""
-
-        def pairs(shares: Points) -> Points:
-            return np.stack([1.0 - shares, shares], axis=2).reshape(len(shares), -1)
-
-        return cls.at(pairs(points), gamma, lambda X: pairs(read(X)), np.full(points.shape[1], 2))
+        return cls.at(_both_shares(points), gamma, partial(_read_both, read), np.full(points.shape[1], 2))
 
     @property
     def first(self) -> NDArray[np.int64]:
