@@ -23,7 +23,7 @@ PRECISION = 4.0
 PENALTY = 2.0**-6
 """Where there are none."""
 ALMOST_ONE = float(np.nextafter(1.0, 0.0))
-CELLS, FEWEST_STARTS, MOST_STARTS = 4e6, 8, 24
+CELLS, FEWEST_STARTS, MOST_STARTS = 4e6, 6, 24
 
 
 def with_noise(views: Sequence[View], noise: Any) -> list[View]:

@@ -70,7 +70,7 @@ class DCRC(ConstrainedClusterer):
         Bring columns to mean 0 and standard deviation 1 first, as in the paper.
     n_init : int or None, default None
         Starts: the paper's, k-means with a logistic classifier of its clusters, then classifiers of random seeds. After
-        nine iterations the two highest bounds go on to the end. None: 8 to 24, fewer for larger data.
+        nine iterations the two highest bounds go on to the end. None: 6 to 24, fewer for larger data.
     max_iter : int, default 100
         Most EM iterations.
     tol : float, default 1e-4

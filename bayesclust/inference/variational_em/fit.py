@@ -11,12 +11,13 @@ from numpy.random import Generator
 from threadpoolctl import threadpool_limits
 
 from bayesclust.constraints.base import View
+from bayesclust.inference.limits.confidence import rows_of
 from bayesclust.inference.limits.hard_dcrc import FALLING_EPS, IMPOSSIBLE, agreement_table
 from bayesclust.inference.variational_em.settings import EMSettings
 from bayesclust.inference.variational_em.starts import start_weights
 from bayesclust.inference.variational_em.task import Ascent, NamedAnswers
 from bayesclust.inference.variational_em.weights import WeightObjective, log_softmax
-from bayesclust.typing import Counts, FloatArray
+from bayesclust.typing import Counts, FloatArray, IntArray
 
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
 """How a start is brought up: EM iterations, L-BFGS iterations in each, and the weight of answers in general and of "dnk".
@@ -25,8 +26,8 @@ STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0
 that comes. Left out first, then raised with all other answers together, it led to higher bounds (balance, letters: by .05
 to .2 nats per answer) than as many iterations at full weight.
 """
-ROUGH_FREE = 2000
-"""Starts are compared on at most so many of the items that no answer names."""
+ROUGH_ANSWERS, ROUGH_FREE = 5000, 2000
+"""Starts are compared on at most so many answers, and so many of the items that none of these names."""
 
 
 @dataclass(frozen=True)
@@ -85,23 +86,28 @@ def fit_em(
     EMFit
     """
     answers = NamedAnswers(views, len(points))
-    order = np.append(answers.items, np.setdiff1d(np.arange(len(points)), answers.items))
-    features = np.column_stack([points, np.ones(len(points))])[order]
+    features, order = _design(points, answers)
     whole = _objective(features, answers, settings)
-    n_rough = len(answers.items) + ROUGH_FREE
-    some = features if len(features) <= n_rough else _thinned(features, len(answers.items), rng)
-    rough = _objective(some, answers, settings)
     tables = _tables(answers, binding, settings.literal)
+    few, some = answers, features
+    if answers.n_answers > ROUGH_ANSWERS:
+        few = NamedAnswers(_thinned_views(views, rng), len(points))
+        some = _design(points, few)[0]
+    if len(some) > len(few.items) + ROUGH_FREE:
+        some = _thinned(some, len(few.items), rng)
+    rough, first = _objective(some, few, settings), _tables(few, binding, settings.literal)[0]
 
     def begin(W: FloatArray) -> Ascent:
-        ascent = Ascent(answers, rough, settings, W, tables[0])
-        for iterations, steps, weight, unsure in STAGES if tables[0] is not None else STAGES[-1:]:
-            table = tables[0] if tables[0] is None else tables[0] * np.where(answers.unsure, unsure, weight)[:, None]
+        ascent = Ascent(few, rough, settings, W, first)
+        for iterations, steps, weight, unsure in STAGES if first is not None else STAGES[-1:]:
+            table = first if first is None else first * np.where(few.unsure, unsure, weight)[:, None]
             ascent.turn_to(rough, table)
             ascent.run(iterations, steps)
         return ascent
 
     def finish(ascent: Ascent) -> tuple[Ascent, bool]:
+        if few is not answers:
+            ascent = Ascent(answers, whole, settings, ascent.W)
         converged = False
         for table in tables:
             ascent.turn_to(whole, table)
@@ -130,6 +136,18 @@ def _objective(features: FloatArray, answers: NamedAnswers, settings: EMSettings
     return WeightObjective(
         features, len(answers.items), m * settings.penalty, entropies, entropies if settings.balance else 0.0
     )
+
+
+def _design(points: FloatArray, answers: NamedAnswers) -> tuple[FloatArray, IntArray]:
+    """Features with a column of ones, named items first, and the items in that order."""
+    order = np.append(answers.items, np.setdiff1d(np.arange(len(points)), answers.items))
+    return np.column_stack([points, np.ones(len(points))])[order], order
+
+
+def _thinned_views(views: Sequence[View], rng: Generator) -> list[View]:
+    """Some of the answers, drawn at random."""
+    share = ROUGH_ANSWERS / sum(map(len, views))
+    return [rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in views]
 
 
 def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:

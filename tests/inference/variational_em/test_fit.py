@@ -7,6 +7,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.inference.variational_em import EMSettings, fit_em
+from bayesclust.inference.variational_em import fit as search
 
 SETTINGS = EMSettings(penalty=0.02, starts=4)
 
@@ -40,6 +41,16 @@ def test_threads_do_not_change_the_result(problem):
     alone, many = (fit_em(X, views, 3, replace(SETTINGS, n_jobs=j), np.random.default_rng(0)) for j in (1, 4))
     np.testing.assert_array_equal(alone.W, many.W)
     np.testing.assert_array_equal(alone.path, many.path)
+
+
+def test_starts_may_hear_a_part_of_the_answers(problem, monkeypatch):
+    X, y, views = problem
+    monkeypatch.setattr(search, "ROUGH_ANSWERS", 40)
+    monkeypatch.setattr(search, "ROUGH_FREE", 5)
+    fit = fit_em(X, views, 3, SETTINGS, np.random.default_rng(0))
+    assert bc.metrics.adjusted_rand(fit.q.argmax(axis=1), y) > 0.9
+    assert sum(count.sum() for count in fit.counts) == pytest.approx(60 + len(views[1]))
+    assert (np.diff(fit.path) >= -1e-9).all()
 
 
 def test_free_items_follow_the_classifier(problem):
