@@ -116,8 +116,12 @@ def fit_em(
 
     with threadpool_limits(limits=1):
         weights = start_weights(features, n_clusters, settings.starts, rng)
-        ascents = sorted(_side_by_side(begin, weights, settings.n_jobs), key=lambda ascent: -ascent.path[-1])
-        found = _side_by_side(finish, ascents[: settings.kept], settings.n_jobs)
+        ascents = _highest(_side_by_side(begin, weights, settings.n_jobs), settings.kept)
+        if few is not answers:
+            # with a part of the answers to the end, which is cheap: with all of them little is left to do
+            _side_by_side(lambda ascent: ascent.run(settings.max_iter), ascents, settings.n_jobs)
+            ascents = _highest(ascents, 1)
+        found = _side_by_side(finish, ascents, settings.n_jobs)
         best, converged = max(found, key=lambda pair: pair[0].path[-1])
         if settings.balance and settings.proportions and answers.n_answers:
             # once: learned again from what follows, sizes reinforce themselves, and small clusters fade
@@ -177,6 +181,10 @@ def _shares(q: FloatArray) -> FloatArray:
 
 def _no_counts(views: Sequence[View]) -> list[Counts]:
     return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in views]
+
+
+def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
+    return sorted(ascents, key=lambda ascent: -ascent.path[-1])[:number]
 
 
 def _side_by_side[A, B](function: Callable[[A], B], arguments: Sequence[A], n_jobs: int) -> list[B]:
