@@ -222,7 +222,7 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
             for _ in range(40):
                 assert process.stdout.readline() == "sweep\n"
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=60)
+            output, _ = process.communicate(timeout=300)
         finally:
             process.kill()
     assert process.returncode == 0
