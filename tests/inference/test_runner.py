@@ -190,7 +190,10 @@ def test_an_interrupt_before_any_draw_is_an_interrupt(monkeypatch):
 
 
 SCRIPT = r"""
-import sys, time, warnings
+import signal, sys, time, warnings
+
+# a shell starts what it puts in the background deaf to Ctrl-C
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from bayesclust.inference.runner import Schedule, run_chains
 
