@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 import bayesclust as bc
+from bayesclust.experiments.reproduce.sources import standardised
 
 __all__ = ["Run", "main", "run", "table"]
 
@@ -70,12 +71,10 @@ def run(data: str, fraction: float, seed: int, num_samples: int, moves: bc.Moves
     Run
     """
     items = bc.datasets.load(data)
-    spread = items.X.std(axis=0)
-    X = (items.X - items.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     links = bc.PairwiseConstraints.sample(items.y, fraction=fraction, flip=FLIP, seed=seed)
     est = bc.TVClust(num_samples=num_samples, moves=moves, random_state=seed, progress=False)
     wall, processor = time.perf_counter(), time.process_time()
-    est.fit(X, constraints=links)
+    est.fit(standardised(items.X), constraints=links)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     followed = bc.diagnose(est, seed=seed).table
     moving = followed[followed["state"] != "constant"]

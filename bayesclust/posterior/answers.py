@@ -9,50 +9,61 @@ import numpy as np
 
 from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
-from bayesclust.typing import FloatArray
+from bayesclust.typing import CodeArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
     from bayesclust.constraints.dataset import StoredView
-    from bayesclust.posterior.labels import Labels
 
-__all__ = ["answer_log_likelihood", "log_likelihoods", "source_reliability"]
+__all__ = ["answer_log_likelihood", "confusions", "log_likelihoods", "source_reliability"]
 
 # confusion matrices follow from the parameters alone, whatever the priors were
 MODELS: tuple[NoiseModel, ...] = (LinkNoise(), UniformNoise(), ConfusionNoise())
 INTERVAL = (0.05, 0.95)
 
 
-def log_likelihoods(view: StoredView, z: Labels, draws: xr.Dataset, chain: int, first: int, last: int) -> FloatArray:
-    """Return the log probability of each answer under some draws of one chain.
+def confusions(view: StoredView, draws: xr.Dataset) -> FloatArray:
+    """Return the confusion matrix of each draw and source.
 
     Parameters
     ----------
     view : StoredView
-    z : (chain, draw, n) array of int
     draws : Dataset
         The group posterior.
-    chain, first, last : int
-        Draws first to last of this chain.
 
     Returns
     -------
-    (last - first, m) array of float
+    (chain, draw, source, truth, answer) array of float
+
+    Raises
+    ------
+    ValueError
+        If the draws hold no noise parameters of this view.
+    """
+    model = next(model for model in MODELS if model.kind == view.kind and set(model.parameters) == set(view.parameters))
+    return model.confusion(_noise(view, draws))
+
+
+def log_likelihoods(view: StoredView, truths: CodeArray, confusion: FloatArray) -> FloatArray:
+    """Return the log probability of each answer under some draws.
+
+    Parameters
+    ----------
+    view : StoredView
+    truths : (draws, m) array of int
+        What a faultless source would answer.
+    confusion : (draws, source, truth, answer) array of float
+
+    Returns
+    -------
+    (draws, m) array of float
         log p(answer | z, noise); -708 stands for a probability of zero.
     """
-    confusion = _confusion(view, draws, chain, first, last)
-    truths = view.truths(z[chain, first:last])
-    draw = np.arange(last - first)[:, None]
+    draw = np.arange(len(truths))[:, None]
     likelihood: FloatArray = confusion[draw, view.source, truths, view.answers]
     return np.log(np.maximum(likelihood, np.finfo(np.float64).tiny))
-
-
-def _confusion(view: StoredView, draws: xr.Dataset, chain: int, first: int, last: int) -> FloatArray:
-    """p(answer | truth) of each draw and source, (draws, S, truth, answer)."""
-    model = next(model for model in MODELS if model.kind == view.kind and set(model.parameters) == set(view.parameters))
-    return model.confusion({own: values[chain, first:last] for own, values in _noise(view, draws).items()})
 
 
 def _noise(view: StoredView, draws: xr.Dataset) -> dict[str, FloatArray]:
@@ -100,10 +111,10 @@ def answer_log_likelihood(posterior: Any) -> xr.DataTree:
     import xarray as xr
 
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
-    chains, number, _ = z.shape
     variables = {}
     for view in stored_views(posterior):
-        values = np.stack([log_likelihoods(view, z, draws, c, 0, number) for c in range(chains)])
+        chains = zip(z, confusions(view, draws), strict=True)
+        values = np.stack([log_likelihoods(view, view.truths(labels), confusion) for labels, confusion in chains])
         variables[view.name] = (("chain", "draw", f"{view.name}_answer_id"), values)
     tree: xr.DataTree = getattr(posterior, "posterior_", posterior).copy()
     coords = {name: draws[name] for name in ("chain", "draw") if name in draws.coords}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.posterior.answers import log_likelihoods
+from bayesclust.posterior.answers import confusions, log_likelihoods
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
 from bayesclust.typing import FloatArray
 
@@ -79,7 +79,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
 def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     import pandas as pd
 
-    shares, error = _shares(view, z)
+    kept = all(name in draws for name in view.parameters.values())
+    tally = _tally(view, z, confusions(view, draws) if kept else None)
     words = np.array(view.vocabulary)
     columns: dict[str, Any] = {"view": view.name}
     columns |= {name: view.items[:, column] for column, name in enumerate("ijk"[: view.items.shape[1]])}
@@ -88,11 +89,11 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
         frame["k"] = frame["k"].astype("Int64")
     frame["answer"] = words[view.answers]
     frame["source"] = view.source
-    frame["credibility"] = shares[np.arange(len(view)), view.answers]
-    frame["mcse"] = error
-    frame["likely"] = words[shares.argmax(axis=1)]
-    if all(name in draws for name in view.parameters.values()):
-        frame["without"], frame["log_score"] = _left_out(view, z, draws)
+    frame["credibility"] = tally.shares[np.arange(len(view)), view.answers]
+    frame["mcse"] = tally.error
+    frame["likely"] = words[tally.shares.argmax(axis=1)]
+    if tally.left_out is not None:
+        frame["without"], frame["log_score"] = tally.left_out
     return frame
 
 
@@ -103,26 +104,41 @@ def _batches(z: Labels) -> Iterator[tuple[int, int, int]]:
     yield from ((c, first, last) for c in range(chains) for first, last in pairwise(edges))
 
 
-def _left_out(view: StoredView, z: Labels, draws: xr.Dataset) -> tuple[FloatArray, FloatArray]:
-    """What the rest says about each answer: the probability that it is right, and that it is given (log)."""
+class _Tally(NamedTuple):
+    """What the draws say of the answers of a view.
+
+    Attributes
+    ----------
+    shares : (m, answers) array
+        Posterior probability of each true answer.
+    error : (m,) array
+        Standard error of that of the answer given.
+    left_out : two (m,) arrays, or None where the noise was not kept
+        What the rest says of each answer: the probability that it is right, and that it is given (log).
+    """
+
+    shares: FloatArray
+    error: FloatArray
+    left_out: tuple[FloatArray, FloatArray] | None
+
+
+def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
+    """Go once through the draws, with the confusion matrix of each of them if it was kept."""
+    shares, means = np.zeros((len(view), view.n_answers)), []
     weight, weight_right = np.full((2, len(view)), -np.inf)
     for c, first, last in _batches(z):
-        log_weight = -log_likelihoods(view, z, draws, c, first, last)
-        right = view.truths(z[c, first:last]) == view.answers
-        weight = np.logaddexp(weight, np.logaddexp.reduce(log_weight))
-        weight_right = np.logaddexp(weight_right, np.logaddexp.reduce(np.where(right, log_weight, -np.inf)))
-    return np.exp(weight_right - weight), np.log(z.shape[0] * z.shape[1]) - weight
-
-
-def _shares(view: StoredView, z: Labels) -> tuple[FloatArray, FloatArray]:
-    """Posterior probability of each true answer (m, answers), and the standard error of that of the given one (m,)."""
-    shares, means = np.zeros((len(view), view.n_answers)), []
-    for c, first, last in _batches(z):
         truths = view.truths(z[c, first:last])
+        right = truths == view.answers
         for answer in range(view.n_answers):
             shares[:, answer] += (truths == answer).sum(axis=0)
-        means.append((truths == view.answers).mean(axis=0))
+        means.append(right.mean(axis=0))
+        if confusion is not None:
+            log_weight = -log_likelihoods(view, truths, confusion[c, first:last])
+            weight = np.logaddexp(weight, np.logaddexp.reduce(log_weight))
+            weight_right = np.logaddexp(weight_right, np.logaddexp.reduce(np.where(right, log_weight, -np.inf)))
     error = np.full(len(view), np.nan)
     if len(means) > 1:
         error = np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
-    return shares / (z.shape[0] * z.shape[1]), error
+    number = z.shape[0] * z.shape[1]
+    left_out = None if confusion is None else (np.exp(weight_right - weight), np.log(number) - weight)
+    return _Tally(shares / number, error, left_out)
