@@ -83,7 +83,7 @@ def run(settings: argparse.Namespace) -> int:
     int
         Exit code.
     """
-    from bayesclust.experiments.reproduce import METHODS, Plan, reproduce
+    from bayesclust.experiments.reproduce.tvclust import METHODS, Plan, reproduce
 
     if settings.list:
         for name, method in METHODS.items():

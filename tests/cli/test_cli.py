@@ -10,8 +10,9 @@ import pytest
 
 import bayesclust as bc
 from bayesclust import cli
-from bayesclust.experiments import reproduce as experiments
-from bayesclust.experiments.reproduce import cells
+from bayesclust.experiments.reproduce import tvclust as experiments
+from bayesclust.experiments.reproduce.cells import load
+from bayesclust.experiments.reproduce.tvclust.cells import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ["reproduce", "tvclust", "--quick", "--methods", "kmeans", "rdp-means-released", "--data", "iris", "--no-progress"]
@@ -108,7 +109,7 @@ def test_a_small_run_from_start_to_files(capsys, tmp_path):
     assert cli.main(arguments) == 0
     out, error = capsys.readouterr()
     assert "cell/s" not in error
-    frame = cells.load(tmp_path / "out" / "cells.csv")
+    frame = load(tmp_path / "out" / "cells.csv", KINDS)
     # k-means: k + 1, k, k - 1; the released settings: two samplings and two p, and two more deviations
     assert frame.groupby("method").size().to_dict() == {"kmeans": 3, "rdp-means-released": 6}
     clean = frame[(frame.method == "rdp-means-released") & (frame.accuracy == 1) & (frame.deviation == 0)]

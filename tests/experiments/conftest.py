@@ -6,7 +6,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import COLUMNS
+from bayesclust.experiments.reproduce.tvclust.cells import KINDS
 
 # items, columns and classes of the sets whose files come with an extra
 SIZES = {"ecoli": (336, 7, 8), "glass": (214, 9, 6), "glass_with_id": (214, 10, 6)}
@@ -56,7 +56,7 @@ def scored():
                 }
                 for cell, f in zip(cells, scores, strict=True)
             ],
-            columns=list(COLUMNS),
+            columns=list(KINDS),
         )
 
     return rows

@@ -1,10 +1,6 @@
-"""The experiments of the TVClust paper, section 5: its tables and figures from our own runs, with the paper's beside them.
+"""The experiments of papers: their tables and figures from our own runs, with the printed numbers beside them.
 
-Run as ``bayesclust reproduce tvclust``. Labels simulate answers and score partitions; no method sees them.
+Each paper is a package here, with a `Plan`, its `METHODS` and ``reproduce(plan, folder)``. They share the file of cells
+(`cells`), the loop that fills it (`run`), the data (`sources`) and how figures are saved (`drawing`). Labels simulate
+answers and score partitions; no method sees them.
 """
-
-from bayesclust.experiments.reproduce.methods import METHODS
-from bayesclust.experiments.reproduce.plans import FIGURES, TABLES, Plan
-from bayesclust.experiments.reproduce.run import reproduce, write
-
-__all__ = ["FIGURES", "METHODS", "TABLES", "Plan", "reproduce", "write"]

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesclust.experiments.reproduce import Plan, figures, paper, sources
-from bayesclust.experiments.reproduce.cells import COLUMNS
-from bayesclust.experiments.reproduce.drawn_tables import by_data, by_noise
-from bayesclust.experiments.reproduce.methods import METHODS
-from bayesclust.experiments.reproduce.styles import styles, title
-from bayesclust.experiments.reproduce.tables import tables
+from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.tvclust import Plan, figures, paper
+from bayesclust.experiments.reproduce.tvclust.cells import KINDS
+from bayesclust.experiments.reproduce.tvclust.drawn_tables import by_data, by_noise
+from bayesclust.experiments.reproduce.tvclust.methods import METHODS
+from bayesclust.experiments.reproduce.tvclust.styles import styles, title
+from bayesclust.experiments.reproduce.tvclust.tables import tables
 
 PLAN = Plan(methods=("kmeans", "rdp-means", "rdp-means-k"), data=("iris", "glass", "glass_with_id"), trials=2)
 
@@ -87,7 +88,7 @@ def test_tables_are_drawn_with_the_papers_numbers():
 
 def _all_one_half(plan):
     scores = {"f": 0.5, "rand": 0.5, "nmi": 0.5, "clusters": 3, "seconds": 1.0, "labels": ""}
-    return pd.DataFrame([{**cell._asdict(), **scores} for cell in plan.cells()], columns=list(COLUMNS))
+    return pd.DataFrame([{**cell._asdict(), **scores} for cell in plan.cells()], columns=list(KINDS))
 
 
 def test_nothing_done_is_nothing_drawn(frame, tmp_path):

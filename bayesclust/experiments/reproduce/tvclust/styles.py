@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bayesclust.experiments.reproduce.methods import EVERY_METHOD
+from bayesclust.experiments.reproduce.tvclust.methods import EVERY_METHOD
 from bayesclust.plots._style import BLUE, DASHES, GREY, VERMILION
 
 __all__ = ["row_style", "styles", "title"]

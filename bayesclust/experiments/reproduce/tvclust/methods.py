@@ -13,7 +13,7 @@ from typing import Any
 
 import bayesclust as bc
 from bayesclust.experiments.baselines import Baseline, dp_means, itml, k_means, lcvqe
-from bayesclust.experiments.reproduce.released import ReleasedRDPMeans
+from bayesclust.experiments.reproduce.tvclust.released import ReleasedRDPMeans
 from bayesclust.typing import FloatArray, IntArray
 
 __all__ = ["COUNT_METHODS", "EVERY_METHOD", "METHODS", "Method"]

@@ -10,8 +10,8 @@ from typing import Any, Self
 from bayesclust.checks import check_int
 from bayesclust.constraints._checks import number_between
 from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import ORDERED, UNANSWERED, UNORDERED, Cell
-from bayesclust.experiments.reproduce.methods import COUNT_METHODS, EVERY_METHOD, METHODS
+from bayesclust.experiments.reproduce.tvclust.cells import ORDERED, UNANSWERED, UNORDERED, Cell
+from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, EVERY_METHOD, METHODS
 
 __all__ = ["ACCURACIES", "FIGURES", "FRACTIONS", "TABLES", "Plan"]
 

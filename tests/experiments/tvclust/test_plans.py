@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from bayesclust.experiments.reproduce import Plan, sources
-from bayesclust.experiments.reproduce.methods import COUNT_METHODS, METHODS
+from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.tvclust import Plan
+from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, METHODS
 
 
 def test_the_grid_is_the_papers():

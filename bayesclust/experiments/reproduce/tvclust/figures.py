@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesclust.experiments.reproduce import paper, sources
-from bayesclust.experiments.reproduce.cells import ORDERED
-from bayesclust.experiments.reproduce.drawn_tables import by_data, by_noise
-from bayesclust.experiments.reproduce.methods import COUNT_METHODS
-from bayesclust.experiments.reproduce.plans import DEVIATION_FRACTION, SHAPE_FRACTION, Plan
-from bayesclust.experiments.reproduce.styles import styles, title
-from bayesclust.experiments.reproduce.tables import rows_of
+from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.drawing import save
+from bayesclust.experiments.reproduce.tvclust import paper
+from bayesclust.experiments.reproduce.tvclust.cells import ORDERED
+from bayesclust.experiments.reproduce.tvclust.drawn_tables import by_data, by_noise
+from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS
+from bayesclust.experiments.reproduce.tvclust.plans import DEVIATION_FRACTION, SHAPE_FRACTION, Plan
+from bayesclust.experiments.reproduce.tvclust.styles import styles, title
+from bayesclust.experiments.reproduce.tvclust.tables import rows_of
 from bayesclust.plots._style import GREY, PALETTE, counted
 from bayesclust.typing import IntArray
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["draw", "in_colours_of"]
-
-LOOK: Any = {"svg.hashsalt": "bayesclust", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
 def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
@@ -45,10 +45,6 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
     list of pathlib.Path
         What was written.
     """
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    mpl.use("Agg")  # files only, wherever this runs
     figures: dict[str, tuple[bool, Callable[[], Figure | None]]] = {
         "table1": (1 in plan.tables, lambda: by_data(entries, plan)),
         "table3": (3 in plan.tables, lambda: by_noise(entries, plan)),
@@ -56,16 +52,7 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
         "figure3": (3 in plan.figures, lambda: deviations(frame, plan)),
         "figure4": (4 in plan.figures, lambda: rates(frame, plan)),
     }
-    written = []
-    with mpl.rc_context(LOOK):
-        for name, (wanted, make) in figures.items():
-            figure = make() if wanted else None
-            if figure is not None:
-                for ending, metadata in (("png", None), ("svg", {"Date": None})):
-                    written.append(folder / f"{name}.{ending}")
-                    figure.savefig(written[-1], dpi=150, metadata=metadata)
-                plt.close(figure)
-    return written
+    return save({name: make for name, (wanted, make) in figures.items() if wanted}, folder)
 
 
 def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import ORDERED, UNORDERED
-from bayesclust.experiments.reproduce.methods import EVERY_METHOD
-from bayesclust.experiments.reproduce.plans import TABLE_4_FRACTION, Plan
+from bayesclust.experiments.reproduce.tvclust.cells import ORDERED, UNORDERED
+from bayesclust.experiments.reproduce.tvclust.methods import EVERY_METHOD
+from bayesclust.experiments.reproduce.tvclust.plans import TABLE_4_FRACTION, Plan
 from bayesclust.plots._style import counted
 
 __all__ = ["report"]
@@ -41,7 +41,7 @@ def report(entries: pd.DataFrame, plan: Plan) -> str:
     Parameters
     ----------
     entries : DataFrame
-        From `bayesclust.experiments.reproduce.tables.tables`.
+        From `bayesclust.experiments.reproduce.tvclust.tables.tables`.
     plan : Plan
 
     Returns

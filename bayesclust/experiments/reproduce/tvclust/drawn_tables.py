@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from bayesclust.experiments.reproduce import paper, sources
-from bayesclust.experiments.reproduce.cells import ORDERED, UNORDERED
-from bayesclust.experiments.reproduce.plans import Plan
-from bayesclust.experiments.reproduce.styles import row_style, styles, title
-from bayesclust.experiments.reproduce.tables import MEAN, MEAN_WITH_ID
+from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.tvclust import paper
+from bayesclust.experiments.reproduce.tvclust.cells import ORDERED, UNORDERED
+from bayesclust.experiments.reproduce.tvclust.plans import Plan
+from bayesclust.experiments.reproduce.tvclust.styles import row_style, styles, title
+from bayesclust.experiments.reproduce.tvclust.tables import MEAN, MEAN_WITH_ID
 from bayesclust.plots._style import GREY
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def by_data(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     Parameters
     ----------
     entries : DataFrame
-        From `bayesclust.experiments.reproduce.tables.tables`.
+        From `bayesclust.experiments.reproduce.tvclust.tables.tables`.
     plan : Plan
 
     Returns
@@ -83,7 +84,7 @@ def by_noise(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     Parameters
     ----------
     entries : DataFrame
-        From `bayesclust.experiments.reproduce.tables.tables`.
+        From `bayesclust.experiments.reproduce.tvclust.tables.tables`.
     plan : Plan
 
     Returns

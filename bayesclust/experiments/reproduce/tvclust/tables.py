@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesclust.experiments.reproduce import paper, sources
-from bayesclust.experiments.reproduce.cells import ORDERED, UNANSWERED
-from bayesclust.experiments.reproduce.methods import COUNT_METHODS, EVERY_METHOD
-from bayesclust.experiments.reproduce.plans import ACCURACIES, FRACTIONS, TABLE_4_FRACTION, Plan
+from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.tvclust import paper
+from bayesclust.experiments.reproduce.tvclust.cells import ORDERED, UNANSWERED
+from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, EVERY_METHOD
+from bayesclust.experiments.reproduce.tvclust.plans import ACCURACIES, FRACTIONS, TABLE_4_FRACTION, Plan
 
 __all__ = ["MEAN", "MEAN_WITH_ID", "rows_of", "tables"]
 

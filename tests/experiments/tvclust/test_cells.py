@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import Plan, cells, plans, reproduce, run, sources
-from bayesclust.experiments.reproduce.cells import Cell
-from bayesclust.experiments.reproduce.methods import METHODS, Method
+from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.cells import load, run_all
+from bayesclust.experiments.reproduce.tvclust import Plan, cells, plans, reproduce, run
+from bayesclust.experiments.reproduce.tvclust.cells import Cell
+from bayesclust.experiments.reproduce.tvclust.methods import METHODS, Method
 
 CELL = Cell(3, "one", "iris", "ordered", 0.03, 0.9, 0, 2)
 
@@ -33,9 +35,9 @@ def halves(monkeypatch):
     known = {"one": Method("One", one), "other": Method("Other", other, told=True, answers=False, raw=True)}
     for module in (plans, run):
         monkeypatch.setattr(module, "EVERY_METHOD", known)
-    monkeypatch.setattr("bayesclust.experiments.reproduce.tables.EVERY_METHOD", known)
-    monkeypatch.setattr("bayesclust.experiments.reproduce.reports.EVERY_METHOD", known)
-    monkeypatch.setattr("bayesclust.experiments.reproduce.styles.EVERY_METHOD", known)
+    monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.tables.EVERY_METHOD", known)
+    monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.reports.EVERY_METHOD", known)
+    monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.styles.EVERY_METHOD", known)
     return one, other
 
 
@@ -92,7 +94,7 @@ def test_methods_are_given_what_their_entry_says(halves, tmp_path):
 
 
 def without_seconds(path):
-    return cells.load(path / "cells.csv").drop(columns="seconds")
+    return load(path / "cells.csv", cells.KINDS).drop(columns="seconds")
 
 
 def test_a_kill_loses_at_most_the_cell_it_falls_in(halves, tmp_path):
@@ -104,7 +106,7 @@ def test_a_kill_loses_at_most_the_cell_it_falls_in(halves, tmp_path):
     text = (tmp_path / "whole" / "cells.csv").read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     path.write_text("".join(lines[:-3]) + lines[-3][:20], encoding="utf-8")
-    assert len(cells.load(path)) == 17
+    assert len(load(path, cells.KINDS)) == 17
     reproduce(small(), path.parent, progress=False)
     assert (len(one.seen), len(other.seen)) == (before[0], before[1] + 3)
     assert without_seconds(path.parent).equals(without_seconds(tmp_path / "whole"))
@@ -120,7 +122,7 @@ def test_an_interrupt_writes_the_tables_and_the_same_call_goes_on(halves, tmp_pa
     with pytest.raises(KeyboardInterrupt) as interrupt:
         reproduce(small(), tmp_path / "cut", progress=False)
     assert interrupt.value.__notes__ == ["5 of 20 cells are done and kept: the same command goes on."]
-    assert len(cells.load(tmp_path / "cut" / "cells.csv")) == 5
+    assert len(load(tmp_path / "cut" / "cells.csv", cells.KINDS)) == 5
     assert (tmp_path / "cut" / "tables.md").exists()
     one.stop = None
     reproduce(small(), tmp_path / "cut", progress=False)
@@ -167,7 +169,7 @@ def test_an_error_names_its_cell(tmp_path):
         raise ValueError("no.")
 
     with pytest.raises(ValueError, match=r"^no\.") as error:
-        list(cells.run_all([CELL], {"one": Method("One", fails)}, tmp_path / "cells.csv"))
+        list(run_all([CELL], lambda cell: cells.run(cell, Method("One", fails)), tmp_path / "cells.csv", cells.KINDS))
     assert "data='iris'" in error.value.__notes__[0]
     assert "the same command goes on" in error.value.__notes__[0]
 
@@ -176,7 +178,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "cells.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"cells\.csv is no file of cells: its columns are a, b; name another folder\.$"):
-        cells.load(path)
+        load(path, cells.KINDS)
 
 
 def test_scores_are_those_of_the_labels():
