@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bayesclust import constraints, datasets, estimators, inference, information, metrics, models, plots, posterior
+    from bayesclust.comparison import agreement, compare
     from bayesclust.constraints import (
         ConfusionNoise,
         LinkNoise,
@@ -51,8 +52,10 @@ __all__ = [
     "UniformNoise",
     "VariationalSettings",
     "__version__",
+    "agreement",
     "answer_log_likelihood",
     "answer_sites",
+    "compare",
     "constraint_credibility",
     "constraints",
     "credible_ball",
@@ -90,8 +93,10 @@ _HOME = {
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",
+    "agreement": "bayesclust.comparison",
     "answer_log_likelihood": "bayesclust.posterior",
     "answer_sites": "bayesclust.models",
+    "compare": "bayesclust.comparison",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",
     "credible_ball": "bayesclust.posterior",

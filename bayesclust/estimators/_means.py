@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_choice, check_int, check_positive, check_random_state
 from bayesclust.constraints.base import View
+from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators.base import ConstrainedClusterer
-from bayesclust.inference.limits.answers import Graph
+from bayesclust.inference.limits.answers import Graph, Xi
 from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.inference.limits.penalty import penalties
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
 from bayesclust.inference.limits.search import search
 from bayesclust.models.families import Family
 from bayesclust.posterior.partition import point_estimate
@@ -48,6 +49,8 @@ class MeansClusterer(ConstrainedClusterer):
     n_init: int
     max_iter: int
     random_state: int | Generator | None
+    _problem: Problem
+    _xi: Xi
 
     def _check_settings(self) -> tuple[Divergence, Generator]:
         """The divergence, not yet bound to data, and the generator."""
@@ -89,7 +92,7 @@ class MeansClusterer(ConstrainedClusterer):
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} passes: allow more passes.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.labels_: IntArray = solution.labels
         self.cluster_centers_: FloatArray = divergence.shown(solution.centers)
@@ -99,7 +102,39 @@ class MeansClusterer(ConstrainedClusterer):
         self.penalty_ = penalty
         self.n_iter_ = len(solution.path)
         self._divergence, self._centers = divergence, solution.centers
+        self._problem, self._xi = problem, solution.xi
         return solution
+
+    def objective(self, labels: ArrayLike) -> float:
+        """Return J of any partition of the items, at `penalty_` and `xi_` and with the best centres, the clusters' means.
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n,)
+            One label for each item that was clustered.
+
+        Returns
+        -------
+        float
+            `objective_` for `labels_`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called.
+        ValueError, TypeError
+            If it is not one whole number per item.
+
+        Examples
+        --------
+        >>> import bayesclust as bc
+        >>> est = bc.DPMeans(penalty=30.0).fit([[0.0], [2.0], [10.0], [12.0]])
+        >>> est.objective([0, 0, 1, 1]), est.objective([0, 0, 0, 0])
+        (64.0, 134.0)
+        """
+        check_is_fitted(self)
+        numbers, centers = means(self._problem.points, check_partition(labels, len(self._problem.points)))
+        return objective(self._problem, numbers, centers, self._xi)
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the nearest cluster of each item, answers left aside.

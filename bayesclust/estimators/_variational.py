@@ -78,7 +78,7 @@ class VariationalMixin:
                 warnings.warn(
                     f"the bound still rises after max_sweeps={settings.max_sweeps} sweeps: allow more sweeps.",
                     ConvergenceWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
         self._learned(fit)
         return problem, draw_mean_field(fit.state, shape, rng)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import wraps
+from time import perf_counter
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -13,10 +15,34 @@ from bayesclust.constraints.base import View
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
+def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """The same `fit`, which also leaves behind how long it took, in the estimator and in its draws."""
+
+    @wraps(fit)
+    def timed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        start = perf_counter()
+        fitted = fit(self, *args, **kwargs)
+        self.fit_seconds_ = perf_counter() - start
+        if "posterior_" in vars(self):
+            self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
+        return fitted
+
+    return timed
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`."""
+    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`, and `fit_seconds_`, its own wall-clock time.
+
+    A run that a checkpoint continues counts the seconds of its last part.
+    """
 
     labels_: IntArray
+    fit_seconds_: float
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "fit" in vars(cls):
+            setattr(cls, "fit", _timed(vars(cls)["fit"]))  # noqa: B010
+        super().__init_subclass__(**kwargs)
 
     def _enter(
         self,

@@ -218,7 +218,7 @@ class DCRC(ConstrainedClusterer):
             warnings.warn(
                 f"the bound still rises after max_iter={self.max_iter} iterations: allow more iterations.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.tau_, self.penalty_, self.balance_ = chosen.tau, chosen.penalty, chosen.balance
         self._learned(fit, views)

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_int
+from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.prediction import Prediction
-from bayesclust.models.families.base import BoundFamily
 from bayesclust.posterior.tree import group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -45,7 +45,7 @@ class PredictsNewItems:
 
     posterior_: Any
     labels_: IntArray
-    _family: BoundFamily
+    _problem: TVClustProblem
 
     def predict(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> IntArray:
         """Return the most probable cluster of each new item.
@@ -149,17 +149,18 @@ class PredictsNewItems:
         number = check_int(max_draws, "max_draws")
         if _is_table(X):
             validate_data(self, X, skip_check_array=True, reset=False)
-        rows = self._family.transform(X)
+        family = self._problem.family
+        rows = family.transform(X)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
         chosen = np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)
         z = stacked_partitions(every[chosen]).astype(np.int64)
-        hyper = np.empty((len(chosen), len(self._family.hyper_priors)))
-        for j, prior in enumerate(self._family.hyper_priors):
+        hyper = np.empty((len(chosen), len(family.hyper_priors)))
+        for j, prior in enumerate(family.hyper_priors):
             hyper[:, j] = draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
         concentration = draws["concentration"].values.ravel()[chosen]
         log_alpha = draws["log_concentration"].values.ravel()[chosen] if "log_concentration" in draws else None
-        return Prediction(self._family, z, concentration, hyper, log_alpha), rows
+        return Prediction(family, z, concentration, hyper, log_alpha), rows
 
 
 def _is_table(X: ArrayLike) -> bool:

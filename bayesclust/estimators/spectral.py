@@ -143,6 +143,7 @@ class SpectralRDPMeans(MeansClusterer):
         self.objective_, self.penalty_ = solution.objective, penalty
         self.xi_: Any = by_view(xi, views)
         self._divergence, self._centers = squared, solution.centers
+        self._problem, self._xi = problem, xi
         return self
 
 

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
 from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
@@ -33,7 +34,7 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-class TVClust(PredictsNewItems, VariationalMixin, PathMixin):
+class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
 
     Parameters
@@ -221,13 +222,13 @@ class TVClust(PredictsNewItems, VariationalMixin, PathMixin):
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
             problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
-            self._family = problem.family
+            self._problem = problem
             self.posterior_ = self._tree(Draws(drawn, {}, False), problem, items)
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
         draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
-        self._family = problem.family
+        self._problem = problem
         self.posterior_ = self._tree(draws, problem, items)
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
         self.n_clusters_ = int(self.labels_.max()) + 1

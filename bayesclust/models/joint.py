@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.constraints.base import View
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
-from bayesclust.typing import ArrayLike, FloatArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
 def log_joint(
@@ -62,9 +62,63 @@ def log_joint(
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
     prior = Concentration(fixed=alpha) if concentration is None else concentration
     value = prior.log_prob(np.array([len(items) for items in clusters]), alpha)
-    value += sum(family.log_marginal(family.X[items], hyper) for items in clusters) + family.log_constant
-    value += family.log_hyper_prior(hyper)
+    value += _log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
     value += prior.log_prior(alpha)
     for view, params in zip(views, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
     return float(value)
+
+
+def log_marginal_joint(
+    z: ArrayLike,
+    family: BoundFamily,
+    *,
+    views: Sequence[View] = (),
+    concentration: Concentration | None = None,
+    hyper: FloatArray | None = None,
+) -> float:
+    """log p(z, x, s | hyper-parameters): cluster parameters, concentration and the noise of answers integrated out.
+
+    Up to a constant the log posterior probability of the partition, given the hyper-parameters.
+
+    Parameters
+    ----------
+    z : array of shape (n,)
+        Labels.
+    family : BoundFamily
+    views : sequence of View
+        Each with its own noise model.
+    concentration : Concentration or None
+        Prior of alpha, or its fixed value; None is the default Gamma(1, 1).
+    hyper : array, optional
+        Hyper-parameters of the base measure; the prior medians if left out.
+
+    Returns
+    -------
+    float
+        In the user's units.
+
+    Examples
+    --------
+    Two items: they are together with probability E[1 / (1 + alpha)] and apart with E[alpha / (1 + alpha)].
+
+    >>> import numpy as np
+    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.models.priors import Concentration
+    >>> family = SphericalGaussian(1.0, 1e-6, 100.0).bind(np.zeros((2, 1)))
+    >>> together = Concentration().log_marginal(np.array([2]))
+    >>> round(float(np.exp(together) + np.exp(Concentration().log_marginal(np.array([1, 1])))), 12)
+    1.0
+    """
+    labels = np.asarray(z)
+    clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
+    prior = Concentration() if concentration is None else concentration
+    value = prior.log_marginal(np.array([len(items) for items in clusters]))
+    value += _log_data(clusters, family, family.initial_hyper() if hyper is None else hyper)
+    value += sum(view.noise.log_marginal(view.counts(labels)) for view in views)
+    return float(value)
+
+
+def _log_data(clusters: Sequence[IntArray], family: BoundFamily, hyper: FloatArray) -> float:
+    """log p(x | partition, hyper-parameters), in the user's units."""
+    return float(sum(family.log_marginal(family.X[items], hyper) for items in clusters) + family.log_constant)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 
 def crp_log_prob(
@@ -84,6 +84,31 @@ class Concentration:
     def log_prob(self, sizes: NDArray[np.integer], alpha: float) -> float:
         """log p(partition | alpha), for the alpha of a state under this prior."""
         return crp_log_prob(sizes, alpha, self.log_fixed)
+
+    def log_marginal(self, sizes: NDArray[np.integer]) -> float:
+        """log p(partition), the concentration integrated out under its prior; exact to about 12 digits.
+
+        In t = log alpha the integrand is log-concave, and falls at least exponentially at both ends, where the trapezoidal
+        rule converges faster than any power of the step.
+        """
+        if self.fixed is not None:
+            return self.log_prob(sizes, self.fixed)
+        a, b, n, number = self.shape, self.rate, sizes.sum(), len(sizes)
+
+        def log_integrand(t: NDArray[np.float64]) -> NDArray[np.float64]:
+            alpha = np.exp(t)
+            value: NDArray[np.float64] = (a + number - 1.0) * t + gammaln(1.0 + alpha) - gammaln(alpha + n) - b * alpha
+            return value
+
+        # far below the mode it goes as exp((a + K - 1) t), and far above as exp(-b alpha)
+        lowest = min(np.log(a / b), 0.0) - 5.0 - 60.0 / min(a, 1.0)
+        coarse = np.linspace(lowest, np.log(60.0 + 2.0 * (a + n)) - np.log(min(b, 1.0)), 4000)
+        rough = log_integrand(coarse)
+        near = np.flatnonzero(rough > rough.max() - 50.0)
+        low, high = coarse[max(near[0] - 1, 0)], coarse[min(near[-1] + 1, len(coarse) - 1)]
+        t = np.linspace(low, high, max(1000, int(50.0 * (high - low))))
+        total = logsumexp(log_integrand(t)) + np.log(t[1] - t[0])
+        return float(total + a * np.log(b) - gammaln(a) + gammaln(sizes).sum())
 
     @classmethod
     def parse(cls, value: float | tuple[float, float] | Concentration) -> Concentration:

@@ -139,3 +139,26 @@ def test_concentration_beyond_floats(log_alpha):
     rising = 6 * log_alpha if log_alpha > 0 else math.log(720)
     expected = (3 - 1) * log_alpha - rising + math.log(1 * 6 * 1)
     assert prior.log_prob(np.array([2, 4, 1]), prior.initial()) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (0.05, 2.0), (3.0, 40.0), (2.0, 0.01), (50.0, 5.0)])
+def test_with_the_concentration_integrated_out_partitions_have_probability_one_in_all(shape, rate):
+    prior = Concentration(shape, rate)
+    total = sum(math.exp(prior.log_marginal(np.bincount(z))) for z in partitions(6))
+    assert total == pytest.approx(1, abs=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [[300], [1] * 60, [500, 300, 2, 1]])
+def test_integral_over_the_concentration_by_quadrature(sizes):
+    prior, sizes = Concentration(2.0, 1.5), np.array(sizes)
+    shift = crp_log_prob(sizes, prior.initial())
+    value, _ = quad(
+        lambda alpha: math.exp(crp_log_prob(sizes, alpha) - shift + prior.log_prior(alpha)), 0, 80, limit=500, epsrel=1e-12
+    )
+    assert prior.log_marginal(sizes) == pytest.approx(shift + math.log(value), rel=1e-9)
+
+
+def test_a_fixed_concentration_needs_no_integral():
+    assert Concentration(fixed=0.7).log_marginal(np.array([3, 2])) == crp_log_prob(np.array([3, 2]), 0.7)
+    tiny = Concentration.from_log(-1e5)
+    assert tiny.log_marginal(np.array([3, 2])) == pytest.approx(-1e5, rel=1e-3)
