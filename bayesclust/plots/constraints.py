@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, counted
+from bayesclust.plots._answers import check_flipped
+from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, counted, in_words, shortened
 from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.names import source_names
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ __all__ = ["constraints"]
 
 BAND = 0.72
 """Height of the band over which the dots of a row are spread."""
+LONGEST = 20
 WORDS = ("same", "different", "yes", "no", "dnk")
 """In this order the rows of a view go down; other words follow in alphabetical order."""
 
@@ -62,8 +65,8 @@ def constraints(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     table = constraint_credibility(posterior)
     if table.empty:
         raise ValueError("the constraints of the posterior hold no answers: there is nothing to show.")
-    wrong = None if flipped is None else _check_flipped(flipped, len(table))
-    rows = _rows(table)
+    wrong = None if flipped is None else check_flipped(flipped, len(table))
+    rows = _rows(posterior, table)
     ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
@@ -83,19 +86,7 @@ def constraints(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     return ax
 
 
-def _check_flipped(flipped: ArrayLike, m: int) -> BoolArray:
-    array = np.asarray(flipped)
-    if array.shape != (m,):
-        raise ValueError(
-            f"flipped has shape {array.shape}, but the posterior has {counted(m, 'answer')}: pass one truth value for "
-            "each, those of several views one after another."
-        )
-    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise TypeError(f"flipped must hold truth values; got dtype {array.dtype}: pass True where an answer is wrong.")
-    return array.astype(np.bool_)
-
-
-def _rows(table: pd.DataFrame) -> dict[str, BoolArray]:
+def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, BoolArray]:
     """Which answers stand in each row, by the row's name."""
     several_views = table["view"].nunique() > 1
     rank = {word: at for at, word in enumerate((*WORDS, *sorted(set(table["answer"]) - set(WORDS))))}
@@ -103,10 +94,11 @@ def _rows(table: pd.DataFrame) -> dict[str, BoolArray]:
     for view in table["view"].unique():
         of_view = table["view"] == view
         sources = sorted(table["source"][of_view].unique())
+        names = shortened(source_names(posterior, str(view), max(sources) + 1), LONGEST)
         for source in sources:
             of_source = of_view & (table["source"] == source)
             for word in sorted(table["answer"][of_source].unique(), key=rank.__getitem__):
-                parts = [str(view)] * several_views + [f"source {source}"] * (len(sources) > 1) + [f'"{word}"']
+                parts = [str(view)] * several_views + [in_words(names[source])] * (len(sources) > 1) + [f'"{word}"']
                 rows[", ".join(parts)] = (of_source & (table["answer"] == word)).to_numpy()
     return rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesclust.plots._style import DASHES, GREY, PALETTE, counted
+from bayesclust.plots._style import DASHES, GREY, PALETTE, counted, in_words
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import group
 from bayesclust.typing import NDArray
@@ -147,19 +147,19 @@ def _rows(variables: dict[str, xr.DataArray], var_names: str | Sequence[str] | N
         for index in np.ndindex(values.shape[2:]):
             if var_names is None and kinds[name] == "confusion" and index[1] != index[2]:
                 continue
-            title = _title(name, kinds[name], index, values.shape[2:])
+            title = _title(name, kinds[name], index, variables[name])
             rows.append(_Row(title, values[(..., *index)], kinds[name] is not None))
     return rows
 
 
-def _title(name: str, kind: str | None, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+def _title(name: str, kind: str | None, index: tuple[int, ...], array: xr.DataArray) -> str:
     if kind is None:
         return WORDS.get(name, name) + (f"[{', '.join(map(str, index))}]" if index else "")
     parts = [WORDS[kind].format(*(ANSWERS[code] for code in index[1:]))]
     if name != kind:
         parts.append(name.removeprefix(f"{kind}_"))
-    if shape[0] > 1:
-        parts.append(f"source {index[0]}")
+    if array.shape[2] > 1:
+        parts.append(in_words(str(array[array.dims[2]].values[index[0]])))
     return ", ".join(parts)
 
 

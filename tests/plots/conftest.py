@@ -29,4 +29,4 @@ def posterior(rng, views):
     }
     dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
     stats = {"log_joint": rng.normal(-800, 3, (3, 40)), "moved": rng.random((3, 40))}
-    return to_datatree(draws, stats, views=views, dims=dims)
+    return to_datatree(draws, stats, X=rng.normal(size=(18, 2)), views=views, dims=dims)
