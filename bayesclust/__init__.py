@@ -12,12 +12,24 @@ if TYPE_CHECKING:
     from bayesclust.comparison import agreement, compare
     from bayesclust.constraints import (
         ConfusionNoise,
+        ImplicationConstraints,
+        LabelConstraints,
         LinkNoise,
         PairwiseConstraints,
         RelativeConstraints,
+        SpanConstraints,
+        SpreadConstraints,
         UniformNoise,
     )
-    from bayesclust.estimators import DCRC, DPMeans, RDPMeans, SpectralRDPMeans, TVClust, limit_path
+    from bayesclust.estimators import (
+        DCRC,
+        DPMeans,
+        MinimalModification,
+        RDPMeans,
+        SpectralRDPMeans,
+        TVClust,
+        limit_path,
+    )
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
@@ -41,13 +53,18 @@ __all__ = [
     "DCRC",
     "ConfusionNoise",
     "DPMeans",
+    "ImplicationConstraints",
+    "LabelConstraints",
     "LinkNoise",
+    "MinimalModification",
     "Moves",
     "PairwiseConstraints",
     "PartitionGibbs",
     "RDPMeans",
     "RelativeConstraints",
+    "SpanConstraints",
     "SpectralRDPMeans",
+    "SpreadConstraints",
     "TVClust",
     "UniformNoise",
     "VariationalSettings",
@@ -83,13 +100,18 @@ _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
+    "ImplicationConstraints": "bayesclust.constraints",
+    "LabelConstraints": "bayesclust.constraints",
     "LinkNoise": "bayesclust.constraints",
+    "MinimalModification": "bayesclust.estimators",
     "Moves": "bayesclust.inference.schedule",
     "PairwiseConstraints": "bayesclust.constraints",
     "PartitionGibbs": "bayesclust.inference.numpyro_kernel",
     "RDPMeans": "bayesclust.estimators",
     "RelativeConstraints": "bayesclust.constraints",
+    "SpanConstraints": "bayesclust.constraints",
     "SpectralRDPMeans": "bayesclust.estimators",
+    "SpreadConstraints": "bayesclust.constraints",
     "TVClust": "bayesclust.estimators",
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
+from bayesclust.constraints.rules.base import Rules
 from bayesclust.typing import BoolArray, FloatArray
 
 # squares of larger values, summed over some features, overflow
@@ -193,12 +194,12 @@ def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] = ("pa
     """
     if constraints is None:
         return []
-    views = [constraints] if isinstance(constraints, View) else constraints
+    views = [constraints] if isinstance(constraints, (View, Rules)) else constraints
     if not isinstance(views, (list, tuple)):
         raise TypeError(_no_view(views, "constraints"))
-    checked: list[View] = []
+    checked: list[Any] = []
     for at, view in enumerate(views):
-        if not isinstance(view, View):
+        if not isinstance(view, (View, Rules)):
             raise TypeError(_no_view(view, f"constraints[{at}]"))
         if view.kind not in kinds:
             raise TypeError(
@@ -221,7 +222,7 @@ def _no_view(value: Any, what: str) -> str:
     )
 
 
-def _renamed(view: View, taken: set[str]) -> View:
+def _renamed(view: Any, taken: set[str]) -> Any:
     name, number = view.name, 2
     while name in taken:
         name, number = f"{view.name}_{number}", number + 1

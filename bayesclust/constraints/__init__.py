@@ -7,13 +7,25 @@ from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, 
 from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.relative import RelativeConstraints
+from bayesclust.constraints.rules import (
+    ImplicationConstraints,
+    LabelConstraints,
+    Rules,
+    SpanConstraints,
+    SpreadConstraints,
+)
 
 __all__ = [
     "ConfusionNoise",
+    "ImplicationConstraints",
+    "LabelConstraints",
     "LinkNoise",
     "NoiseModel",
     "PairwiseConstraints",
     "RelativeConstraints",
+    "Rules",
+    "SpanConstraints",
+    "SpreadConstraints",
     "StoredView",
     "UniformNoise",
     "View",

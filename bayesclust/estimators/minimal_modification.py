@@ -1,0 +1,268 @@
+"""Minimal modification of a partition as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from bayesclust.checks import check_int, check_positive
+from bayesclust.constraints._checks import number_between
+from bayesclust.estimators._modification import Stated, credibility_weights, start_partition, state_constraints
+from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.estimators.dp_means import DPMeans
+from bayesclust.inference.limits.minimal_modification.modify import (
+    Modification,
+    Settings,
+    modify,
+    named_items,
+    possible_moves,
+)
+from bayesclust.inference.limits.minimal_modification.solve import Limits, OutOfTime, Unsatisfiable
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+CONSTRAINT_KINDS = ("pairwise", "relative", "label", "span", "spread", "implication")
+
+
+class ConflictError(ValueError):
+    """Constraints that cannot all hold.
+
+    Attributes
+    ----------
+    conflict : list of (str, int)
+        A smallest set of them: name of the view or rules, and row. Without any one of them the others can hold.
+    """
+
+    def __init__(self, sentence: str, conflict: list[tuple[str, int]]) -> None:
+        super().__init__(sentence)
+        self.conflict = conflict
+
+
+class MinimalModification(ConstrainedClusterer):
+    """The partition nearest to one already seen that satisfies constraints, for correcting a clustering step by step.
+
+    Of all partitions P' that satisfy the constraints, the one is found that minimises
+
+        sum_i 1[P'(i) != P(i)] D[i, P'(i)],
+
+    where P is the partition seen and D[i, c] the distance of item i to the nearest anchor of cluster c. Items that no
+    constraint names move only in the company of one that does, with which they form a super-instance. The minimum over such
+    partitions is exact, unless time runs out.
+
+    Parameters
+    ----------
+    anchors : float in [0, 1], default 0.2
+        alpha, anchors per item of a cluster. Each cluster is cut in so many parts by single linkage, and the item nearest
+        the mean of a part is an anchor; with 0 a cluster has one. The default is that of the published comparisons.
+    super_instances : float in [0, 1], default 0.3
+        beta, super-instances per item of a cluster: groups cut by complete linkage, with at most one named item in each.
+        With 1 only named items move. The default is that of the published comparisons.
+    satisfied : float in (0, 1], default 1
+        delta, the share of the hard constraints that must hold at least, rounded up. 1 allows none to be given up.
+    new_clusters : int, default 0
+        How many clusters may be added; they have the next numbers.
+    new_cluster_distance : float or None, default None
+        Distance of every item to a new cluster, in units of X. None is twice the largest distance of an item that can
+        move to a cluster: new clusters are for what goes nowhere else.
+    dont_know : float, default 0
+        What giving up an answer "dnk" about a triplet costs, in units of X; 0 leaves such answers out.
+    precision : float or None, default None
+        gamma, in units of 1 / X, which weighs `credibility` against distance: see the notes. None lets moving a typical
+        item that can move to its nearest other cluster cost 1 nat.
+    time_limit : float or None, default 60
+        Seconds for the search, linkage not included. Where it is up the best partition found is kept, with a warning.
+    n_jobs : int, default 1
+        Threads of the constraint solver. With one, and time enough, results repeat exactly.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        The modified partition, in the numbers of the partition seen: a cluster that lost all its items leaves a gap.
+    n_clusters_ : int
+        Clusters with items.
+    moved_ : ndarray of int
+        Items that changed cluster.
+    cost_ : float
+        The distance that they moved, by the formula above.
+    objective_ : float
+        `cost_`, and the weights of soft constraints given up.
+    bound_ : float
+        No partition that was allowed has a smaller objective.
+    gap_ : float
+        `objective_` - `bound_`: 0 where the minimum is proven.
+    given_up_ : DataFrame
+        One row for each constraint that `labels_` does not satisfy: constraints (name), row, what (in words), weight
+        (infinite for hard ones).
+    weights_ : dict of arrays
+        By name, what giving up each constraint would have cost; 0 for those that were left out.
+    precision_ : float
+        gamma.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+    ConflictError
+        A ValueError: from `fit`, if the constraints cannot hold. It names a smallest set of them that cannot.
+    ModuleNotFoundError
+        From `fit`, if constraints tie more items together than enumeration can deal with, and OR-tools (extra `solver`) is
+        not installed.
+    TimeoutError
+        From `fit`, if no partition that satisfies the constraints was found in time.
+
+    Notes
+    -----
+    This is the mode of a posterior centred at the partition seen. Let the prior be
+
+        p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)] D[i, P'(i)]),
+
+    and let answer c be right with probability p_c: its likelihood is p_c where P' satisfies it and 1 - p_c where not. Then
+
+        -ln p(P' | P, answers) / gamma = sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c given up} w_c + constant,
+        w_c = ln(p_c / (1 - p_c)) / gamma,
+
+    which is what `fit` minimises with ``credibility=p``. A constraint is hard as p_c goes to 1. One with p_c <= 1/2 says
+    nothing or its opposite: it weighs 0. Super-instances restrict the prior to partitions in which they stay whole.
+
+    References
+    ----------
+    Incremental constrained clustering by minimal weighted modification (IAC): Algorithms 1 to 3 of the modification step.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0]]
+    >>> seen = [0, 0, 0, 1, 1]
+    >>> links = bc.PairwiseConstraints([(2, 3)], [True], n_items=5)
+    >>> bc.MinimalModification(super_instances=1.0).fit(X, partition=seen, constraints=links).labels_
+    array([0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        anchors: float = 0.2,
+        super_instances: float = 0.3,
+        *,
+        satisfied: float = 1.0,
+        new_clusters: int = 0,
+        new_cluster_distance: float | None = None,
+        dont_know: float = 0.0,
+        precision: float | None = None,
+        time_limit: float | None = 60.0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.anchors = anchors
+        self.super_instances = super_instances
+        self.satisfied = satisfied
+        self.new_clusters = new_clusters
+        self.new_cluster_distance = new_cluster_distance
+        self.dont_know = dont_know
+        self.precision = precision
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        partition: Any = None,
+        constraints: Any = None,
+        credibility: Any = None,
+    ) -> Self:
+        """Modify a partition.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        partition : array-like of int of shape (n,), fitted estimator, posterior or None, default None
+            The partition seen: labels from 0, an estimator fitted to the same items, or a posterior, of which the point
+            estimate is taken. None is what `DPMeans` finds with its defaults.
+        constraints : view, rules, list of them or None, default None
+            PairwiseConstraints, RelativeConstraints, LabelConstraints, SpanConstraints, SpreadConstraints and
+            ImplicationConstraints. Of a triplet, "yes" says that j is with i wherever k is, "no" the same of k.
+        credibility : DataFrame, array-like of shape (m,) or None, default None
+            Probability that each constraint is right: a table from `bayesclust.constraint_credibility`, matched by the names
+            of the views, or one number for each constraint, in order. None makes all of them hard, and so are those that
+            the table does not have, and those of probability 1.
+
+        Returns
+        -------
+        self
+        """
+        settings, seconds, n_jobs = self._check_settings()
+        points, given = self._enter(X, constraints, kinds=CONSTRAINT_KINDS)
+        seen = start_partition(DPMeans() if partition is None else partition, points)
+        stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
+        weights = credibility_weights(stated.probabilities(credibility))
+        weights[stated.unsure] = 0.0
+        used = np.flatnonzero((weights > 0) | (stated.unsure & (self.dont_know > 0)))
+        statements = [stated.statements[row] for row in used]
+        moves = possible_moves(points, seen, named_items(statements), settings)
+        self.precision_ = self._precision(moves.typical)
+        weights /= self.precision_
+        weights[stated.unsure] = float(self.dont_know)
+        try:
+            found = modify(seen, moves, statements, weights[used], settings.satisfied, Limits.of(seconds, n_jobs))
+        except Unsatisfiable as error:
+            raise self._conflict(stated, used[error.rows]) from None
+        except OutOfTime:
+            raise TimeoutError(
+                f"no partition that satisfies the constraints was found within time_limit={self.time_limit} seconds: allow "
+                "more time, or let some constraints be given up (satisfied below 1, or credibility)."
+            ) from None
+        self._keep(seen, found, stated, weights)
+        return self
+
+    def _check_settings(self) -> tuple[Settings, float, int]:
+        number_between(self.dont_know, "dont_know", "[0, inf)")
+        if self.precision is not None:
+            check_positive(self.precision, "precision")
+        far = self.new_cluster_distance
+        settings = Settings(
+            number_between(self.anchors, "anchors", "[0, 1]"),
+            number_between(self.super_instances, "super_instances", "[0, 1]"),
+            number_between(self.satisfied, "satisfied", "(0, 1]"),
+            check_int(self.new_clusters, "new_clusters", least=0),
+            None if far is None else number_between(far, "new_cluster_distance", "[0, inf)"),
+        )
+        seconds = np.inf if self.time_limit is None else check_positive(self.time_limit, "time_limit")
+        return settings, seconds, check_int(self.n_jobs, "n_jobs")
+
+    def _precision(self, typical: float) -> float:
+        if self.precision is not None:
+            return float(self.precision)
+        return 1 / typical if typical > 0 else 1.0
+
+    def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
+        conflict = [stated.origin[row] for row in rows.tolist()]
+        listed = ", ".join(f"{stated.origin[at][0]}[{stated.origin[at][1]}] ({stated.statements[at]})" for at in rows)
+        number = len(conflict)
+        subject = "this constraint cannot hold" if number == 1 else f"these {number} constraints cannot all hold"
+        if self.satisfied < 1:
+            subject = f"fewer than the share satisfied={self.satisfied} of the constraints can hold, since {subject}"
+        sentence = f"{subject}: {listed}: leave one out, allow new_clusters, or require less by satisfied or credibility."
+        return ConflictError(sentence, conflict)
+
+    def _keep(self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray) -> None:
+        if not found.optimal:
+            warnings.warn(
+                f"time is up: the objective is {found.objective:.6g}, and none below {found.bound:.6g} is possible; allow a "
+                "longer time_limit to close the gap.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.labels_ = found.labels
+        self.n_clusters_ = len(np.unique(found.labels))
+        self.moved_: IntArray = np.flatnonzero(found.labels != seen)
+        self.cost_, self.objective_, self.bound_ = found.cost, found.objective, found.bound
+        self.gap_ = found.objective - found.bound
+        self.weights_ = stated.by_name(weights)
+        self.given_up_ = stated.broken(found.labels, weights)
+
+
+__all__ = ["ConflictError", "MinimalModification"]
