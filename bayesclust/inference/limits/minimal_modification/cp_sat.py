@@ -185,7 +185,8 @@ def minimise(problem: Problem, menus: Sequence[Sequence[float]], seconds: float,
         return Found(None, np.inf, True, [])
     encoding = OneHot(costs)
     model, finite = encoding.model, [costs[np.isfinite(costs)], weights[np.isfinite(weights)], *map(_finite, menus)]
-    scale = PRECISION / max(np.concatenate([*finite, [1e-300]]).max(), 1e-300)
+    largest = np.concatenate(finite).max(initial=0.0)
+    scale = PRECISION / largest if largest > 0 else 1.0
     terms: list[Any] = []
     lost: list[Any] = []
 

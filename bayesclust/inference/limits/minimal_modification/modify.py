@@ -123,6 +123,8 @@ def modify(
     OutOfTime, ModuleNotFoundError
         From `solve`.
     """
+    if not statements:
+        return Modification(labels.copy(), 0.0, 0.0, 0.0, True, np.empty(0, dtype=np.bool_))
     place = np.full(len(labels), -1, dtype=np.int64)
     place[moves.named] = np.arange(len(moves.named))
     hard = int(np.isinf(weights).sum())

@@ -36,7 +36,7 @@ def nearest_anchors(points: FloatArray, X: FloatArray, anchors: Anchors, n_clust
            [ 5., inf,  0.]])
     """
     distance = np.full((len(points), n_clusters), np.inf)
-    for cluster in np.unique(anchors.cluster).tolist():
+    for cluster in np.unique(anchors.cluster).tolist() if len(points) else []:
         own = X[anchors.items[anchors.cluster == cluster]]
         # products of matrices find the anchor quickly; its distance is then taken without their cancellation
         nearest = own[pairwise_distances_argmin(points, own)]

@@ -1,0 +1,129 @@
+"""Rules: what is refused at the door, what every kind must do, and what answers say in their language."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.constraints.rules import Rules, statements_of, unsure
+from bayesclust.constraints.rules.statements import Apart, Together
+from tests.inference.limits.minimal_modification.plain import KINDS
+
+ROWS = {
+    "label": [(0, 1), (3, 0), (2, 2)],
+    "span": [([0, 1], [0, 2]), ([3], [1]), ([1, 2, 3], [0, 1])],
+    "spread": [([0, 1, 2], 2), ([1, 2, 3], 1), ([0, 1, 2, 3], 3)],
+    "implication": [
+        ([(0, 1, True)], [(2, 3, True)]),
+        ([(0, 1, False), (1, 2, True)], [(0, 3, False)]),
+        ([(0, 3, True)], [(1, 2, False), (0, 1, True)]),
+    ],
+}
+CLASSES = {cls.kind: cls for cls in Rules.__subclasses__()}
+EVERYTHING = np.array(list(product(range(3), repeat=4)))
+
+
+def test_every_kind_is_judged():
+    assert set(CLASSES) == set(ROWS)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_satisfied_is_what_the_words_say(kind):
+    rules = CLASSES[kind](ROWS[kind], 4)
+    expected = np.array([KINDS[kind](EVERYTHING, *row) for row in ROWS[kind]]).T
+    assert np.array([rules.satisfied(labels) for labels in EVERYTHING]).tolist() == expected.tolist()
+    assert np.array([rules.satisfied(labels.tolist()) for labels in EVERYTHING[:9]]).tolist() == expected[:9].tolist()
+    assert 0 < expected.mean() < 1
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_rows_outlive_json_and_repr_counts_them(kind):
+    rules = CLASSES[kind](ROWS[kind], 4, name="mine")
+    again = CLASSES[kind](json.loads(json.dumps(rules.rows)), 4)
+    assert again.rows == rules.rows
+    assert repr(rules) == f"<{CLASSES[kind].__name__} 'mine': 3 on 4 items>"
+    assert (again.name, len(again)) == (kind, 3)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_statement_keeps_its_meaning_under_other_names(kind):
+    names = np.array([2, 0, 3, 1])
+    for statement in CLASSES[kind](ROWS[kind], 4).statements():
+        renamed = statement.renamed(names)
+        assert sorted(set(renamed.items)) == sorted({int(names[i]) for i in statement.items})
+        for labels in EVERYTHING[::5]:
+            elsewhere = np.empty(4, dtype=int)
+            elsewhere[names] = labels
+            assert renamed.holds(elsewhere) == statement.holds(labels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "error", "sentence"),
+    [
+        ("label", 3, TypeError, "rows[0] must be (item, cluster); got 3."),
+        ("label", (0, 1, 2), TypeError, "rows[0] must be (item, cluster); got (0, 1, 2)."),
+        (
+            "label", (4, 1), ValueError,
+            "rows[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the index or n_items.",
+        ),
+        ("label", (0, -1), ValueError, "rows[0] names cluster -1: clusters are numbered from 0."),
+        ("label", (0, 1.5), TypeError, "rows[0] has 1.5 where the number of a cluster is wanted: pass an integer."),
+        ("label", (True, 1), TypeError, "rows[0] has True where the number of an item is wanted: pass an integer."),
+        ("span", ([], [1]), ValueError, "rows[0] has no items: name at least one, or leave the row out."),
+        ("span", ([0], []), ValueError, "rows[0] has no clusters: name at least one, or leave the row out."),
+        ("span", (0, [1]), TypeError, "rows[0] has 0 where a list of items is wanted."),
+        ("span", ([0, 0], [1]), ValueError, "rows[0] names item 0 more than once: name each once."),
+        ("span", ([0], [1, 1]), ValueError, "rows[0] names cluster 1 more than once: name each once."),
+        ("spread", ([0, 1], 0), ValueError, "rows[0] allows 0 clusters: allow at least 1."),
+        ("spread", ([0, 1], "1"), TypeError, "rows[0] has '1' where the number of clusters is wanted: pass an integer."),
+        ("implication", ([], [(0, 1, True)]), ValueError, "rows[0] has no links: name at least one, or leave the row out."),
+        ("implication", ([(1, 1, True)], [(0, 1, True)]), ValueError, "rows[0] links item 1 to itself: remove this link."),
+        (
+            "implication", ([(0, 1, 1)], [(0, 1, True)]), TypeError,
+            "rows[0] has (0, 1, 1) where a link (i, j, True or False for together or apart) is wanted.",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_rows_are_refused_in_a_sentence(kind, row, error, sentence):
+    with pytest.raises(error) as caught:
+        CLASSES[kind]([row], 4)
+    assert str(caught.value) == sentence
+
+
+def test_bad_arguments_are_refused_in_a_sentence():
+    with pytest.raises(TypeError, match=r"^rows must be a list of rows \(item, cluster\); got int\.$"):
+        bc.LabelConstraints(3, 4)
+    with pytest.raises(ValueError, match=r"^name must be a word"):
+        bc.LabelConstraints([], 4, name="my rules")
+    with pytest.raises(ValueError, match=r"^labels has 3 entries: pass one for each of the 4 items\.$"):
+        bc.LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
+
+
+def test_arrays_and_sets_are_rows_too():
+    assert bc.LabelConstraints(np.array([[0, 1], [2, 0]]), 4).rows == ((0, 1), (2, 0))
+    assert bc.SpanConstraints([(np.array([3, 1]), {2, 0})], 4).rows == (((3, 1), (0, 2)),)
+
+
+def test_answers_say_what_is_written():
+    links = bc.PairwiseConstraints([(0, 1), (2, 1)], [True, False], n_items=4)
+    assert statements_of(links) == [Together(0, 1), Apart(1, 2)]
+    words = ("yes", "no", "dnk")
+    triplets = bc.RelativeConstraints([(0, 1, 2)] * 3, words, n_items=4)
+    assert unsure(triplets).tolist() == [False, False, True]
+    assert unsure(links).tolist() == [False, False]
+    for statement, answer in zip(statements_of(triplets), words, strict=True):
+        expected = KINDS["triplets"](EVERYTHING, 0, 1, 2, answer).tolist()
+        assert [statement.holds(labels) for labels in EVERYTHING] == expected
+    # where a source is right about a triplet, what it says of the partition holds
+    for labels in EVERYTHING:
+        answer = words[int(triplets.truths(labels)[0])]
+        assert statements_of(triplets.with_answers([answer] * 3))[0].holds(labels)
+    with pytest.raises(TypeError, match=r"^int says nothing of a partition: pass a view or rules\.$"):
+        statements_of(3)
+
+
+def test_methods_that_know_views_only_refuse_rules():
+    with pytest.raises(TypeError, match=r"^constraints\[0\] is a LabelConstraints, but only pairwise and relative constraints"):
+        bc.RDPMeans().fit(np.arange(8.0).reshape(4, 2), constraints=bc.LabelConstraints([(0, 1)], 4))

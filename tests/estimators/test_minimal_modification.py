@@ -1,0 +1,184 @@
+"""MinimalModification as users meet it: scikit-learn's rules, the door, and the posterior that it is the mode of."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bayesclust as bc
+from bayesclust.estimators.minimal_modification import CONSTRAINT_KINDS, ConflictError
+from bayesclust.inference.limits.minimal_modification.groups import super_instances
+from bayesclust.posterior.tree import to_datatree
+from tests.inference.limits.minimal_modification.plain import N, random_case
+
+X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
+SEEN = [0, 0, 0, 1, 1, 2]
+
+
+@parametrize_with_checks([bc.MinimalModification()])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_every_kind_of_rules_and_views_is_taken():
+    subclasses = [*bc.constraints.View.__subclasses__(), *bc.constraints.Rules.__subclasses__()]
+    assert set(CONSTRAINT_KINDS) == {cls.kind for cls in subclasses if cls.__module__.startswith("bayesclust")}
+
+
+def modes(case, precision, probability):
+    """Log posterior of every partition, up to a constant: prior around the partition seen, and answers right or wrong."""
+    labels = case.partitions()
+    held = case.held(labels)
+    log_prior = -precision * case.costs(labels)
+    log_likelihood = np.where(held, np.log(probability), np.log1p(-probability)).sum(axis=1)
+    return labels, log_prior + log_likelihood
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_mode_of_a_posterior_centred_at_the_partition_seen(seed):
+    case = random_case(seed + 300)._replace(satisfied=1.0, dont_know=0.0)
+    case.rows["triplets"] = [row for row in case.rows["triplets"] if row[3] != "dnk"]
+    rng = np.random.default_rng(seed)
+    probability, precision = rng.uniform(0.55, 0.99, size=len(case.origin)), float(rng.uniform(0.3, 3))
+    est = case.estimator(precision=precision)
+    est.fit(case.X, partition=case.seen, constraints=case.constraints(), credibility=probability)
+    labels, log_posterior = modes(case, precision, probability)
+    found = log_posterior[(labels == est.labels_).all(axis=1)]
+    assert found == pytest.approx([log_posterior.max()], abs=1e-6)
+    # and the objective is that log posterior in units of the data
+    constant = np.log(probability).sum()
+    assert est.objective_ == pytest.approx((constant - log_posterior.max()) / precision, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_super_instances_move_as_one(seed):
+    """By enumeration of the partitions that leave each super-instance whole and every other item where it is."""
+    rng = np.random.default_rng(seed)
+    X, seen = rng.normal(size=(14, 2)), rng.permutation(np.r_[0, 1, 2, rng.integers(3, size=11)])
+    links = bc.PairwiseConstraints.sample(rng.integers(3, size=14), size=3, seed=seed)
+    est = bc.MinimalModification(1.0, 0.4, new_clusters=1, new_cluster_distance=2.0)
+    est.fit(X, partition=seen, constraints=links)
+    named = np.unique(links.items)
+    groups = super_instances(X, seen, named, 0.4)
+    apart = np.linalg.norm(X[:, None] - X[None], axis=2)
+    D = np.column_stack([*(apart[:, seen == c].min(axis=1) for c in range(3)), np.full(14, 2.0)])
+    best = np.inf
+    for values in product(range(4), repeat=len(named)):
+        labels = seen.copy()
+        for group, value in zip(groups, values, strict=True):
+            labels[group] = value
+        if (links.truths(labels) == links.answers).all():
+            moved = np.flatnonzero(labels != seen)
+            best = min(best, D[moved, labels[moved]].sum())
+    assert est.objective_ == pytest.approx(best)
+    assert (links.truths(est.labels_) == links.answers).all()
+    assert set(est.moved_) <= set(np.concatenate(groups))
+
+
+def test_credibility_of_a_posterior_decides_what_is_given_up():
+    links = bc.PairwiseConstraints.from_lists([(0, 1), (3, 4), (2, 3), (2, 5)], [(0, 3)], N)
+    draws = [[0, 0, 0, 1, 1, 2]] * 5 + [[0, 0, 1, 1, 1, 2]] * 3 + [[0, 1, 1, 1, 1, 0]] + [[0, 0, 1, 1, 2, 1]]
+    tree = to_datatree({"z": [draws]}, {"log_joint": [[0.0] * 10]}, views=[links])
+    table = bc.constraint_credibility(tree)
+    assert table.credibility.tolist() == [0.9, 0.9, 0.5, 0.1, 1.0]
+    rule = bc.LabelConstraints([(2, 2)], N)
+    est = bc.MinimalModification(super_instances=1.0, precision=2.0)
+    est.fit(X, partition=[1, 0, 0, 1, 1, 2], constraints=[links, rule], credibility=table)
+    w = np.log(9) / 2
+    assert est.weights_["links"] == pytest.approx([w, w, 0, 0, np.inf])
+    assert est.weights_["label"] == [np.inf]
+    # item 2 must leave; items 0 and 3 cannot stay together: from item 0, the first cluster is 1 away, more than w = 1.1
+    assert est.labels_.tolist() == [0, 0, 2, 1, 1, 2]
+    assert est.given_up_.empty
+
+
+def test_a_starting_partition_may_be_an_estimator_or_its_posterior():
+    data = np.random.default_rng(0).normal(size=(30, 2)) + 6.0 * np.repeat([0, 1], 15)[:, None]
+    fitted = bc.DPMeans(n_clusters=2).fit(data)
+    for partition in (fitted, bc.DPMeans(n_clusters=2), fitted.labels_):
+        assert bc.MinimalModification().fit(data, partition=partition).labels_.tolist() == fitted.labels_.tolist()
+
+
+def test_numbers_of_clusters_are_kept_and_new_ones_come_next():
+    rules = [bc.LabelConstraints([(5, 3)], N), bc.PairwiseConstraints([(0, 3)], [True], N)]
+    est = bc.MinimalModification(super_instances=1.0, new_clusters=1).fit(X, partition=SEEN, constraints=rules)
+    assert est.labels_.tolist() == [0, 0, 0, 0, 1, 3]  # item 3 is nearer to item 2 than item 0 to item 3; cluster 2 is empty
+    assert est.n_clusters_ == 3
+    assert est.moved_.tolist() == [3, 5]
+    # one anchor a cluster, item 1 of the first; the new one at twice the largest distance, from item 0 to item 5
+    assert est.cost_ == pytest.approx(9.0 + 2 * 30.0)
+
+
+def test_a_conflict_is_named_in_a_sentence():
+    links = bc.PairwiseConstraints.from_lists([(0, 1), (1, 2), (3, 4)], [(0, 2), (4, 5)], N)
+    with pytest.raises(ConflictError) as error:
+        bc.MinimalModification().fit(X, partition=SEEN, constraints=links)
+    assert error.value.conflict == [("links", 0), ("links", 1), ("links", 3)]
+    assert str(error.value) == (
+        "these 3 constraints cannot all hold: links[0] (items 0 and 1 together), links[1] (items 1 and 2 together), "
+        "links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or require less by satisfied or credibility."
+    )
+    est = bc.MinimalModification(super_instances=1.0, satisfied=0.8).fit(X, partition=SEEN, constraints=links)
+    assert est.given_up_.row.tolist() == [3]
+    assert est.given_up_.what.tolist() == ["items 0 and 2 apart"]
+    with pytest.raises(ConflictError, match=r"^fewer than the share satisfied=0.95 of the constraints can hold, since these 3"):
+        bc.MinimalModification(satisfied=0.95).fit(X, partition=SEEN, constraints=links)
+
+
+LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "error", "sentence"),
+    [
+        ({"anchors": 1.5}, {}, ValueError, "anchors must lie in [0, 1]; got 1.5."),
+        ({"super_instances": "all"}, {}, TypeError, "super_instances must be a number in [0, 1]; got 'all' of type str."),
+        ({"satisfied": 0}, {}, ValueError, "satisfied must lie in (0, 1]; got 0."),
+        ({"new_clusters": -1}, {}, ValueError, "new_clusters must be an integer of at least 0; got -1."),
+        ({"time_limit": 0}, {}, ValueError, "time_limit must lie in (0, inf); got 0."),
+        ({"n_jobs": 0}, {}, ValueError, "n_jobs must be an integer of at least 1; got 0."),
+        ({"dont_know": -1.0}, {}, ValueError, "dont_know must lie in [0, inf); got -1.0."),
+        ({"precision": 0.0}, {}, ValueError, "precision must lie in (0, inf); got 0.0."),
+        (
+            {}, {"partition": [0, 1]}, ValueError,
+            "partition has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to these items, or its "
+            "posterior_.",
+        ),
+        (
+            {}, {"partition": ["a"] * 6}, TypeError,
+            "partition must hold integers; got dtype <U1: number the clusters from 0.",
+        ),
+        (
+            {}, {"partition": [0, 0, -1, 0, 0, 0]}, ValueError,
+            "partition[2] is -1: number the clusters 0, 1, 2, ..., and give noise one of its own.",
+        ),
+        (
+            {}, {"constraints": bc.LabelConstraints([(0, 1), (1, 3)], N)}, ValueError,
+            "label[1] names cluster 3, but clusters are numbered 0 to 2, new ones included: correct the number or allow more "
+            "new_clusters.",
+        ),
+        (
+            {}, {"constraints": LINKS, "credibility": [0.5]}, ValueError,
+            "credibility has shape (1,), but there are 2 constraints: pass one probability for each, in order.",
+        ),
+        (
+            {}, {"constraints": LINKS, "credibility": [0.5, 1.5]}, ValueError,
+            "credibility[1] is 1.5: pass probabilities from 0 to 1.",
+        ),
+        (
+            {}, {"constraints": LINKS, "credibility": pd.DataFrame({"view": ["links"], "credibility": [0.5]})}, ValueError,
+            "credibility has 1 rows about 'links', but there are 2 constraints of that name: pass the table of a fit to these "
+            "constraints.",
+        ),
+        (
+            {}, {"constraints": LINKS, "credibility": pd.DataFrame({"view": ["links"]})}, ValueError,
+            "credibility has no column 'credibility': pass a table from bayesclust.constraint_credibility.",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_in_a_sentence(settings, arguments, error, sentence):
+    with pytest.raises(error) as caught:
+        bc.MinimalModification(**settings).fit(X, **{"partition": SEEN} | arguments)
+    assert str(caught.value) == sentence

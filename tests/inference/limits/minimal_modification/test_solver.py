@@ -1,0 +1,138 @@
+"""Large problems: what the solver proves, what it says when time is short, and what happens without it."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import bayesclust as bc
+from bayesclust.constraints.rules.statements import Apart, Statement, Together
+from bayesclust.inference.limits.minimal_modification.cp_sat import OneHot, enforce, minimise
+from bayesclust.inference.limits.minimal_modification.enumeration import TooLarge, cheapest
+from bayesclust.inference.limits.minimal_modification.problem import Problem
+from bayesclust.inference.limits.minimal_modification.solve import Limits, OutOfTime, Unsatisfiable, solve
+
+
+def ring(length, n_clusters, rng):
+    """Neighbours on a ring are apart, all of them in one cluster at first."""
+    costs = rng.uniform(1, 2, size=(length, n_clusters))
+    costs[:, 0] = 0
+    return Problem(costs, [Apart(i, (i + 1) % length) for i in range(length)], np.full(length, np.inf))
+
+
+def ring_by_dynamic_programming(costs):
+    """The least cost of a proper colouring of a ring, item after item, for every colour of the first."""
+    K, best = costs.shape[1], np.inf
+    for first in range(K):
+        total = np.where(np.arange(K) == first, costs[0], np.inf)
+        for row in costs[1:]:
+            total = row + np.array([np.delete(total, c).min() for c in range(K)])
+        best = min(best, np.delete(total, first).min())
+    return best
+
+
+def test_a_ring_too_long_to_enumerate_is_solved(rng):
+    pytest.importorskip("ortools")
+    problem = ring(41, 3, rng)
+    with pytest.raises(TooLarge):
+        cheapest(problem, 0)
+    found = solve(problem, Limits.of(60.0, workers=1))
+    assert found.optimal
+    assert found.objective == pytest.approx(ring_by_dynamic_programming(problem.costs), rel=1e-7)
+    assert problem.held(found.values).all()
+
+
+def test_an_odd_ring_in_two_clusters_has_no_values(rng):
+    with pytest.raises(Unsatisfiable) as error:
+        solve(ring(7, 2, rng), Limits.of(60.0, workers=1))
+    assert error.value.rows == list(range(7))
+
+
+def test_what_is_given_up_of_long_and_short_parts_is_shared(rng):
+    """Two clusters: rings of odd length must each give up one link, the short one by enumeration, the long by the solver."""
+    pytest.importorskip("ortools")
+    short, long = ring(3, 2, rng), ring(61, 2, rng)
+    shifted = [Apart(s.i + 3, s.j + 3) for s in long.statements]
+    problem = Problem(np.vstack([short.costs, long.costs]), [*short.statements, *shifted], np.full(64, np.inf))
+    with pytest.raises(Unsatisfiable):
+        solve(problem._replace(spare=1), Limits.of(60.0, workers=1))
+    found = solve(problem._replace(spare=2), Limits.of(60.0, workers=1))
+    assert (~problem.held(found.values)).sum() == 2
+    assert found.objective == pytest.approx(path_cost(short.costs) + path_cost(long.costs), rel=1e-7)
+
+
+def path_cost(costs):
+    """A ring of odd length in two clusters that gives up one link alternates along the rest."""
+    n, best = len(costs), np.inf
+    for cut in range(n):
+        along = (cut + 1 + np.arange(n)) % n
+        best = min(best, *(costs[along, (np.arange(n) + first) % 2].sum() for first in range(2)))
+    return best
+
+
+def test_without_the_solver_one_sentence_names_the_extra(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ortools", None)
+    monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
+    with pytest.raises(ModuleNotFoundError, match=r"OR-tools is not installed: install bayesclust with its extra 'solver'\.$"):
+        solve(ring(41, 3, rng), Limits.of(60.0, workers=1))
+    assert solve(ring(6, 3, rng), Limits.of(60.0, workers=1)).optimal
+
+
+def hard_case(rng, n=220, K=5):
+    X = rng.normal(size=(n, 2))
+    links = bc.PairwiseConstraints.sample(rng.integers(K, size=n), size=2 * n, seed=1)
+    return X, rng.integers(K, size=n), links
+
+
+def test_when_time_is_up_the_gap_is_told(rng):
+    pytest.importorskip("ortools")
+    X, seen, links = hard_case(rng)
+    est = bc.MinimalModification(1.0, 1.0, satisfied=0.9, time_limit=0.5)
+    with pytest.warns(ConvergenceWarning, match=r"^time is up: the objective is .*; allow a longer time_limit"):
+        est.fit(X, partition=seen, constraints=links)
+    assert est.gap_ > 0
+    assert 0 <= est.bound_ < est.objective_ == pytest.approx(est.bound_ + est.gap_)
+    assert len(est.given_up_) <= 44
+
+
+def test_nothing_found_in_time_is_told(rng):
+    pytest.importorskip("ortools")
+    problem = ring(400, 3, rng)
+    with pytest.raises(OutOfTime):
+        solve(problem, Limits.of(0.0, workers=1))
+    X, seen, links = hard_case(rng)
+    with pytest.raises(TimeoutError, match=r"^no partition .* was found within time_limit=1e-06 seconds: allow more time"):
+        bc.MinimalModification(1.0, 1.0, time_limit=1e-6).fit(X, partition=seen, constraints=links)
+
+
+def test_a_kind_of_statement_without_encoding_is_refused():
+    pytest.importorskip("ortools")
+    with pytest.raises(TypeError, match="no encoding is registered for int"):
+        enforce(3, OneHot(np.zeros((1, 2))), [])
+
+
+def test_a_kind_of_statement_of_ones_own_is_solved():
+    pytest.importorskip("ortools")
+
+    class First(Statement):
+        """Item 0 is in cluster 2."""
+
+        items = (0,)
+
+        def holds(self, labels):
+            return labels[0] == 2
+
+        def renamed(self, names):
+            return self
+
+        def __str__(self):
+            return "item 0 in cluster 2"
+
+    @enforce.register(First)
+    def _first(statement, encoding, given):
+        encoding.clause([encoding.choice(0, 2)], given)
+
+    problem = Problem(np.array([[0.0, 1.0, 5.0], [0.0, 1.0, 1.0]]), [First(), Together(0, 1)], np.array([np.inf, 2.0]))
+    found = minimise(problem, [], np.inf, 1)
+    assert found.values.tolist() == cheapest(problem, 0)[1].tolist() == [2, 2]
