@@ -125,5 +125,5 @@ def test_answers_say_what_is_written():
 
 
 def test_methods_that_know_views_only_refuse_rules():
-    with pytest.raises(TypeError, match=r"^constraints\[0\] is a LabelConstraints, but only pairwise and relative constraints"):
+    with pytest.raises(TypeError, match=r"^constraints\[0\] is a LabelConstraints, but only pairwise and relative"):
         bc.RDPMeans().fit(np.arange(8.0).reshape(4, 2), constraints=bc.LabelConstraints([(0, 1)], 4))

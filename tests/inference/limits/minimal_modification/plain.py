@@ -140,13 +140,14 @@ def random_case(seed):
     def clusters(size):
         return rng.choice(K + new, min(size, K + new), replace=False).tolist()
 
+    premises = [links_of(rng, rng.integers(1, 3)) for _ in range(rng.integers(3))]
     rows = {
         "links": links_of(rng, rng.integers(4)),
         "triplets": [(*some(3), str(rng.choice(["yes", "no", "dnk"]))) for _ in range(rng.integers(4))],
         "label": [(some(1)[0], clusters(1)[0]) for _ in range(rng.integers(3))],
         "span": [(some(rng.integers(1, 4)), clusters(rng.integers(1, 3))) for _ in range(rng.integers(3))],
         "spread": [(some(rng.integers(2, 5)), int(rng.integers(1, 3))) for _ in range(rng.integers(2))],
-        "implication": [(links_of(rng, rng.integers(1, 3)), links_of(rng, rng.integers(1, 3))) for _ in range(rng.integers(3))],
+        "implication": [(premise, links_of(rng, rng.integers(1, 3))) for premise in premises],
     }
     satisfied, dont_know = rng.choice([1.0, 1.0, 0.9, 0.7, 0.5]), rng.choice([0.0, 0.4])
     far = float(rng.uniform(0.5, 4))

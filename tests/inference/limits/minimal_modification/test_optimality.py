@@ -1,4 +1,4 @@
-"""The modification found is the best of all partitions, by enumeration; where there is none, a smallest conflict is named."""
+"""The modification found is the best of all partitions, by enumeration; where none is possible, a conflict is named."""
 
 import numpy as np
 import pytest
