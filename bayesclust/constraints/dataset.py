@@ -105,6 +105,30 @@ def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
     return names
 
 
+def noise_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
+    """Dimensions, after chain and draw, of each noise parameter by its name in the posterior.
+
+    Parameters
+    ----------
+    views : sequence of View
+
+    Returns
+    -------
+    dict of str to tuple of str
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> noise_dims([PairwiseConstraints([(0, 1)], [True], n_items=2)])
+    {'p': ('links_source',), 'q': ('links_source',)}
+    """
+    return {
+        names[parameter]: tuple(f"{view.name}_source" if kind == "source" else kind for kind in kinds)
+        for view, names in zip(views, noise_names(views), strict=True)
+        for parameter, kinds in view.noise.parameters.items()
+    }
+
+
 def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     """Return the questions and answers of views as variables of a data set.
 
@@ -196,4 +220,4 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
     return views
 
 
-__all__ = ["StoredView", "noise_names", "to_dataset", "views_from_dataset"]
+__all__ = ["StoredView", "noise_dims", "noise_names", "to_dataset", "views_from_dataset"]

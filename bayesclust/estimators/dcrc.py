@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any, Self
 
-import numpy as np
 from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_choice, check_int, check_random_state
+from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators import _dcrc_settings as settings
-from bayesclust.estimators._dcrc_posterior import draw_tree
+from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._dcrc_classifier import ClassifiesNewItems
+from bayesclust.estimators._dcrc_gibbs import SampledLabels
+from bayesclust.estimators._dcrc_posterior import MeanFieldLabels
 from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.variational_em.features import FeatureMap, feature_map
-from bayesclust.inference.variational_em.fit import EMFit, fit_em
-from bayesclust.inference.variational_em.held_out import choose, mean_confusion
-from bayesclust.inference.variational_em.weights import log_softmax
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.inference.variational_em.fit import fit_em
+from bayesclust.inference.variational_em.held_out import choose
+from bayesclust.typing import ArrayLike
 
 
-class DCRC(ConstrainedClusterer):
+class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedClusterer):
     """Discriminative clustering with doubtful answers about triplets, "do not know" among them, and about pairs.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the answers are probable, items that no answer
@@ -43,7 +45,8 @@ class DCRC(ConstrainedClusterer):
         had among the items that answers name, if these are a fair sample: better where clusters are uneven and answers many,
         worse where few answers meet overlapping clusters, of which the small then fade. False has no preference (Eq. 8).
         "cv" chooses among the three by answers held out in five parts.
-    inference : {"variational_em"}, default "variational_em"
+    inference : {"variational_em", "gibbs"}, default "variational_em"
+        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise in place of mean field's.
     kernel : {"rbf", "polynomial", "precomputed"} or None, default None
         None: boundaries are linear. With "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their
         kernel values with all training items.
@@ -75,6 +78,16 @@ class DCRC(ConstrainedClusterer):
         Most EM iterations.
     tol : float, default 1e-4
         Nats per answer by which an iteration must raise the bound to be followed by another.
+    weights : {"mode", "sample"}, default "mode"
+        Only "gibbs": whether the weights W are held at the mode that EM found, or drawn too, from the density that EM
+        climbed, made proper by a normal prior of the biases (`bayesclust.models.dcrc` with the same prior).
+    num_chains, num_warmup, num_samples : int, default 4, 500, 1000
+        Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
+    loss : str, loss or None, default None
+        Only "gibbs": the loss whose posterior expectation `labels_` minimises, as for `point_estimate`. None: each item's
+        most probable class; losses between partitions merge classes of which answers say little.
+    progress : bool, default True
+        Only "gibbs": show a progress bar in terminals and notebooks.
     n_jobs : int or None, default None
         Threads; None takes one per processor. It does not change the result.
     random_state : int, Generator or None, default None
@@ -98,6 +111,8 @@ class DCRC(ConstrainedClusterer):
     confusion_ : dict
         By name of view, the posterior mean of p(answer | truth), shape (sources, answers, answers), rows the truth. The
         error rate of ``noise="learn"`` is 1 minus any of its diagonal.
+    confusion_intervals_ : dict
+        Only "gibbs": the ends of the central 90% intervals of `confusion_`, (2, sources, answers, answers).
     tau_, penalty_, balance_ : float, float, bool
         As used.
     proportions_ : ndarray of shape (n_clusters,), or None
@@ -107,9 +122,10 @@ class DCRC(ConstrainedClusterer):
         EM iterations of the best start under the final noise model.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws from the mean field in ArviZ's groups, as other estimators have them; made when first asked for. Draws are
-        independent: chains mean nothing. Weights are point values and not among them. Mean field understates what else is
-        possible, noise with it: error rates come out too small where many items have few answers.
+        Draws in ArviZ's groups, as other estimators have them; for "variational_em" independent draws from the mean field,
+        made when first asked for. Mean field understates what else is possible, noise with it: error rates come out too
+        small where many items have few answers. Drawn weights are in a group of their own, `classifier`: W of shape (chain,
+        draw, cluster, coefficient), biases last, clusters as in `proba_`.
 
     Warns
     -----
@@ -160,6 +176,12 @@ class DCRC(ConstrainedClusterer):
         n_init: int | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
+        weights: str = "mode",
+        num_chains: int = 4,
+        num_warmup: int = 500,
+        num_samples: int = 1000,
+        loss: Any = None,
+        progress: bool = True,
         n_jobs: int | None = None,
         random_state: int | Generator | None = None,
     ) -> None:
@@ -179,10 +201,23 @@ class DCRC(ConstrainedClusterer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.weights = weights
+        self.num_chains = num_chains
+        self.num_warmup = num_warmup
+        self.num_samples = num_samples
+        self.loss = loss
+        self.progress = progress
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Cluster items under side information.
 
         Parameters
@@ -192,22 +227,29 @@ class DCRC(ConstrainedClusterer):
         constraints : View, list of View or None, default None
             Answers about triplets and pairs. Without any, clusters are those that a linear classifier separates most
             clearly (Eq. 9 without its first term).
+        checkpoint : str, path or None, default None
+            Only "gibbs": a zarr directory to which draws go as they come, as for `TVClust`; the search for the weights is
+            repeated, the chains go on.
 
         Returns
         -------
         self
         """
         number = check_int(self.n_clusters, "n_clusters")
-        check_choice(self.inference, "inference", ("variational_em",))
+        check_choice(self.inference, "inference", ("variational_em", "gibbs"))
         options = settings.check_kernel(self.kernel, self.gamma, self.degree, self.n_landmarks)
-        params = self.get_params(deep=False)
+        params, schedule = self.get_params(deep=False), self._check_sampling(checkpoint)
         settings.candidates(params, 1, 1)
         settings.with_noise([], self.noise)
-        rng = check_random_state(self.random_state)
+        random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
         items, views = self._enter(X, constraints)
         if number > len(items):
             raise ValueError(f"n_clusters={number} is more than the {len(items)} items of X: ask for fewer clusters.")
-        views = settings.with_noise(views, self.noise)
+        views, store = settings.with_noise(views, self.noise), None
+        if checkpoint is not None and random_state is not None:
+            words = fingerprint(params, items, views, random_state)
+            store = Checkpoint(checkpoint, words, self.num_chains, noise_dims(views))
+        rng = check_random_state(random_state)
         self._map: FeatureMap = feature_map(items, self.kernel, options, self.standardize, self.n_landmarks, rng)
         points = self._map(items)
         tried = settings.candidates(params, sum(map(len, views)), points.size * number)
@@ -221,69 +263,13 @@ class DCRC(ConstrainedClusterer):
                 stacklevel=3,
             )
         self.tau_, self.penalty_, self.balance_ = chosen.tau, chosen.penalty, chosen.balance
-        self._learned(fit, views)
-        self._seed = int(rng.integers(2**63))
-        self._given = items, views, fit.counts
-        self._tree: Any = None
-        return self
-
-    def _learned(self, fit: EMFit, views: list[View]) -> None:
-        mode = fit.q.argmax(axis=1)
-        used = np.unique(mode)
-        order = np.append(used, np.setdiff1d(np.arange(len(fit.W)), used))
-        self.labels_: IntArray = np.searchsorted(used, mode)
-        self.n_clusters_ = len(used)
-        self.proba_: FloatArray = fit.q[:, order]
-        self.coef_: FloatArray = fit.W[order, :-1]
-        self.intercept_: FloatArray = fit.W[order, -1]
-        self.proportions_: FloatArray | None = None if fit.proportions is None else fit.proportions[order]
         self.bound_, self.objective_path_ = float(fit.path[-1]), fit.path
         self.converged_, self.n_iter_ = fit.converged, len(fit.path) // 2
-        self.confusion_: dict[str, FloatArray] = {
-            view.name: mean_confusion(view, counts) for view, counts in zip(views, fit.counts, strict=True)
-        }
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Return P(y = k | x; W) of items, answers left aside.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d), or (m, n) for a precomputed kernel
-
-        Returns
-        -------
-        ndarray of shape (m, n_clusters)
-            Clusters as in `proba_`.
-        """
-        check_is_fitted(self)
-        items = check_items(X, least=1)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        logits = self._map(items) @ self.coef_.T + self.intercept_
-        return np.exp(log_softmax(logits.T)).T
-
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the most probable cluster of each item, answers left aside.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d), or (m, n) for a precomputed kernel
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-            Of the training data too, labels may differ from `labels_` where answers outweighed the classifier.
-        """
-        labels: IntArray = self.predict_proba(X).argmax(axis=1)
-        return labels
-
-    @property
-    def posterior_(self) -> Any:
-        """Draws from the mean field, an `xarray.DataTree`."""
-        check_is_fitted(self)
-        if self._tree is None:
-            items, views, counts = self._given
-            self._tree = draw_tree(self.proba_, views, counts, items, self.get_params(deep=False), self._seed)
-        return self._tree
+        if schedule is not None:
+            self._sample(points, items, views, fit, chosen, schedule, store, rng)
+            return self
+        self._take_mean_field(fit, items, views, int(rng.integers(2**63)))
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state
+from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
 from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
@@ -291,8 +292,4 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     @staticmethod
     def _dims(problem: TVClustProblem) -> dict[str, tuple[str, ...]]:
         """Names of the noise parameters' dimensions."""
-        dims: dict[str, tuple[str, ...]] = {}
-        for view, names in zip(problem.views, problem.noise_names, strict=True):
-            for parameter, kinds in view.noise.parameters.items():
-                dims[names[parameter]] = tuple(f"{view.name}_source" if k == "source" else k for k in kinds)
-        return dims
+        return noise_dims(problem.views)

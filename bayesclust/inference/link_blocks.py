@@ -59,7 +59,7 @@ def draw_bonds(
 
 
 @kernel(fastmath=FAST)
-def _block_value(
+def block_value(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64],
     counted: NDArray[np.int64], turn: int,
 ) -> float:  # fmt: skip
@@ -99,7 +99,7 @@ def _move_block(
         k = seating.slots[a]
         z[items] = k
         turn += 1
-        logits[a] = _block_value(sites, table, z, items, counted, turn)
+        logits[a] = block_value(sites, table, z, items, counted, turn)
         if a < number:
             n = state.count[k]
             logits[a] += math.lgamma(n + m) - math.lgamma(n) + log_marginal_union(state, k, block) - log_marginal(state, k)

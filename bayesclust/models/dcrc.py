@@ -44,22 +44,32 @@ class WeightPrior:
         Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W.
     balance : float, default 0.0
         Nats that the entropy H(y^) of the mean class probabilities is worth.
+    proportions : tuple of K floats or None, default None
+        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of H(y^), from which it
+        differs by a constant where sizes are even.
 
     Raises
     ------
     ValueError
-        If precision or scale is not positive, or a weight is negative.
+        If precision or scale is not positive, a weight is negative, or proportions are not positive with sum 1.
+
+    Notes
+    -----
+    The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the product is a proper prior of
+    W given X, up to its normaliser. No model of the items stands behind it: it says that a classifier is the more believable
+    the clearer it tells the items apart, and the more evenly, or as `proportions` say.
 
     Examples
     --------
     >>> WeightPrior.from_paper(n_answers=100, tau=1.0, penalty=2**-6)
-    WeightPrior(precision=3.125, bias_scale=None, separation=100.0, balance=100.0)
+    WeightPrior(precision=3.125, bias_scale=None, separation=100.0, balance=100.0, proportions=None)
     """
 
     precision: float = 1.0
     bias_scale: float | None = 10.0
     separation: float = 0.0
     balance: float = 0.0
+    proportions: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         check_positive(self.precision, "precision")
@@ -67,6 +77,17 @@ class WeightPrior:
             check_positive(self.bias_scale, "bias_scale")
         for name in ("separation", "balance"):
             number_between(getattr(self, name), name, "[0, inf)")
+        if self.proportions is not None:
+            sizes = np.asarray(self.proportions, dtype=np.float64)
+            if sizes.ndim != 1 or not (sizes > 0).all() or abs(sizes.sum() - 1) > 1e-8:
+                raise ValueError(f"proportions must be positive, one per cluster, with sum 1; got {self.proportions!r}.")
+
+    def entropies(self, xp: Any, terms: ClassTerms) -> Any:
+        """Return the log of the factor "separation", in nats, from what `class_terms` gave with the same `xp`."""
+        balance = terms.balance
+        if self.proportions is not None:
+            balance = balance + (terms.mean * xp.log(xp.asarray(self.proportions))).sum()
+        return self.balance * balance - self.separation * terms.separation
 
     @classmethod
     def from_paper(cls, n_answers: int, tau: float, penalty: float, balance: bool = True) -> Self:
@@ -96,6 +117,7 @@ class ClassTerms(NamedTuple):
     ridge: Any  # R(W), the sum of squares of all weights but the biases
     separation: Any  # H(Y_U | X_U; W), 0 where no item is free
     balance: Any  # H(y^ | X; W)
+    mean: Any  # (K,), y^: the mean class probabilities
 
 
 def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
@@ -123,7 +145,7 @@ def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
     balance = -(mean * xp.log(xp.maximum(mean, TINY))).sum()
     number = int(free.sum())
     separation = -(p * log_p)[np.flatnonzero(free)].sum() / number if number else 0.0
-    return ClassTerms(log_p, (W[:, :-1] ** 2).sum(), separation, balance)
+    return ClassTerms(log_p, (W[:, :-1] ** 2).sum(), separation, balance, mean)
 
 
 def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
@@ -192,7 +214,7 @@ def dcrc(
     W = _weight_site(prior, number, items.shape[1])
     terms = class_terms(jnp, W, items, unnamed(answered, len(items)))
     if prior.separation or prior.balance:
-        numpyro.factor("separation", prior.balance * terms.balance - prior.separation * terms.separation)
+        numpyro.factor("separation", prior.entropies(jnp, terms))
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(logits=terms.log_p))
         refuse_enumerated(z, len(items))
@@ -249,7 +271,7 @@ def dcrc_log_joint(
     prior = WeightPrior() if prior is None else prior
     items, labels, weights = check_items(X, least=1), np.asarray(z), np.asarray(W, dtype=np.float64)
     terms = class_terms(np, weights, items, unnamed(views, len(items)))
-    value = prior.balance * terms.balance - prior.separation * terms.separation
+    value = prior.entropies(np, terms)
     value += _log_normal(weights[:, :-1], prior.precision)
     if prior.bias_scale is not None:
         value += _log_normal(weights[:, -1], prior.bias_scale**-2)

@@ -179,7 +179,7 @@ def test_a_short_fit_says_so(data, triplets):
         ({"noise": "guess"}, ValueError, 'noise must be "learn" or "confusion"; got \'guess\''),
         ({"noise": True}, TypeError, "noise must be a number in"),
         ({"balance": 1}, TypeError, 'balance must be True, False, "learn" or "cv"; got 1'),
-        ({"inference": "gibs"}, ValueError, 'inference must be "variational_em"; got'),
+        ({"inference": "gibs"}, ValueError, 'inference must be "variational_em" or "gibbs"; got'),
         ({"kernel": "sigmoid"}, ValueError, 'kernel must be "rbf" or "polynomial" or "precomputed"'),
         ({"kernel": "precomputed"}, ValueError, "a precomputed kernel must have shape"),
         ({"gamma": 0.0}, ValueError, "gamma must lie in"),

@@ -39,8 +39,13 @@ def answers():
 
 @pytest.mark.parametrize(
     "prior",
-    [None, WeightPrior(2.5, 3.0, separation=4.0, balance=2.0), WeightPrior.from_paper(7, 1.5, 0.1)],
-    ids=["plain", "entropies", "paper"],
+    [
+        None,
+        WeightPrior(2.5, 3.0, separation=4.0, balance=2.0),
+        WeightPrior(2.5, 3.0, separation=1.0, balance=2.0, proportions=(0.5, 0.3, 0.2)),
+        WeightPrior.from_paper(7, 1.5, 0.1),
+    ],
+    ids=["plain", "entropies", "uneven", "paper"],
 )
 def test_program_and_log_joint_agree(X, W, rng, prior):
     views = answers()
@@ -59,6 +64,14 @@ def test_log_joint_by_hand(X, W):
     expected += np.log(0.9) + np.log(0.05)  # Z has 1 and 2 together without 0, and 0, 1, 4 all apart
     found = dcrc_log_joint(W, Z, X, [triplets], [{"noise": np.array([0.1])}], WeightPrior(4.0))
     assert found == pytest.approx(expected)
+
+
+def test_the_balance_is_a_divergence_from_the_proportions(X, W):
+    sizes = np.array([0.5, 0.3, 0.2])
+    mean = np.exp(log_softmax(X @ W[:, :2].T + W[:, 2], axis=1)).mean(axis=0)
+    drawn, even = WeightPrior(balance=2.0, proportions=tuple(sizes)), WeightPrior()
+    difference = dcrc_log_joint(W, Z, X, prior=drawn) - dcrc_log_joint(W, Z, X, prior=even)
+    assert difference == pytest.approx(-2.0 * (mean * np.log(mean / sizes)).sum())
 
 
 def test_prior_draws_have_the_right_shapes_and_spread(X):
@@ -148,3 +161,9 @@ def test_too_many_labelings_are_refused():
 def test_bad_priors(settings):
     with pytest.raises(ValueError, match=f"^{next(iter(settings))} must lie in"):
         WeightPrior(**settings)
+
+
+@pytest.mark.parametrize("sizes", [(0.5, 0.4), (1.0, 0.0), ((0.5, 0.5),)])
+def test_bad_proportions(sizes):
+    with pytest.raises(ValueError, match=r"^proportions must be positive, one per cluster, with sum 1; got"):
+        WeightPrior(proportions=sizes)

@@ -86,13 +86,13 @@ def fit_em(
     EMFit
     """
     answers = NamedAnswers(views, len(points))
-    features, order = _design(points, answers)
+    features, order = named_first(points, answers.items)
     whole = _objective(features, answers, settings)
     tables = _tables(answers, binding, settings.literal)
     few, some = answers, features
     if answers.n_answers > ROUGH_ANSWERS:
         few = NamedAnswers(_thinned_views(views, rng), len(points))
-        some = _design(points, few)[0]
+        some = named_first(points, few.items)[0]
     if len(some) > len(few.items) + ROUGH_FREE:
         some = _thinned(some, len(few.items), rng)
     rough, first = _objective(some, few, settings), _tables(few, binding, settings.literal)[0]
@@ -142,9 +142,9 @@ def _objective(features: FloatArray, answers: NamedAnswers, settings: EMSettings
     )
 
 
-def _design(points: FloatArray, answers: NamedAnswers) -> tuple[FloatArray, IntArray]:
+def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArray]:
     """Features with a column of ones, named items first, and the items in that order."""
-    order = np.append(answers.items, np.setdiff1d(np.arange(len(points)), answers.items))
+    order = np.append(named, np.setdiff1d(np.arange(len(points)), named))
     return np.column_stack([points, np.ones(len(points))])[order], order
 
 

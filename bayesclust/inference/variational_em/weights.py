@@ -37,6 +37,8 @@ class WeightObjective:
     proportions : ndarray of shape (K,), optional
         Sizes of the clusters that the mean class probabilities are drawn to, -KL(y^ || proportions) taking the place of
         H(y^); by default even ones, to which H(y^) differs by a constant.
+    bias_ridge : float, default 0.0
+        What the squares of the biases are multiplied by; the paper leaves them free.
     """
 
     features: FloatArray
@@ -45,6 +47,7 @@ class WeightObjective:
     separation: float
     balance: float
     proportions: FloatArray | None = None
+    bias_ridge: float = 0.0
 
     def log_p(self, W: FloatArray) -> FloatArray:
         """Log class probabilities of the named items, shape (n_named, K)."""
@@ -83,7 +86,8 @@ class WeightObjective:
             slope -= self.balance / len(X) * p * (log_mean[:, None] - log_mean @ p)
         gradient = slope @ X
         gradient[:, :-1] -= 2 * self.ridge * W[:, :-1]
-        return value - self.ridge * float((W[:, :-1] ** 2).sum()), gradient
+        gradient[:, -1] -= 2 * self.bias_ridge * W[:, -1]
+        return value - self.ridge * float((W[:, :-1] ** 2).sum()) - self.bias_ridge * float((W[:, -1] ** 2).sum()), gradient
 
     def climb(self, W: FloatArray, q: FloatArray, steps: int) -> FloatArray:
         """Raise the objective by at most so many iterations of L-BFGS from W."""

@@ -1,0 +1,215 @@
+"""DCRC's posterior, one chain: labels of the named items, the noise of the answers, and, if asked for, the weights.
+
+A sweep draws the label of every item that an answer names, one by one in random order and then in the groups that links
+hold together; the weights W given these labels, unless W is held where it is; and the noise of every view from its conjugate
+posterior. Items that no answer names depend on nothing but W: their labels are summed out of the draw of W and are drawn
+from P(y | x; W) when the state is read.
+
+With W held the target is p(z, noise | answers, X, W). With W drawn it is the density of `bayesclust.models.dcrc_log_joint`
+under a `WeightPrior` that is proper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.constraints.base import View
+from bayesclust.constraints.dataset import noise_names
+from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.inference.dcrc_gibbs.scan import move_class_blocks, scan_classes
+from bayesclust.inference.dcrc_gibbs.weights import WeightSampler
+from bayesclust.inference.link_blocks import draw_blocks
+from bayesclust.inference.variational_em.fit import named_first
+from bayesclust.inference.variational_em.weights import WeightObjective, log_softmax
+from bayesclust.models.dcrc import WeightPrior, dcrc_log_joint, unnamed
+from bayesclust.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class DCRCProblem:
+    """The model and the data: everything that the chains share.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Features on one scale.
+    views : tuple of View
+        With their noise models: known noise stays as it is, a prior is learned from.
+    W : ndarray of shape (K, d + 1)
+        Weights, the biases last: where they are held, or where chains start.
+    prior : WeightPrior or None, default None
+        Prior under which W is drawn; None holds it.
+
+    Raises
+    ------
+    ValueError
+        If the prior leaves the biases free, and so is none.
+    """
+
+    points: FloatArray
+    views: tuple[View, ...]
+    W: FloatArray
+    prior: WeightPrior | None = None
+
+    def __post_init__(self) -> None:
+        if self.prior is not None and self.prior.bias_scale is None:
+            raise ValueError("weights can be drawn under a proper prior alone, but bias_scale is None: set a number.")
+
+
+class DCRCChain:
+    """One chain. `sweep` moves it on, `draw` tells where it is.
+
+    Parameters
+    ----------
+    problem : DCRCProblem
+    rng : Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
+    >>> triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=4)
+    >>> W = np.array([[1.0, -1.5], [-1.0, 1.5]])
+    >>> chain = DCRCChain(DCRCProblem(np.array([[0.0], [0.2], [3.0], [3.1]]), (triplets,), W), np.random.default_rng(0))
+    >>> chain.sweep()
+    >>> variables, statistics = chain.draw()
+    >>> variables["z"].shape, variables["noise"].shape
+    ((4,), (1,))
+    """
+
+    def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.free = unnamed(problem.views, len(problem.points))
+        self.named = np.flatnonzero(~self.free)
+        self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
+        self.hear(problem.views)
+        self.sampler = None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
+        self._weigh(problem.W)
+        # starts are dispersed: they have not heard the answers
+        self.z = _draw_each(self.log_p, rng)
+        self.moved = np.zeros(1, np.int64)
+        self.blocks_moved = self.accepted = np.nan
+
+    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+        """One sweep over everything unknown.
+
+        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both belong to the warm-up: labels
+        that have not yet heard the answers contradict many of them, and would have them dismissed as noise.
+        """
+        self.moved[0] = 0
+        order = self.rng.permutation(self.named)
+        scan_classes(self.z, self.log_p, self.sites, self.table, order, self.moved, self.rng)
+        self._move_blocks()
+        if self.sampler is not None:
+            labels = np.eye(len(self.W))[self.z[self.named]]
+            W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
+            self._weigh(W)
+        if not trust:
+            self._update_noise()
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """(variables of the posterior, sample statistics) of the present state."""
+        self.z[self.free] = _draw_each(self.log_p[self.free], self.rng)
+        variables: dict[str, Any] = {"z": self.z.copy()}
+        for names, noise in zip(noise_names(self.problem.views), self.noise, strict=True):
+            variables |= {names[name]: np.array(values) for name, values in noise.items()}
+        statistics = {
+            "log_joint": self.log_joint(),
+            "moved": self.moved[0] / max(len(self.named), 1),
+            "blocks_moved": self.blocks_moved,
+        }
+        if self.sampler is not None:
+            variables["W"] = self.W.copy()
+            statistics["accept_rate"] = self.accepted
+        return variables, statistics
+
+    def log_joint(self) -> float:
+        """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out, where W is drawn."""
+        problem = self.problem
+        if problem.prior is not None:
+            return dcrc_log_joint(self.W, self.z, problem.points, problem.views, self.noise, problem.prior)
+        value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
+        for view, noise in zip(problem.views, self.noise, strict=True):
+            value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
+        return value
+
+    def snapshot(self) -> dict[str, Any]:
+        """Where the chain is, to the last bit."""
+        return {
+            "z": self.z,
+            "W": self.W,
+            "noise": self.noise,
+            "sampler": None if self.sampler is None else self.sampler.snapshot(),
+            "generator": self.rng.bit_generator.state,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a chain of the same problem."""
+        self.z, self.noise = snapshot["z"], snapshot["noise"]
+        if self.sampler is not None:
+            self.sampler.restore(snapshot["sampler"])
+        self.rng.bit_generator.state = snapshot["generator"]
+        self.table = stack_tables(self.problem.views, self.noise)
+        self._weigh(snapshot["W"])
+
+    def hear(self, views: Sequence[View]) -> None:
+        """Take over other answers to the same questions."""
+        self.problem = replace(self.problem, views=tuple(views))
+        self.sites = compile_sites(views, len(self.problem.points))
+        self.table = stack_tables(views, self.noise)
+
+    def _weigh(self, W: FloatArray) -> None:
+        self.W = W
+        logits = W[:, :-1] @ self.problem.points.T + W[:, -1:]
+        self.log_p: FloatArray = np.ascontiguousarray(log_softmax(logits).T)
+
+    def _move_blocks(self) -> None:
+        blocks, moved = draw_blocks(self.sites, self.table, self.z, self.rng), np.zeros(1, np.int64)
+        move_class_blocks(self.z, self.log_p, self.sites, self.table, blocks, moved, self.rng)
+        number = len(blocks.begin)
+        self.blocks_moved = moved[0] / number if number else np.nan
+
+    def _update_noise(self) -> None:
+        views = self.problem.views
+        self.noise = [
+            view.noise.draw(view.counts(self.z), noise, self.rng) for view, noise in zip(views, self.noise, strict=True)
+        ]
+        self.table = stack_tables(views, self.noise)
+
+
+def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
+    """Return log p(W, labels of the named items | X) as a function of W, under the problem's prior.
+
+    Parameters
+    ----------
+    problem : DCRCProblem
+        With a prior.
+    named : ndarray of int
+        The items that answers name.
+
+    Returns
+    -------
+    WeightObjective
+    """
+    prior = problem.prior
+    assert prior is not None
+    assert prior.bias_scale is not None
+    sizes = None if prior.proportions is None else np.array(prior.proportions)
+    features, ridge, bias_ridge = named_first(problem.points, named)[0], prior.precision / 2, prior.bias_scale**-2 / 2
+    return WeightObjective(features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge)
+
+
+def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
+    """Draw a label for each row."""
+    edges = np.exp(log_p).cumsum(axis=1)
+    drawn: IntArray = (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
+    return drawn
+
+
+__all__ = ["DCRCChain", "DCRCProblem"]

@@ -1,0 +1,120 @@
+"""DCRC on a few items: exact posteriors by enumeration, and worlds drawn from the prior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import logsumexp
+
+from bayesclust.constraints.base import View
+from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
+from bayesclust.models.dcrc import WeightPrior, class_terms, unnamed
+from bayesclust.typing import FloatArray, IntArray
+from tests.judges.exact import codes
+from tests.judges.generative import answers_given
+
+CHUNK = 20_000
+
+
+def on_more_items(view: View, n: int) -> View:
+    """The same view on n items, the last ones being named by no answer."""
+    return type(view)(view.items, view.answers, n, source=view.source, noise=view.noise, name=view.name)
+
+
+def labelings(n: int, K: int) -> IntArray:
+    """All labelings, shape (K^n, n)."""
+    return np.array(list(product(range(K), repeat=n)), dtype=np.int64)
+
+
+def with_anchors(z: IntArray, K: int) -> IntArray:
+    """Labelings with one item of each class in front, so that they differ as partitions too."""
+    return np.concatenate([np.tile(np.arange(K), (len(z), 1)), z], axis=1)
+
+
+def log_answers(views: Sequence[View], states: IntArray) -> FloatArray:
+    """log p(answers | z) of all states, noise integrated out."""
+    return np.sum([view.noise.log_marginal(view.counts(states)) for view in views], axis=0)
+
+
+def posterior_at(problem: DCRCProblem) -> tuple[IntArray, FloatArray]:
+    """Every labeling and its log posterior, up to a constant, with the weights held."""
+    n, K = len(problem.points), len(problem.W)
+    states = labelings(n, K)
+    log_p = class_terms(np, problem.W, problem.points, unnamed(problem.views, n)).log_p
+    return states, log_p[np.arange(n), states].sum(axis=1) + log_answers(problem.views, states)
+
+
+def posterior_of_partitions(
+    problem: DCRCProblem, weights: FloatArray, log_mass: FloatArray
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Every partition into at most K clusters with its log posterior, the weights summed out over given ones.
+
+    `weights` (S, K, d + 1) with log masses under the Gaussian alone; the entropies are added here. Last, the log posterior
+    mass of each of the weights.
+    """
+    n, K = len(problem.points), len(problem.W)
+    prior, free, states = problem.prior, unnamed(problem.views, n), labelings(n, K)
+    assert prior is not None
+    said = log_answers(problem.views, states)
+    by_state, by_weight = np.full(len(states), -np.inf), np.empty(len(weights))
+    for first in range(0, len(weights), CHUNK):
+        some = slice(first, first + CHUNK)
+        terms = [class_terms(np, W, problem.points, free) for W in weights[some]]
+        log_p = np.array([term.log_p for term in terms])
+        mass = log_mass[some] + np.array([prior.entropies(np, term) for term in terms])
+        value = sum(log_p[:, i, states[:, i]] for i in range(n)) + mass[:, None]
+        by_state = np.logaddexp(by_state, logsumexp(value, axis=0))
+        by_weight[some] = logsumexp(value + said, axis=1)
+    number = codes(states)
+    partitions = states[np.unique(number, return_index=True)[1]]
+    values = [logsumexp((by_state + said)[number == code]) for code in codes(partitions)]
+    return partitions, np.array(values), by_weight
+
+
+def weights_from_prior(prior: WeightPrior, points: FloatArray, free: Any, K: int, rng: Generator) -> FloatArray:
+    """W from a proper prior, entropies included, by rejection."""
+    assert prior.bias_scale is not None
+    scale = np.append(np.full(points.shape[1], prior.precision**-0.5), prior.bias_scale)
+    most = 0.0 if prior.proportions is not None else prior.balance * np.log(K)  # of -KL, or of an entropy
+    while True:
+        W: FloatArray = rng.normal(size=(K, len(scale))) * scale
+        if np.log(rng.random()) < prior.entropies(np, class_terms(np, W, points, free)) - most:
+            return W
+
+
+class World:
+    """Weights, labels, noise and answers, drawn from the prior; a chain that starts at that truth."""
+
+    def __init__(self, template: DCRCProblem, rng: Generator) -> None:
+        points, K = template.points, len(template.W)
+        free = unnamed(template.views, len(points))
+        self.W = template.W
+        if template.prior is not None:
+            self.W = weights_from_prior(template.prior, points, free, K, rng)
+        log_p = class_terms(np, self.W, points, free).log_p
+        self.z = np.array([rng.choice(K, p=np.exp(row)) for row in log_p])
+        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.views]
+        views = answers_given(template.views, self.z, self.noise, rng)
+        self.problem = DCRCProblem(points, views, self.W, template.prior)
+
+    def chain(self, chain_type: type[DCRCChain], rng: Generator) -> DCRCChain:
+        """A chain at the truth."""
+        chain = chain_type(self.problem, rng)
+        chain.z, chain.noise = self.z.copy(), self.noise
+        chain.hear(self.problem.views)
+        return chain
+
+
+def labels_drawn(chain: DCRCChain, number: int, warmup: int = 100) -> tuple[IntArray, FloatArray]:
+    """Labels (number, n) and weights (number, K, d + 1) that a chain visits after a short warm-up."""
+    for _ in range(warmup):
+        chain.sweep(adapt=True)
+    z, W = np.empty((number, len(chain.z)), np.int64), np.empty((number, *chain.W.shape))
+    for row in range(number):
+        chain.sweep()
+        z[row], W[row] = chain.draw()[0]["z"], chain.W
+    return z, W
