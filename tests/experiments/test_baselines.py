@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 
 import bayesclust as bc
 from bayesclust.experiments.baselines import BASELINES, k_means, lcvqe, mixture
-from bayesclust.experiments.baselines.bregman_k_means import _spread_out, nearest, partition
+from bayesclust.experiments.baselines.bregman_k_means import nearest, partition, spread_out
 from bayesclust.experiments.baselines.vector_quantization import error, follow_links
 from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
 
@@ -67,7 +67,7 @@ def test_k_means_from_one_start_is_scikit_learns(rng, monkeypatch):
     X = rng.normal(size=(200, 3))
     for trial in range(20):
         start = X[rng.choice(200, 6, replace=False)]
-        monkeypatch.setattr(sys.modules[k_means.__module__], "_spread_out", lambda *_, start=start: start)
+        monkeypatch.setattr(sys.modules[k_means.__module__], "spread_out", lambda *_, start=start: start)
         theirs = KMeans(6, init=start, n_init=1, max_iter=1000, tol=0.0).fit(X)
         assert groups(k_means(X, None, 6, trial, n_init=1)) == groups(theirs.labels_)
 
@@ -75,7 +75,7 @@ def test_k_means_from_one_start_is_scikit_learns(rng, monkeypatch):
 def test_k_means_plus_plus_draws_by_squared_distance(rng):
     """With two centres, how often each item is the second, given the first, over many draws."""
     points = np.array([[0.0], [1.0], [3.0]])
-    draws = [_spread_out(points, SquaredEuclidean(), 2, rng)[:, 0] for _ in range(6000)]
+    draws = [spread_out(points, SquaredEuclidean(), 2, rng)[:, 0] for _ in range(6000)]
     second = np.array([b for a, b in draws if a == 0.0])
     assert (second == 3.0).mean() == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / len(second)))
     assert len(second) == pytest.approx(2000, abs=4 * np.sqrt(6000 * 2 / 9))

@@ -1,4 +1,4 @@
-"""Methods that the TVClust paper compares with, small and ours, called in one way.
+"""Methods that the TVClust and DCRC papers compare with, small and ours, called in one way.
 
 Every one is a function ``method(X, constraints, n_clusters, seed)`` that returns labels 0 to K - 1 of the items. Methods
 that need the number of clusters are told the true one, as in the paper (section 5); those that take no answers, or find
@@ -14,6 +14,8 @@ k-means: 0.82
 dp-means: 0.82
 lcvqe: 0.96
 itml: 0.96
+
+Those of `RELATIVE_BASELINES` take answers about triplets, of which they hear "yes" and "no".
 """
 
 from __future__ import annotations
@@ -23,9 +25,13 @@ from types import MappingProxyType
 from typing import Any
 
 from bayesclust.experiments.baselines.bregman_k_means import k_means
+from bayesclust.experiments.baselines.diagonal_metric import mmc
 from bayesclust.experiments.baselines.dirichlet_means import dp_means
 from bayesclust.experiments.baselines.learned_metric import itml
+from bayesclust.experiments.baselines.sparse_metric import sparse_lp
+from bayesclust.experiments.baselines.squared_residuals import lsml
 from bayesclust.experiments.baselines.unconstrained import mixture
+from bayesclust.experiments.baselines.variant_weights import sssvad
 from bayesclust.experiments.baselines.vector_quantization import lcvqe
 from bayesclust.typing import FloatArray, IntArray
 
@@ -33,7 +39,23 @@ Baseline = Callable[[FloatArray, Any, int, int], IntArray]
 """What takes data (n, d), answers or None, the true number of clusters and a seed, and returns labels (n,)."""
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
-    {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mixture": mixture}
+    {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mmc": mmc, "mixture": mixture}
 )
+"""Which hear answers about pairs, or none."""
 
-__all__ = ["BASELINES", "Baseline", "dp_means", "itml", "k_means", "lcvqe", "mixture"]
+RELATIVE_BASELINES: Mapping[str, Baseline] = MappingProxyType({"lsml": lsml, "sparse-lp": sparse_lp, "sssvad": sssvad})
+
+__all__ = [
+    "BASELINES",
+    "RELATIVE_BASELINES",
+    "Baseline",
+    "dp_means",
+    "itml",
+    "k_means",
+    "lcvqe",
+    "lsml",
+    "mixture",
+    "mmc",
+    "sparse_lp",
+    "sssvad",
+]

@@ -13,7 +13,7 @@ from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
-__all__ = ["k_means", "partition"]
+__all__ = ["check_n_clusters", "k_means", "means", "nearest", "numbered", "partition", "spread_out"]
 
 
 Visit = Callable[[FloatArray], tuple[IntArray, float]]
@@ -68,12 +68,37 @@ def k_means(
 
 
 def nearest(distances: FloatArray) -> tuple[IntArray, float]:
-    """Return the nearest centre of each item, and the sum of the distances, of (n, K)."""
+    """Return the nearest centre of each item, and the sum of the distances.
+
+    Parameters
+    ----------
+    distances : (n, K) array
+
+    Returns
+    -------
+    labels : (n,) array of int
+    total : float
+    """
     return distances.argmin(axis=1), float(distances.min(axis=1).sum())
 
 
 def check_n_clusters(n_clusters: int, n: int) -> int:
-    """Return `n_clusters` if it is an integer from 1 to the number of items."""
+    """Return `n_clusters` if it is an integer from 1 to the number of items.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n : int
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not.
+    """
     k = check_int(n_clusters, "n_clusters")
     if k > n:
         raise ValueError(f"n_clusters={k} is more than the {n} items of X: ask for fewer clusters.")
@@ -103,11 +128,29 @@ def partition(
     rng = check_random_state(seed)
     check_int(n_init, "n_init")
     check_int(max_iter, "max_iter")
-    starts = (_descend(points, divergence, _spread_out(points, divergence, k, rng), visit, max_iter) for _ in range(n_init))
-    labels, _ = min(starts, key=lambda end: end[1])
-    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-    numbered: IntArray = np.argsort(np.argsort(first))[labels]
-    return numbered
+    starts = (_descend(points, divergence, spread_out(points, divergence, k, rng), visit, max_iter) for _ in range(n_init))
+    return numbered(min(starts, key=lambda end: end[1])[0])
+
+
+def numbered(labels: IntArray) -> IntArray:
+    """Number clusters 0, 1, ... in the order of their first items.
+
+    Parameters
+    ----------
+    labels : (n,) array of int
+
+    Returns
+    -------
+    (n,) array of int
+
+    Examples
+    --------
+    >>> numbered(np.array([7, 7, 2, 7]))
+    array([0, 0, 1, 0])
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    renumbered: IntArray = np.argsort(np.argsort(first))[inverse]
+    return renumbered
 
 
 def _descend(
@@ -120,21 +163,44 @@ def _descend(
         labels, error = visit(divergence.between(points, centers))
         if (labels == before).all():
             break
-        centers = _means(points, labels, centers)
+        centers = means(points, labels, centers)
     return labels, error
 
 
-def _means(points: FloatArray, labels: IntArray, centers: FloatArray) -> FloatArray:
-    """Return the mean of each cluster; an empty one keeps its centre."""
+def means(points: FloatArray, labels: IntArray, centers: FloatArray) -> FloatArray:
+    """Return the mean of each cluster; an empty one keeps its centre.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    labels : (n,) array of int
+    centers : (K, d) array
+
+    Returns
+    -------
+    (K, d) array
+    """
     k, n = len(centers), len(points)
     sizes = np.bincount(labels, minlength=k)[:, None]
     sums = csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n)) @ points
-    means: FloatArray = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
-    return means
+    found: FloatArray = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
+    return found
 
 
-def _spread_out(points: FloatArray, divergence: Divergence, k: int, rng: np.random.Generator) -> FloatArray:
-    """Draw k points, each in proportion to its divergence from the nearest drawn before."""
+def spread_out(points: FloatArray, divergence: Divergence, k: int, rng: np.random.Generator) -> FloatArray:
+    """Draw k points, each in proportion to its divergence from the nearest drawn before.
+
+    Parameters
+    ----------
+    points : (n, d) array
+    divergence : Divergence
+    k : int
+    rng : Generator
+
+    Returns
+    -------
+    (k, d) array
+    """
     chosen = [int(rng.integers(len(points)))]
     nearest = divergence.between(points, points[chosen])[:, 0]
     while len(chosen) < k:

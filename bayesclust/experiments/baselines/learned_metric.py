@@ -30,6 +30,7 @@ def itml(
     slack: float = 1.0,
     max_sweeps: int = 1000,
     tol: float = 1e-3,
+    n_init: int = 10,
 ) -> IntArray:
     """Cluster by k-means under a Mahalanobis metric learned from answers.
 
@@ -43,6 +44,8 @@ def itml(
         Of the starts of k-means (and, above some 450 items, of the pairs whose distances set the thresholds).
     slack, max_sweeps, tol
         As in `learn_metric`.
+    n_init : int, default 10
+        Starts of k-means.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def itml(
     views = check_views(constraints, len(points), kinds=("pairwise",))
     k = check_n_clusters(n_clusters, len(points))
     metric = learn_metric(points, views, seed=seed, slack=slack, max_sweeps=max_sweeps, tol=tol)
-    return k_means(points @ np.linalg.cholesky(metric), None, k, seed)
+    return k_means(points @ np.linalg.cholesky(metric), None, k, seed, n_init=n_init)
 
 
 def learn_metric(
