@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import block_array, csr_array, eye_array
+from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from bayesclust.checks import check_items, check_positive, check_views
 from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, k_means
@@ -110,10 +110,11 @@ def learn_sparse(near: FloatArray, far: FloatArray, *, penalty: float = 1.0) -> 
     number = np.arange(len(row))
     ends = np.concatenate([row, column]), np.concatenate([number, number])
     touches = csr_array((np.ones(2 * len(row)), ends), shape=(d, len(row)))
-    dominance = block_array([[-eye_array(d), touches, touches, csr_array((d, m))]])
+    dominance = hstack([-eye_array(d), touches, touches, csr_array((d, m))])
+    conditions: Any = vstack([csr_array(margins), dominance], format="csr")
     end = linprog(
         np.concatenate([np.full(d, penalty), np.zeros(2 * len(row)), np.ones(m)]),
-        A_ub=block_array([[csr_array(margins)], [dominance]], format="csr"),
+        A_ub=conditions,
         b_ub=np.concatenate([np.full(m, -1.0), np.zeros(d)]),
         method="highs",
     )
