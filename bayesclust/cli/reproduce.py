@@ -4,37 +4,97 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["add", "run"]
+__all__ = ["PAPERS", "add", "run"]
 
-ABOUT = """Run the experiments of a paper with this package, and set its printed numbers beside ours.
 
-tvclust: Khashabi, Wieting, Liu and Liang, section 5. Tables 1 to 3: five UCI sets, a share r of the pairs answered, each
-answer right with probability p; with r of the ordered pairs, as the authors drew them, and of the unordered ones; glass
+class Paper(NamedTuple):
+    """What a paper's subcommand says, and which options are fields of its plan as they stand.
+
+    Parameters
+    ----------
+    help, about, epilog : str
+    lists : dict
+        By option, type and help of a list.
+    flags : dict
+        By option, help of a switch that chooses a part, as figures and tables do.
+    trials : int
+        The paper's number of draws.
+    """
+
+    help: str
+    about: str
+    epilog: str
+    lists: dict[str, tuple[Any, str]]
+    flags: dict[str, str]
+    trials: int
+
+
+KEPT = """Each fit is one line of DIR/cells.csv, written as soon as it is done. After an interrupt or a kill the same
+command goes on from there; tables.csv, tables.md and the figures (PNG and SVG) are made from what is there."""
+
+PAPERS = {
+    "tvclust": Paper(
+        help="Khashabi, Wieting, Liu and Liang: links between items",
+        about="""Khashabi, Wieting, Liu and Liang, section 5. Tables 1 to 3: five UCI sets, a share r of the pairs answered,
+each answer right with probability p; with r of the ordered pairs, as the authors drew them, and of the unordered ones; glass
 with the row id that the authors left among its features, a leak, and without. Table 4: counts. Figure 2: six shapes,
-Figure 3: a wrong number of clusters told, Figure 4: counts and ever more answers."""
-
-EPILOG = """Each fit is one line of DIR/cells.csv, written as soon as it is done. After an interrupt or a kill the same
-command goes on from there; tables.csv, tables.md and the figures (PNG and SVG) are made from what is there.
+Figure 3: a wrong number of clusters told, Figure 4: counts and ever more answers.""",
+        epilog=KEPT
+        + """
 
 All of it takes hours, nearly all in the sampler (collapsed) and the mixture: choose --methods, or --quick.
 
 examples:
   bayesclust reproduce tvclust --quick
   bayesclust reproduce tvclust --tables 1 2 3 --methods rdp-means rdp-means-released --output rdp
-  bayesclust reproduce tvclust --figures 4 --trials 10 --seed 7"""
+  bayesclust reproduce tvclust --figures 4 --trials 10 --seed 7""",
+        lists={
+            "tables": (int, "tables to make: 1 2 3 4 (default: all, unless figures are chosen)"),
+            "figures": (int, "figures to make: 2 3 4 (default: all, unless tables are chosen)"),
+            "methods": (str, "methods of Tables 1 to 3 and Figures 2 and 3 (default: all; --list names them)"),
+            "data": (str, "data sets of Tables 1 to 3 and Figure 3 (default: the five, and glass_with_id)"),
+            "samplings": (str, "ordered, unordered or both (default): which pairs r is a share of"),
+            "fractions": (float, "the r of Tables 1 to 3 (default: 0.01 0.03 0.05)"),
+            "accuracies": (float, "the p of Tables 1 to 3 (default: 1 0.95 0.9 0.8)"),
+        },
+        flags={},
+        trials=5,
+    ),
+    "dcrc": Paper(
+        help="Pei, Fern, Rosales and Tjahja: answers about triplets, \"do not know\" among them",
+        about="""Pei, Fern, Rosales and Tjahja, section V. Figure 2: what an answer tells. Figure 4: F by number of triplets,
+DCRC beside methods that hear "yes" and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters.
+Tables IV and V: answers with people's errors. And the time of one large fit. Of the paper's sets, MSRCv2, Stonefly9 and the
+two of bird song come with no package: generated ones of the size of bird song stand in, and a CSV file can be named.""",
+        epilog=KEPT
+        + """
 
-# options that are fields of the plan as they stand: what they are, their type, their help
-LISTS = {
-    "tables": (int, "tables to make: 1 2 3 4 (default: all, unless figures are chosen)"),
-    "figures": (int, "figures to make: 2 3 4 (default: all, unless tables are chosen)"),
-    "methods": (str, "methods of Tables 1 to 3 and Figures 2 and 3 (default: all; --list names them)"),
-    "data": (str, "data sets of Tables 1 to 3 and Figure 3 (default: the five, and glass_with_id)"),
-    "samplings": (str, "ordered, unordered or both (default): which pairs r is a share of"),
-    "fractions": (float, "the r of Tables 1 to 3 (default: 0.01 0.03 0.05)"),
-    "accuracies": (float, "the p of Tables 1 to 3 (default: 1 0.95 0.9 0.8)"),
+All of it takes many hours: choose parts, --trials, --data, --methods, or --quick. Cells are run draw by draw, so that a run
+cut short has some draws of everything.
+
+examples:
+  bayesclust reproduce dcrc --quick
+  bayesclust reproduce dcrc --figures 4 --methods kmeans dcrc dcrc-yn --fractions 0.05 0.15 0.3 --trials 5
+  bayesclust reproduce dcrc --figures 4 --data ionosphere my/msrcv2.csv
+  bayesclust reproduce dcrc --tables iv v --runtime --trials 3""",
+        lists={
+            "figures": (int, "figures to make: 2 4 5 6 7 (default: all, unless other parts are chosen)"),
+            "tables": (str.lower, "tables to make: iv v (default: all, unless other parts are chosen)"),
+            "methods": (str, "methods of Figure 4 and Table V (default: the paper's; --list names all)"),
+            "data": (
+                str,
+                "data sets of Figures 4, 6, 7 and the tables; a name that ends in .csv is a file with a line of names and the "
+                "class in the last column (default: each part its own)",
+            ),
+            "fractions": (float, "triplets asked, as shares of the items (default: 0.05 0.1 0.15 0.2 0.25 0.3)"),
+        },
+        flags={"runtime": "time one fit of 4998 items with 1500 triplets"},
+        trials=20,
+    ),
 }
 
 
@@ -45,29 +105,34 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = commands.add_parser(
-        "reproduce",
-        help="a paper's tables and figures from our own runs, its numbers beside ours",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    about = "Run the experiments of a paper with this package, and set its printed numbers beside ours."
+    text = "a paper's tables and figures from our own runs, its numbers beside ours"
+    papers = commands.add_parser("reproduce", help=text, description=about).add_subparsers(
+        metavar="PAPER", title="papers", dest="paper", required=True
     )
-    parser.add_argument("paper", choices=("tvclust",), help="whose experiments")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("tvclust_output"),
-        metavar="DIR",
-        help="folder to write to (default: %(default)s)",
-    )
-    for name, (kind, text) in LISTS.items():
-        parser.add_argument(f"--{name}", type=kind, nargs="+", metavar=name[0].upper(), help=text)
-    parser.add_argument("--trials", type=int, metavar="N", help="draws of answers (default: the paper's 5)")
-    parser.add_argument("--seed", type=int, metavar="N", help="of answers and fits (default: 0)")
-    parser.add_argument("--quick", action="store_true", help="a small plan that touches everything, in a minute or two")
-    parser.add_argument("--no-progress", action="store_true", help="show no bar")
-    parser.add_argument("--list", action="store_true", help="name the methods and what each is told, and run nothing")
-    parser.set_defaults(run=run)
+    for name, paper in PAPERS.items():
+        parser = papers.add_parser(
+            name,
+            help=paper.help,
+            description=paper.about,
+            epilog=paper.epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        folder = Path(f"{name}_output")
+        parser.add_argument(
+            "--output", type=Path, default=folder, metavar="DIR", help="folder to write to (default: %(default)s)"
+        )
+        for option, (kind, explained) in paper.lists.items():
+            parser.add_argument(f"--{option}", type=kind, nargs="+", metavar=option[0].upper(), help=explained)
+        for option, explained in paper.flags.items():
+            parser.add_argument(f"--{option}", action="store_const", const=True, help=explained)
+        trials = f"draws of answers (default: the paper's {paper.trials})"
+        parser.add_argument("--trials", type=int, metavar="N", help=trials)
+        parser.add_argument("--seed", type=int, metavar="N", help="of answers and fits (default: 0)")
+        parser.add_argument("--quick", action="store_true", help="a small plan that touches everything, in a minute or two")
+        parser.add_argument("--no-progress", action="store_true", help="show no bar")
+        parser.add_argument("--list", action="store_true", help="name the methods and what each is told, and run nothing")
+        parser.set_defaults(run=run)
 
 
 def run(settings: argparse.Namespace) -> int:
@@ -83,21 +148,19 @@ def run(settings: argparse.Namespace) -> int:
     int
         Exit code.
     """
-    from bayesclust.experiments.reproduce.tvclust import METHODS, Plan, reproduce
-
+    experiments = import_module(f"bayesclust.experiments.reproduce.{settings.paper}")
     if settings.list:
-        for name, method in METHODS.items():
-            told = "told k" if method.told else "not told k"
-            heeds = "" if method.answers else ", heeds no answers"
-            scale = ", raw features" if method.raw else ""
-            print(f"{name:<20}{method.title}: {told}{heeds}{scale}")
+        for name, method in experiments.METHODS.items():
+            print(f"{name:<20}{method.title}: {method.about}")
         return 0
-    given = {name: tuple(value) for name in LISTS if (value := getattr(settings, name)) is not None}
-    given |= {name: value for name in ("trials", "seed") if (value := getattr(settings, name)) is not None}
-    if ("tables" in given) != ("figures" in given):
-        given = {"tables": (), "figures": (), **given}
-    plan = Plan.of(quick=settings.quick, **given)
-    written = reproduce(plan, settings.output, progress=not settings.no_progress)
+    paper = PAPERS[settings.paper]
+    given: dict[str, Any] = {name: tuple(value) for name in paper.lists if (value := getattr(settings, name)) is not None}
+    given |= {name: value for name in (*paper.flags, "trials", "seed") if (value := getattr(settings, name)) is not None}
+    parts: dict[str, Any] = {"tables": (), "figures": (), **dict.fromkeys(paper.flags, False)}
+    if given.keys() & parts.keys():
+        given = {**parts, **given}
+    plan = experiments.Plan.of(quick=settings.quick, **given)
+    written = experiments.reproduce(plan, settings.output, progress=not settings.no_progress)
     print((settings.output / "tables.md").read_text(encoding="utf-8"))
     print("Written: " + ", ".join(map(str, written)), file=sys.stderr)
     return 0

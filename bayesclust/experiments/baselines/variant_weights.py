@@ -66,7 +66,7 @@ def sssvad(
     seed: Seed,
     *,
     weight: float = 1.0,
-    exponent: float = 2.0,
+    exponent: float = 8.0,
     n_init: int = 10,
     max_iter: int = 100,
 ) -> IntArray:
@@ -91,8 +91,8 @@ def sssvad(
     seed : int, Generator or None
     weight : float, default 1.0
         gamma.
-    exponent : float, default 2.0
-        beta, above 1: the larger, the more even the weights.
+    exponent : float, default 8.0
+        beta, above 1: the larger, the more even the weights; at 8 they are nearly the inverse spreads of the columns.
     n_init : int, default 10
         Starts by k-means++, of which the one with the least objective is kept.
     max_iter : int, default 100

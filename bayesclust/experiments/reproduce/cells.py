@@ -37,16 +37,14 @@ def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
     """
     if not path.exists() or not _whole_lines(path):
         return pd.DataFrame(columns=list(kinds))
-    with path.open(newline="", encoding="utf-8") as file:
-        kept = csv.reader(file.read(_whole_lines(path)).splitlines())
-    header, *rows = kept
+    header, *rows = csv.reader(path.read_bytes()[: _whole_lines(path)].decode("utf-8").splitlines())
     if header != list(kinds):
         raise ValueError(f"{path} is no file of cells: its columns are {', '.join(header)}; name another folder.")
     return pd.DataFrame(rows, columns=header).astype(dict(kinds))
 
 
 def _whole_lines(path: Path) -> int:
-    """How many characters of a file end in a line break; it is plain ASCII."""
+    """How many bytes of a file end in a line break."""
     return path.read_bytes().rfind(b"\n") + 1
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import bayesclust as bc
+from bayesclust.experiments.reproduce import stand_ins
 from bayesclust.typing import FloatArray
 
-__all__ = ["COUNTS", "SHAPES", "UCI", "WITH_ID", "classes", "load", "number", "standardised"]
+__all__ = ["COUNTS", "SHAPES", "UCI", "WITH_ID", "classes", "known", "load", "names", "number", "standardised", "title"]
 
 UCI = ("iris", "wine", "ecoli", "glass", "balance")
 WITH_ID = "glass_with_id"
@@ -21,7 +23,61 @@ SEED = 20_260_101
 
 @cache
 def load(name: str) -> bc.datasets.Dataset:
-    """A data set, real or generated.
+    """A data set, real or generated, or from a file of the user's.
+
+    Parameters
+    ----------
+    name : str
+        Of a set; or of a CSV file with a line of names, numbers in all columns but the last, and classes in the last.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If a file is something else.
+    """
+    if name.endswith(".csv"):
+        return _from_file(Path(name))
+    if name in stand_ins.STAND_INS:
+        return stand_ins.STAND_INS[name](SEED)
+    if name in SHAPES:
+        return bc.datasets.make_shape(name, 300, seed=SEED)
+    if name == "visual_words":
+        return bc.datasets.make_visual_words(seed=SEED)
+    return bc.datasets.load(name)
+
+
+def _from_file(path: Path) -> bc.datasets.Dataset:
+    import pandas as pd
+
+    table = pd.read_csv(path)
+    *features, last = table.columns
+    try:
+        X = table[features].to_numpy(dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"{path} has something else than numbers before its last column, the class: {error}.") from None
+    if not features or not np.isfinite(X).all():
+        raise ValueError(f"{path} has no features or missing values: leave out what is not there.")
+    targets, y = np.unique(table[last].astype(str), return_inverse=True)
+    words = tuple(features), tuple(map(str, targets))
+    return bc.datasets.Dataset(X, y.astype(np.int64), *words, path.stem, f"read from {path}")
+
+
+def names() -> tuple[str, ...]:
+    """What `load` knows besides files and the sets of the TVClust paper that are generated.
+
+    Returns
+    -------
+    tuple of str
+    """
+    return (*bc.datasets.names(), *stand_ins.STAND_INS)
+
+
+def known(name: str) -> bool:
+    """Whether there is such a set, or a file of that name.
 
     Parameters
     ----------
@@ -29,13 +85,28 @@ def load(name: str) -> bc.datasets.Dataset:
 
     Returns
     -------
-    Dataset
+    bool
     """
-    if name in SHAPES:
-        return bc.datasets.make_shape(name, 300, seed=SEED)
-    if name == "visual_words":
-        return bc.datasets.make_visual_words(seed=SEED)
-    return bc.datasets.load(name)
+    return Path(name).is_file() if name.endswith(".csv") else name in names()
+
+
+def title(name: str) -> str:
+    """What figures and tables call a set.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> title("letters_ijlt"), title("birdsong"), title("there/msrcv2.csv")
+    ('letters ijlt', 'birdsong, generated', 'msrcv2')
+    """
+    return Path(name).stem.replace("_", " ") + (", generated" if name in stand_ins.STAND_INS else "")
 
 
 def number(name: str) -> int:

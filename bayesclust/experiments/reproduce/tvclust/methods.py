@@ -56,6 +56,12 @@ class Method:
     least: int = 1
     slow: bool = False
 
+    @property
+    def about(self) -> str:
+        """What it is told and given, in words."""
+        told = "told k" if self.told else "not told k"
+        return told + ("" if self.answers else ", heeds no answers") + (", raw features" if self.raw else "")
+
 
 def _estimator(make: Callable[[int, int], Any]) -> Baseline:
     """Labels of what `make` returns for a number of clusters and a seed."""
