@@ -87,8 +87,8 @@ examples:
             "methods": (str, "methods of Figure 4 and Table V (default: the paper's; --list names all)"),
             "data": (
                 str,
-                "data sets of Figures 4, 6, 7 and the tables; a name that ends in .csv is a file with a line of names and the "
-                "class in the last column (default: each part its own)",
+                "data sets of Figures 4, 6, 7 and the tables; a name that ends in .csv is a file with a line of names and "
+                "the class in the last column (default: each part its own)",
             ),
             "fractions": (float, "triplets asked, as shares of the items (default: 0.05 0.1 0.15 0.2 0.25 0.3)"),
         },

@@ -12,6 +12,7 @@ import bayesclust as bc
 from bayesclust import cli
 from bayesclust.experiments.reproduce import tvclust as experiments
 from bayesclust.experiments.reproduce.cells import load
+from bayesclust.experiments.reproduce.dcrc import cells as dcrc_cells
 from bayesclust.experiments.reproduce.tvclust.cells import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,10 +37,10 @@ def test_version_and_help_teach(capsys):
         assert re.search(expected, capsys.readouterr().out, re.M)
 
 
-@pytest.mark.parametrize("command", ["demo", "reproduce"])
+@pytest.mark.parametrize("command", ["demo", "reproduce tvclust", "reproduce dcrc"])
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:
-        cli.main([command, "--help"])
+        cli.main([*command.split(), "--help"])
     assert end.value.code == 0
     assert re.search(r"--output [A-Z]+ +folder", capsys.readouterr().out)
 
@@ -51,7 +52,9 @@ def test_no_command_shows_the_help_and_fails(capsys):
     assert "reproduce" in error
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["reproduce", "iac"], ["reproduce", "tvclust", "--trials", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["reproduce"], ["reproduce", "iac"], ["reproduce", "tvclust", "--trials", "x"]]
+)
 def test_what_is_not_understood_is_misuse(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(arguments)
@@ -124,6 +127,24 @@ def test_a_small_run_from_start_to_files(capsys, tmp_path):
     assert cli.main(arguments) == 0
     assert capsys.readouterr().out == out
     assert (tmp_path / "out" / "cells.csv").read_bytes() == written
+
+
+def test_a_small_run_of_the_other_paper(capsys, tmp_path):
+    arguments = ["reproduce", "dcrc", "--quick", "--figures", "2", "4", "--methods", "kmeans", "dcrc", "--no-progress"]
+    arguments += ["--data", "iris", "--fractions", "0.2", "--seed", "3", "--output", str(tmp_path)]
+    assert cli.main(arguments) == 0
+    out, _ = capsys.readouterr()
+    frame = load(tmp_path / "cells.csv", dcrc_cells.KINDS)
+    assert frame[["method", "number", "seed"]].values.tolist() == [["kmeans", 0, 3], ["dcrc", 30, 3]]
+    f = frame.set_index("method").f
+    assert re.search(rf"^\| iris \| 0.2 n \| {f.kmeans:.3f} \| {f.dcrc:.3f} \|$", out, re.M)
+    for name in ("figure2", "figure4"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "figure7.png").exists()
+    written = (tmp_path / "cells.csv").read_bytes()
+    assert cli.main(arguments) == 0
+    assert capsys.readouterr().out == out
+    assert (tmp_path / "cells.csv").read_bytes() == written
 
 
 def test_progress_goes_to_standard_error_and_can_be_switched_off(capsys, tmp_path):

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from bayesclust.typing import IntArray
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["save"]
+__all__ = ["in_colours_of", "save"]
 
 LOOK: Any = {"svg.hashsalt": "bayesclust", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
@@ -42,3 +46,34 @@ def save(figures: Mapping[str, Callable[[], Figure | None]], folder: Path) -> li
                     figure.savefig(written[-1], dpi=150, metadata=metadata)
                 plt.close(figure)
     return written
+
+
+def in_colours_of(labels: IntArray, y: IntArray) -> IntArray:
+    """Renumber clusters by the classes that they share most items with, one each; the others follow, the largest first.
+
+    Parameters
+    ----------
+    labels : (n,) array of int
+        From 0, without gaps.
+    y : (n,) array of int
+        Classes, likewise.
+
+    Returns
+    -------
+    (n,) array of int
+
+    Examples
+    --------
+    >>> in_colours_of(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 0, 0, 0]))
+    array([1, 1, 2, 0, 0])
+    """
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
+
+    shared = contingency_matrix(labels, y)
+    clusters, classes = linear_sum_assignment(-shared)
+    others = [k for k in np.argsort(-shared.sum(axis=1), kind="stable") if k not in clusters]
+    number = np.empty(len(shared), dtype=np.int64)
+    number[clusters] = classes
+    number[others] = shared.shape[1] + np.arange(len(others))
+    return number[labels]

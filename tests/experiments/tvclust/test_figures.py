@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bayesclust.experiments.reproduce import sources
+from bayesclust.experiments.reproduce.drawing import in_colours_of
 from bayesclust.experiments.reproduce.tvclust import Plan, figures, paper
 from bayesclust.experiments.reproduce.tvclust.cells import KINDS
 from bayesclust.experiments.reproduce.tvclust.drawn_tables import by_data, by_noise
@@ -46,8 +47,8 @@ def test_figure_2_shows_the_best_trial_of_each_method(frame):
 def test_clusters_take_the_colour_of_the_class_they_share_most_with():
     y = np.repeat([0, 1, 2], 10)
     labels = np.concatenate([np.full(10, 1), np.full(6, 2), np.full(4, 3), np.full(10, 0)])
-    np.testing.assert_array_equal(figures.in_colours_of(labels, y), [0] * 10 + [1] * 6 + [3] * 4 + [2] * 10)
-    np.testing.assert_array_equal(figures.in_colours_of(np.zeros(30, dtype=int), y)[:1], [0])
+    np.testing.assert_array_equal(in_colours_of(labels, y), [0] * 10 + [1] * 6 + [3] * 4 + [2] * 10)
+    np.testing.assert_array_equal(in_colours_of(np.zeros(30, dtype=int), y)[:1], [0])
 
 
 def test_figure_3_has_a_curve_where_k_is_told_and_a_level_where_not(frame):

@@ -93,7 +93,7 @@ def run(cell: Cell) -> dict[str, Any]:
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     labels, predicted, confusion = found, None, ""
     if isinstance(found, bc.DCRC):
-        labels, predicted = found.labels_, found.predict(data.X if found.standardize else X)
+        labels, predicted = found.labels_, found.predict(X)
         confusion = " ".join(f"{p:.4f}" for p in found.confusion_.get("triplets", np.empty(0)).ravel())
     return {
         **cell._asdict(),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "information", "people", "style"]
+__all__ = ["curves", "draw", "information", "people", "style"]
 
 GREEN, PINK, BLACK, SKY, ORANGE = PALETTE[2:]
 COLOURS = {
@@ -96,7 +96,12 @@ def style(method: str, at: int = 0) -> dict[str, Any]:
 
 
 def information() -> Figure:
-    """Figure 2: what an answer tells about labels, by the number of clusters."""
+    """Figure 2: what an answer tells about labels, by the number of clusters.
+
+    Returns
+    -------
+    Figure
+    """
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
@@ -148,9 +153,8 @@ def curves(
         return None
     across = min(WIDE, len(data))
     down = -(-len(data) // across)
-    figure, panels = plt.subplots(
-        down, across, figsize=(2.5 * across + 2.0, 2.3 * down + 0.8), layout="constrained", sharex=True, squeeze=False
-    )
+    size = (max(2.5 * across + 2.0, 6.0), 2.3 * down + 1.0)
+    figure, panels = plt.subplots(down, across, figsize=size, layout="constrained", sharex=True, squeeze=False)
     drawn: dict[str, Any] = {}
     for ax, name in zip(panels.flat, data, strict=False):
         for at, method in enumerate(methods):
@@ -159,7 +163,7 @@ def curves(
                 label = names.get(method, METHODS[method].title)
                 drawn[label] = _line(ax, rows, style(method, at))
         classes = len(load(name).target_names)
-        ax.set_title(f"{title(name)}: {len(load(name).y)}, K = {classes}", fontsize=9)
+        ax.set_title(f"{title(name)}: {len(load(name).y)} items, K = {classes}", fontsize=8.5)
         ax.set_xticks(fractions, [f"{fraction:g}" for fraction in fractions], fontsize=8)
         ax.grid(linewidth=0.3)
     for ax in panels.flat[len(data) :]:
@@ -168,7 +172,7 @@ def curves(
     figure.supylabel("pairwise F", fontsize=9)
     trials = entries[entries.method.isin(methods) & entries.data.isin(data) & (entries.fraction > 0)].trials
     span = counted(trials.max(), "draw") if trials.min() == trials.max() else f"{trials.min()} to {trials.max()} draws"
-    figure.suptitle(f"{heading}: mean of {span}, with 95% intervals", fontsize=10)
+    figure.suptitle(f"{heading}: mean of {span}" + (", with 95% intervals" if trials.max() > 1 else ""), fontsize=10)
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8)
     return figure
 
@@ -177,7 +181,7 @@ def _line(ax: Axes, rows: pd.DataFrame, look: dict[str, Any]) -> Any:
     """A level line where nothing is heard, and with bars otherwise."""
     if (rows.answers == "none").all() and len(rows) > 1:
         return ax.axhline(rows.f.iloc[0], **{**look, "marker": ""})
-    return ax.errorbar(rows.fraction, rows.f, yerr=rows.f_error.fillna(0.0), elinewidth=0.8, capsize=1.5, **look)
+    return ax.errorbar(rows.fraction, rows.f, yerr=rows.f_error.fillna(0.0), elinewidth=0.8, capsize=1.5, **look).lines[0]
 
 
 def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
@@ -199,8 +203,9 @@ def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     keys = [(method, "people", plan.asked[0]) for method in plan.methods_v]
     keys += [(method, "none", 0) for method in plan.methods_v]
     keys += [(method, "people-pairs", number) for method in plan.methods_v for number in plan.pairs]
-    found = entries[(entries.fraction == 0) & entries.data.isin(plan.data_v)].set_index(["method", "answers", "number"])
-    keys = [key for key in keys if key in found.index]
+    kept = entries[(entries.fraction == 0) & entries.data.isin(plan.data_v)]
+    found = {key: rows.set_index("data") for key, rows in kept.groupby(["method", "answers", "number"])}
+    keys = [key for key in keys if key in found]
     if not keys:
         return None
     pairs = {key: f", {key[2]} pairs" if key[1] == "people-pairs" else "" for key in keys}
@@ -211,7 +216,7 @@ def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     )
     *ours, theirs = panels[0]
     for at, key in enumerate(keys):
-        rows = found.loc[[key]].set_index("data")
+        rows = found[key]
         colour = style(key[0].removesuffix("-15"))["color"] if key[0] != "dcrc-none" else GREY
         for ax, name in zip(ours, plan.data_v, strict=True):
             if name in rows.index:
@@ -226,6 +231,5 @@ def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     ours[0].set_yticks(range(len(keys)), names)
     ours[0].invert_yaxis()
     figure.supxlabel("pairwise F, with the standard deviation between draws", fontsize=9)
-    asked = f"{plan.asked[0]} triplets or pairs"
-    figure.suptitle(f"{asked} answered with people's errors (Table IV), where not said otherwise", fontsize=10)
+    figure.suptitle(f"Answers with people's errors: {plan.asked[0]} triplets, or pairs where it says so", fontsize=10)
     return figure

@@ -49,7 +49,7 @@ class Method:
     @property
     def about(self) -> str:
         """What it is told and what is chosen, in words."""
-        chosen = ", ".join(f"{name} from {', '.join(f'{s[name]:g}' for s in self.grid)}" for name in self.grid[0])
+        chosen = ", ".join(f"{name} of {', '.join(f'{setting[name]:g}' for setting in self.grid)}" for name in self.grid[0])
         return f"told k, hears {self.hears}" + (f"; {chosen} by answers held out" if chosen else "")
 
 

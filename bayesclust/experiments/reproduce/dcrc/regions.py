@@ -12,6 +12,7 @@ from bayesclust.experiments.reproduce.dcrc.answers import BOUNDARY, ask, data_nu
 from bayesclust.experiments.reproduce.dcrc.cells import accuracy
 from bayesclust.experiments.reproduce.dcrc.methods import METHODS
 from bayesclust.experiments.reproduce.dcrc.plans import FIGURE_6, REGIONS, Plan
+from bayesclust.experiments.reproduce.drawing import in_colours_of
 from bayesclust.plots._style import PALETTE
 from bayesclust.typing import FloatArray
 
@@ -71,7 +72,7 @@ def regions(plan: Plan) -> Figure:
             shade = entropy(est.predict_proba(grid)).reshape(FINE, FINE)
             ax.contourf(across, up, shade, levels=np.linspace(0, np.log(3), 8), cmap="Greys", vmin=0, vmax=np.log(4))
             predicted = est.predict(data.X)
-            ax.scatter(*data.X.T, c=np.array(PALETTE)[predicted], s=7, linewidths=0)
+            ax.scatter(*data.X.T, c=np.array(PALETTE)[in_colours_of(predicted, data.y)], s=7, linewidths=0)
             heard = NAMES.get(method, METHODS[method].title)
             ax.set_title(f"{name}: {heard}\n({accuracy(predicted, data.y):.1%} right)", fontsize=8)
             ax.set(xticks=[], yticks=[])

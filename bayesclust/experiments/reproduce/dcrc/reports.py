@@ -86,8 +86,10 @@ def _figure_4(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
             rows.append([title(str(name)), f"{fraction} n", *map(_f, values)])
         rows.append([title(str(name)), "mean", *(_f(values.mean(skipna=False)) for _, values in block.items())])
     yield from _table(head, rows)
-    short = entries[(entries.answers == RIGHT) & (entries.fraction > 0)]
-    yield from ("", f"Draws: {short.trials.min()} to {short.trials.max()}." if len(short) else "")
+    done = entries[(entries.answers == RIGHT) & (entries.fraction > 0)].trials
+    if len(done):
+        most = counted(done.max(), "draw")
+        yield from ("", f"{most}." if done.min() == done.max() else f"{done.min()} to {most}.")
 
 
 def claims(table: pd.DataFrame) -> Iterator[str]:
@@ -167,9 +169,13 @@ def _people(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
         mine = kept[(kept.method == method) & (kept.answers == answers) & (kept.number == number)].set_index("data")
         told = ANSWERS[answers] if answers == "none" else f"{number} {ANSWERS[answers]}"
         theirs = f"{paper.TABLE_V[key][0]:.2f} ± {paper.TABLE_V[key][1]:.2f}" if key in paper.TABLE_V else ""
-        cells = [f"{mine.f[name]:.3f} ± {mine.f_std[name]:.2f}" if name in mine.index else "" for name in plan.data_v]
+        cells = [_with_deviation(mine.f[name], mine.f_std[name]) if name in mine.index else "" for name in plan.data_v]
         rows.append([METHODS[method].title, told, *cells, theirs])
     yield from _table(["", "", *map(title, plan.data_v), "paper's set"], rows)
+
+
+def _with_deviation(mean: float, deviation: float) -> str:
+    return _f(mean) + ("" if np.isnan(deviation) else f" ± {deviation:.2f}")
 
 
 def _time(entries: pd.DataFrame) -> Iterator[str]:

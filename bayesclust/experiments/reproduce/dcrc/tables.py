@@ -34,7 +34,8 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """
     wanted = {cell[1:-1] for cell in plan.cells()}
     order = ["method", "data", "answers", "fraction", "number"]
-    kept = frame[[key in wanted for key in frame[order].itertuples(index=False, name=None)]]
+    known = np.array([key in wanted for key in frame[order].itertuples(index=False, name=None)], dtype=bool)
+    kept = frame[known]
     groups = kept.groupby(KEY, sort=False)
     entries = groups[MEANS].mean().round(4)
     entries["f_std"] = groups.f.std().round(4)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.drawing import save
+from bayesclust.experiments.reproduce.drawing import in_colours_of, save
 from bayesclust.experiments.reproduce.tvclust import paper
 from bayesclust.experiments.reproduce.tvclust.cells import ORDERED
 from bayesclust.experiments.reproduce.tvclust.drawn_tables import by_data, by_noise
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "in_colours_of"]
+__all__ = ["draw"]
 
 
 def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
@@ -88,37 +88,6 @@ def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:
         fontsize=10,
     )
     return figure
-
-
-def in_colours_of(labels: IntArray, y: IntArray) -> IntArray:
-    """Renumber clusters by the classes that they share most items with, one each; the others follow, the largest first.
-
-    Parameters
-    ----------
-    labels : (n,) array of int
-        From 0, without gaps.
-    y : (n,) array of int
-        Classes, likewise.
-
-    Returns
-    -------
-    (n,) array of int
-
-    Examples
-    --------
-    >>> in_colours_of(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 0, 0, 0]))
-    array([1, 1, 2, 0, 0])
-    """
-    from scipy.optimize import linear_sum_assignment
-    from sklearn.metrics.cluster import contingency_matrix
-
-    shared = contingency_matrix(labels, y)
-    clusters, classes = linear_sum_assignment(-shared)
-    others = [k for k in np.argsort(-shared.sum(axis=1), kind="stable") if k not in clusters]
-    number = np.empty(len(shared), dtype=np.int64)
-    number[clusters] = classes
-    number[others] = shared.shape[1] + np.arange(len(others))
-    return number[labels]
 
 
 def _scatter(ax: Axes, X: Any, labels: IntArray) -> None:
