@@ -8,7 +8,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bayesclust import constraints, datasets, estimators, inference, information, metrics, models, plots, posterior
+    from bayesclust import (
+        constraints,
+        datasets,
+        estimators,
+        inference,
+        information,
+        metrics,
+        models,
+        plots,
+        posterior,
+        selection,
+    )
     from bayesclust.comparison import agreement, compare
     from bayesclust.constraints import (
         ConfusionNoise,
@@ -46,6 +57,7 @@ if TYPE_CHECKING:
         similarity_matrix,
         source_reliability,
     )
+    from bayesclust.session import InteractiveSession
 
 __version__ = "0.1.0"
 
@@ -54,6 +66,7 @@ __all__ = [
     "ConfusionNoise",
     "DPMeans",
     "ImplicationConstraints",
+    "InteractiveSession",
     "LabelConstraints",
     "LinkNoise",
     "MinimalModification",
@@ -90,6 +103,7 @@ __all__ = [
     "plots",
     "point_estimate",
     "posterior",
+    "selection",
     "similar_items",
     "similarity_matrix",
     "source_reliability",
@@ -101,6 +115,7 @@ _HOME = {
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
+    "InteractiveSession": "bayesclust.session",
     "LabelConstraints": "bayesclust.constraints",
     "LinkNoise": "bayesclust.constraints",
     "MinimalModification": "bayesclust.estimators",
@@ -136,6 +151,7 @@ _HOME = {
     "plots": "bayesclust.plots",
     "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
+    "selection": "bayesclust.selection",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
     "source_reliability": "bayesclust.posterior",

@@ -27,8 +27,8 @@ FLOORS = [
     {"models"},
     {"inference", "metrics", "posterior"},
     {"comparison"},
-    {"datasets", "estimators", "information", "plots"},
-    {"experiments"},
+    {"datasets", "estimators", "information", "plots", "selection"},
+    {"experiments", "session"},
     {"cli"},
     {"__main__"},
 ]

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from bayesclust.cli import demo, reproduce
+from bayesclust.cli import ask, demo, reproduce
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (demo, reproduce)
+COMMANDS = (ask, demo, reproduce)
 """Modules with a function ``add(commands)``, which adds a parser to what `ArgumentParser.add_subparsers` returned and sets
 its default `run`: a function of the parsed settings that returns the exit code."""
 
 REFUSED, MISUSED, INTERRUPTED = 1, 2, 130
 
 EPILOG = """examples:
+  bayesclust ask iris --session iris.npz      answer questions about pairs, and see the partition follow
   bayesclust demo                             doubtful links on wine: posterior, credibility, figures
   bayesclust reproduce tvclust --quick        the TVClust paper's tables in small, in a minute or two
   bayesclust COMMAND --help                   what a command does, and all its options

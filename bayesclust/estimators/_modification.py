@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from bayesclust.constraints.base import View
 from bayesclust.constraints.rules import Rules, Statement, statements_of, unsure
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def start_partition(partition: Any, points: FloatArray) -> IntArray:
-    """Return the partition seen: labels as they are, those of an estimator (which is fitted if new) or of a posterior."""
+    """Return the partition seen: labels as they are, those of an estimator (a copy is fitted where it is not) or of a posterior."""
     n = len(points)
     if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
-        partition.fit(points)
+        partition = clone(partition).fit(points)
     if isinstance(partition, BaseEstimator) or hasattr(partition, "children"):
         labels = start_labels(partition, n)
         assert labels is not None

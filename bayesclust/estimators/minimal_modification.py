@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust.checks import check_int, check_positive
 from bayesclust.constraints._checks import number_between
+from bayesclust.constraints.rules import KINDS
 from bayesclust.estimators._modification import Stated, credibility_weights, start_partition, state_constraints
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.dp_means import DPMeans
@@ -22,8 +23,6 @@ from bayesclust.inference.limits.minimal_modification.modify import (
 )
 from bayesclust.inference.limits.minimal_modification.solve import Limits, OutOfTime, Unsatisfiable
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
-
-CONSTRAINT_KINDS = ("pairwise", "relative", "label", "span", "spread", "implication")
 
 
 class ConflictError(ValueError):
@@ -194,8 +193,8 @@ class MinimalModification(ConstrainedClusterer):
         -------
         self
         """
-        settings, seconds, n_jobs = self._check_settings()
-        points, given = self._enter(X, constraints, kinds=CONSTRAINT_KINDS)
+        settings, seconds, n_jobs = self.check_settings()
+        points, given = self._enter(X, constraints, kinds=("pairwise", "relative", *KINDS))
         seen = start_partition(DPMeans() if partition is None else partition, points)
         stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
         weights = credibility_weights(stated.probabilities(credibility))
@@ -218,7 +217,8 @@ class MinimalModification(ConstrainedClusterer):
         self._keep(seen, found, stated, weights)
         return self
 
-    def _check_settings(self) -> tuple[Settings, float, int]:
+    def check_settings(self) -> tuple[Settings, float, int]:
+        """Refuse settings out of range, as `fit` does; returns them, the seconds that there are, and the threads."""
         number_between(self.dont_know, "dont_know", "[0, inf)")
         if self.precision is not None:
             check_positive(self.precision, "precision")

@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayesclust as bc
-from bayesclust.estimators.minimal_modification import CONSTRAINT_KINDS, ConflictError
+from bayesclust.estimators.minimal_modification import ConflictError
 from bayesclust.inference.limits.minimal_modification.groups import super_instances
 from bayesclust.posterior.tree import to_datatree
 from tests.inference.limits.minimal_modification.plain import N, random_case
@@ -20,11 +20,6 @@ SEEN = [0, 0, 0, 1, 1, 2]
 @parametrize_with_checks([bc.MinimalModification()])
 def test_scikit_learn(estimator, check):
     check(estimator)
-
-
-def test_every_kind_of_rules_and_views_is_taken():
-    subclasses = [*bc.constraints.View.__subclasses__(), *bc.constraints.Rules.__subclasses__()]
-    assert set(CONSTRAINT_KINDS) == {cls.kind for cls in subclasses if cls.__module__.startswith("bayesclust")}
 
 
 def modes(case, precision, probability):

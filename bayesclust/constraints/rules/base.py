@@ -13,6 +13,9 @@ from bayesclust.constraints import _checks as check
 from bayesclust.constraints.rules.statements import Labels, Statement
 from bayesclust.typing import BoolArray
 
+KINDS: dict[str, type[Rules]] = {}
+"""Every kind of rules by its name; a subclass enters itself."""
+
 
 class Rules(ABC):
     """Constraints that a partition satisfies or not, each of which may depend on more than who is with whom.
@@ -50,6 +53,10 @@ class Rules(ABC):
 
     kind: ClassVar[str]
     row_form: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        KINDS[cls.kind] = cls
 
     def __init__(self, rows: Any, n_items: int, name: str | None = None) -> None:
         self.n_items = check.positive_int(n_items, "n_items")
@@ -152,4 +159,4 @@ def different(numbers: tuple[int, ...], what: str, meaning: str) -> tuple[int, .
     return numbers
 
 
-__all__ = ["Rules"]
+__all__ = ["KINDS", "Rules"]

@@ -1,0 +1,51 @@
+"""Which question to ask next. A way to choose is one file with a callable after `Chooser`, and a name in `CHOOSERS`."""
+
+from typing import Any
+
+from bayesclust.checks import check_choice
+from bayesclust.selection.protocol import Chooser, Question, Situation
+from bayesclust.selection.random_questions import RandomQuestions
+
+CHOOSERS: dict[str, Chooser] = {"random": RandomQuestions("pair"), "random-triplets": RandomQuestions("triplet")}
+"""Choosers by name, for sessions and the command line."""
+
+
+def check_chooser(chooser: Any) -> str | Chooser:
+    """Return `chooser` if it is the name of one, or may be one.
+
+    Parameters
+    ----------
+    chooser : str or callable
+
+    Returns
+    -------
+    str or callable
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is neither.
+    """
+    if isinstance(chooser, str):
+        return check_choice(chooser, "chooser", CHOOSERS)
+    if not callable(chooser):
+        raise TypeError(f"chooser must be a name or a callable; got {type(chooser).__name__}.")
+    chosen: Chooser = chooser
+    return chosen
+
+
+def chooser_of(chooser: str | Chooser) -> Chooser:
+    """Return what a name stands for, or the chooser itself.
+
+    Parameters
+    ----------
+    chooser : str or callable
+
+    Returns
+    -------
+    callable
+    """
+    return CHOOSERS[chooser] if isinstance(chooser, str) else chooser
+
+
+__all__ = ["CHOOSERS", "Chooser", "Question", "RandomQuestions", "Situation", "check_chooser", "chooser_of"]

@@ -1,0 +1,61 @@
+"""Questions at random, with which every other choice is to be compared."""
+
+from __future__ import annotations
+
+from math import comb
+
+from numpy.random import Generator
+
+from bayesclust.constraints.questions import random_pairs, random_triplets
+from bayesclust.selection.protocol import PAIR, TRIPLET, VOCABULARY, Question, Situation, ordered
+
+
+class RandomQuestions:
+    """Pairs or triplets drawn uniformly from those that have not been asked.
+
+    Parameters
+    ----------
+    kind : {"pair", "triplet"}, default "pair"
+
+    Raises
+    ------
+    ValueError
+        If the kind is another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> situation = Situation(np.zeros((3, 1)), np.zeros(3, dtype=int), [links], [])
+    >>> RandomQuestions()(situation, size=5, rng=np.random.default_rng(0))
+    [Question(kind='pair', items=(0, 2))]
+    """
+
+    def __init__(self, kind: str = PAIR) -> None:
+        if kind not in VOCABULARY:
+            raise ValueError(f'kind must be "{PAIR}" or "{TRIPLET}"; got {kind!r}.')
+        self.kind = kind
+
+    def __call__(self, situation: Situation, size: int, rng: Generator) -> list[Question]:
+        """Return `size` questions, or as many as are left.
+
+        Parameters
+        ----------
+        situation : Situation
+        size : int
+        rng : Generator
+
+        Returns
+        -------
+        list of Question
+        """
+        n, asked = len(situation.X), situation.asked(self.kind)
+        draw, number = (random_pairs, comb(n, 2)) if self.kind == PAIR else (random_triplets, n * comb(n - 1, 2))
+        # as many as have been asked may come up again
+        rows = draw(n, min(size + len(asked), number), rng).tolist()
+        fresh = [Question(self.kind, tuple(row)) for row in rows if ordered(self.kind, row) not in asked]
+        return fresh[:size]
+
+
+__all__ = ["RandomQuestions"]

@@ -1,0 +1,82 @@
+"""`bayesclust ask`, with answers piped in."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust import cli
+
+
+@pytest.fixture
+def told(monkeypatch, capsys):
+    """Run the command with some lines as its input; returns (code, output, error)."""
+
+    def run(lines, *arguments):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        code = cli.main(["ask", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_a_session_is_begun_and_gone_on_with(told, tmp_path):
+    kept, labels = tmp_path / "s.npz", tmp_path / "labels.csv"
+    begin = ("iris", "--session", kept, "--clusters", 3, "--seed", 5)
+    code, out, error = told(["y", "n", "q"], *begin)
+    assert (code, error) == (0, "")
+    assert out.count("in one cluster?") == 3
+    assert "quality" in out
+    code, out, error = told(["n"] * 5, "iris", "--session", kept, "--questions", 2, "--output", labels)
+    assert code == 0
+    assert error == "going on: <InteractiveSession: 150 items in 3 clusters after 2 answers>\n"
+    session = bc.InteractiveSession.load(kept, bc.datasets.load("iris").X)
+    assert session.constraints[0].answers.tolist() == [1, 0, 0, 0]
+    assert np.loadtxt(labels, dtype=int).tolist() == session.labels.tolist()
+    assert out.splitlines()[-1].split() == [str(x) for x in ["4", "4", *out.splitlines()[-1].split()[2:]]]
+
+
+@pytest.mark.parametrize("form", ["csv with a header", "csv", "npy"])
+def test_files_of_numbers_and_of_labels(told, tmp_path, form):
+    X, path = np.arange(12.0).reshape(6, 2), tmp_path / f"data.{form[:3]}"
+    if form == "npy":
+        np.save(path, X)
+    else:
+        np.savetxt(path, X, delimiter=",", header="a,b" if "header" in form else "", comments="")
+    (tmp_path / "labels").write_text("0\n0\n0\n1\n1\n1\n")
+    kept = tmp_path / "s.npz"
+    code, out, _ = told(["?"], path, "--session", kept, "--partition", tmp_path / "labels", "--chooser", "random-triplets")
+    assert code == 0
+    assert "is item" in out
+    session = bc.InteractiveSession.load(kept, X)
+    assert session.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert session.constraints[0].answers.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.csv"], "nowhere.csv"),
+        (["iris", "--clusters", "0"], "clusters must be an integer from 1 to 150; got 0."),
+        (["iris", "--clusters", "3", "--chooser", "oracle"], "chooser must be"),
+        (["iris", "--clusters", "3", "--satisfied", "2", "--questions", "1"], "satisfied must lie in (0, 1]; got 2.0."),
+        (["iris", "--every", "0"], "every must be an integer of at least 1; got 0."),
+        (["iris", "--questions", "-1"], "questions must be an integer of at least 0; got -1."),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sentence):
+    code, _, error = told(["y"], *arguments, "--session", tmp_path / "s.npz")
+    assert code == 1
+    assert error.startswith("bayesclust: ")
+    assert sentence in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_pipe_in_a_process_of_its_own(tmp_path):
+    command = [sys.executable, "-m", "bayesclust", "ask", "iris", "--session", tmp_path / "s.npz", "--clusters", "3"]
+    done = subprocess.run(command, input="n\nn\n", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert bc.InteractiveSession.load(tmp_path / "s.npz", bc.datasets.load("iris").X).heard == 2
