@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def start_partition(partition: Any, points: FloatArray) -> IntArray:
-    """Return the partition seen: labels as they are, those of an estimator (a copy is fitted where it is not) or of a posterior."""
+    """Return the partition seen: labels as they are, those of an estimator (or of a fitted copy), or of a posterior."""
     n = len(points)
     if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
         partition = clone(partition).fit(points)

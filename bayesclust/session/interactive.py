@@ -50,12 +50,8 @@ class InteractiveSession:
 
     Attributes
     ----------
-    labels : ndarray of shape (n,)
-        The partition as it stands.
-    constraints : list of views and rules
-        All that has been answered or said, heeded or not.
-    pending : int
-        How many of them came after the last modification.
+    labels, constraints, heard, pending
+        As below.
     history : DataFrame
         One row for each partition, the first one included: answers (heeded), moved (items, from the one before), cost,
         given_up (number of constraints), n_clusters, similarity (adjusted Rand index to the one before) and, with `y`,
