@@ -50,8 +50,6 @@ class InteractiveSession:
 
     Attributes
     ----------
-    labels, constraints, heard, pending
-        As below.
     history : DataFrame
         One row for each partition, the first one included: answers (heeded), moved (items, from the one before), cost,
         given_up (number of constraints), n_clusters, similarity (adjusted Rand index to the one before) and, with `y`,
@@ -248,9 +246,9 @@ class InteractiveSession:
             A NumPy archive (.npz); what stood there is replaced. A chooser that has no name is not kept.
         """
         name = self.chooser if isinstance(self.chooser, str) else None
-        settings, state = self.modification.get_params(), self._rng.bit_generator.state
-        data = storage.fingerprint(self.X)
-        storage.write(path, storage.Saved(data, settings, name, state, self._events, self._steps, self.y))
+        data, settings = storage.fingerprint(self.X), self.modification.get_params()
+        saved = storage.Saved(data, settings, name, self._rng.bit_generator.state, self._events, self._steps, self.y)
+        storage.write(path, saved)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], X: ArrayLike, *, chooser: str | Chooser | None = None) -> Self:
