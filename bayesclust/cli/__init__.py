@@ -21,6 +21,7 @@ EPILOG = """examples:
   bayesclust ask iris --session iris.npz      answer questions about pairs, and see the partition follow
   bayesclust demo                             doubtful links on wine: posterior, credibility, figures
   bayesclust reproduce tvclust --quick        the TVClust paper's tables in small, in a minute or two
+  bayesclust reproduce dcrc --quick           the DCRC paper's figures and tables, likewise
   bayesclust COMMAND --help                   what a command does, and all its options
 
 Results go to standard output and to files, progress to standard error.

@@ -78,9 +78,9 @@ def test_claims_are_counted():
     table = pd.DataFrame({**values, "itml": [0.6, 0.9, np.nan, np.nan]}, index=index)
     first, dnk, itml, falls = claims(table)
     assert "above every other method in 1 of 2 settings" in first
-    assert "2 of 4 settings above, mean by set balance +0.000, iris +0.100" in dnk
-    assert "1 of 2 settings above, mean by set balance +0.000." in itml
-    assert "in 1 cases" in falls
+    assert "in 2 of 4 settings; mean gain by set balance +0.000, iris +0.100." in dnk
+    assert "in 1 of 2 settings; mean gain by set balance +0.000." in itml
+    assert falls.endswith("to the next: 1 times.")
 
 
 def test_confusions_are_compared_with_the_papers(frame):

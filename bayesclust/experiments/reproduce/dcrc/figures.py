@@ -166,8 +166,10 @@ def curves(
         ax.set_title(f"{title(name)}: {len(load(name).y)} items, K = {classes}", fontsize=8.5)
         ax.set_xticks(fractions, [f"{fraction:g}" for fraction in fractions], fontsize=8)
         ax.grid(linewidth=0.3)
-    for ax in panels.flat[len(data) :]:
-        ax.set_axis_off()
+    for at, ax in enumerate(panels.flat):
+        ax.tick_params(labelbottom=at + across >= len(data))  # the lowest of its column
+        if at >= len(data):
+            ax.set_axis_off()
     figure.supxlabel("triplets asked, as a share of the items", fontsize=9)
     figure.supylabel("pairwise F", fontsize=9)
     trials = entries[entries.method.isin(methods) & entries.data.isin(data) & (entries.fraction > 0)].trials
