@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.extending import overload
 
 try:
     from numba.core import caching
@@ -130,3 +131,47 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
         return dispatcher
 
     return decorate if function is None else decorate(function)
+
+
+def implements(function: Callable[..., Any], state_type: type, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Register a compiled version of a function for a named tuple as its first argument.
+
+    Kernels that call `function` choose by the type that they are compiled for, as by a method. The file must mention this
+    module, or the cache does not notice its changes.
+
+    Parameters
+    ----------
+    function : callable
+        What kernels call; by itself it does nothing.
+    state_type : type
+        The named tuple.
+    **options
+        Options of `numba.njit` for this version.
+
+    Returns
+    -------
+    decorator
+        Of a function with the same arguments.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class Square(NamedTuple):
+    ...     side: float
+    >>> def area(shape): ...
+    >>> @implements(area, Square)
+    ... def _area(shape):
+    ...     return shape.side**2
+    >>> kernel(lambda shape: area(shape) + 1, cache=False)(Square(3.0))
+    10.0
+    """
+    settings: Any = options
+
+    def register(body: Callable[..., Any]) -> Callable[..., Any]:
+        def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
+            return body if getattr(state, "instance_class", None) is state_type else None
+
+        overload(function, jit_options=settings, strict=False)(choose)
+        return body
+
+    return register

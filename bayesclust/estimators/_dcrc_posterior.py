@@ -82,6 +82,7 @@ def draw_tree(
         for name, value in view.noise.draw(repeated, initial, rng).items():
             variables[names[name]] = np.broadcast_to(value, (*shape, *initial[name].shape)).copy()
     attrs = {"created_by": "bayesclust", "version": version("bayesclust"), "settings": settings}
+    attrs["approximation"] = "mean field"
     return to_datatree(variables, X=items, views=views, dims=noise_dims(views), attrs=attrs)
 
 

@@ -23,8 +23,9 @@ def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
         start = perf_counter()
         fitted = fit(self, *args, **kwargs)
         self.fit_seconds_ = perf_counter() - start
-        if "posterior_" in vars(self):
-            self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
+        tree = vars(self).get("posterior_", vars(self).get("_tree"))  # none yet where draws are made when asked for
+        if tree is not None:
+            tree.attrs["fit_seconds"] = self.fit_seconds_
         return fitted
 
     return timed

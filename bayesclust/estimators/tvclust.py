@@ -286,6 +286,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             "interrupted": int(draws.interrupted),
             "settings": settings,
         }
+        if self.sampler == VARIATIONAL:
+            attrs["approximation"] = "mean field"
         dims = self._dims(problem)
         return to_datatree(draws.posterior, draws.sample_stats, X=items, views=problem.views, dims=dims, attrs=attrs)
 

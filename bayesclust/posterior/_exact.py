@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from bayesclust._jit import kernel
-from bayesclust.posterior._tables import Problem
+from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.losses import Loss, expected_losses
 from bayesclust.typing import IntArray
+
+TIED = 1e-11
+"""Expected losses that differ by no more than this are equal: they are sums of rounded numbers."""
 
 
 @kernel
@@ -24,29 +28,21 @@ def next_partition(z: IntArray, limit: int) -> bool:
 
 
 @kernel
-def best_of_all(problem: Problem) -> IntArray:
-    """Return the labels of least objective among all partitions into at most problem.limit clusters."""
-    n, n_draws = problem.rows.shape
-    z, best = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    counts = np.zeros((min(n, problem.limit), problem.n_rows), np.int64)
-    sizes = np.zeros(counts.shape[0], np.int64)
-    least = np.iinfo(np.int64).max
-    while True:
-        sizes[:] = 0
-        total = 0
-        for i in range(n):
-            sizes[z[i]] += 1
-            for b in range(n_draws):
-                counts[z[i], problem.rows[i, b]] += 1
-        for k in range(sizes.size):
-            total += problem.size_potential[sizes[k]]
-        for i in range(n):
-            for b in range(n_draws):
-                count = counts[z[i], problem.rows[i, b]]
-                total -= 2 * problem.potential[count]
-                counts[z[i], problem.rows[i, b]] = 0
-        if total < least:
-            least = total
-            best[:] = z
-        if not next_partition(z, problem.limit):
-            return best
+def every_partition(n: int, limit: int) -> IntArray:
+    """Return the partitions of n items into at most `limit` clusters, as rows of canonical labels."""
+    z, count = np.zeros(n, np.int64), 1
+    while next_partition(z, limit):
+        count += 1
+    out = np.zeros((count, n), np.int64)
+    for row in range(1, count):
+        out[row] = out[row - 1]
+        next_partition(out[row], limit)
+    return out
+
+
+def best_of_all(draws: Labels, loss: Loss, limit: int) -> IntArray:
+    """Return the first partition of least expected loss among all into at most `limit` clusters."""
+    every = every_partition(draws.shape[1], limit)
+    values = expected_losses(loss, every, draws)
+    best: IntArray = every[np.argmax(values <= values.min() + TIED)]
+    return best

@@ -2,76 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesclust._jit import kernel
-from bayesclust.posterior._tables import (
-    LANES,
-    Problem,
-    State,
-    close,
-    copy_into,
-    grown,
-    new_state,
-    objective,
-    put,
-    set_count,
-    sum_gains,
-    take,
-)
+from bayesclust.posterior._steps import close, copy_into, grown, new_state, objective, set_count, visit
 from bayesclust.typing import IntArray, NDArray
 
 ENDLESS = 2**62
+FIRST_CAPACITY = 16
 
 
 @kernel
-def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
-    """Return the price of item i in its own cluster or, where that is certain to beat `rival`, a bound from above."""
-    k = state.labels[i]
-    rows, gain = problem.rows[i], problem.gain
-    size_price: int = problem.size_gain[state.sizes[k] - 1]
-    bound: int = size_price - 2 * (int(state.sums[k]) - rows.size * problem.steepest)
-    if bound <= rival:
-        return bound
-    counts = state.counts[k]
-    total = 0.0
-    for r in rows:
-        total += gain[counts[r] - 1]
-    exact: int = size_price - 2 * int(total)
-    return exact
-
-
-@kernel
-def visit(problem: Problem, state: State, i: int) -> bool:
-    """Put item i where it costs least, and tell whether that moved it; ties keep it where it is."""
-    own = state.labels[i]
-    used = state.used[0]
-    for chunk in range((used + LANES - 1) // LANES):
-        sum_gains(state.gains[chunk], problem.rows[i], state.sums[chunk * LANES : (chunk + 1) * LANES])
-    best, least = -1, np.iinfo(np.int64).max
-    for k in range(used):
-        price = problem.size_gain[state.sizes[k]] - 2 * np.int64(state.sums[k])
-        if k != own and price < least:
-            best, least = k, price
-    alone = own >= 0 and state.sizes[own] == 1
-    if used < problem.limit and not alone:
-        price = problem.size_gain[0] - 2 * problem.rows.shape[1] * np.int64(problem.gain[0])
-        if price < least:
-            best, least = used, price
-    if best < 0:
-        return False
-    if own >= 0:
-        if _price_of_staying(problem, state, i, least) <= least:
-            return False
-        if alone and best == used - 1:
-            best = own  # closing the item's cluster renumbers the last one
-        take(problem, state, i)
-    put(problem, state, i, best)
-    return True
-
-
-@kernel
-def settle(problem: Problem, state: State, items: IntArray, rounds: int) -> State:
+def settle(problem: Any, state: Any, items: IntArray, rounds: int) -> Any:
     """Visit items in turn, round and round, until none of them would move, or for a number of rounds.
 
     The first round allocates those that are new.
@@ -114,7 +58,7 @@ def _representatives(labels: NDArray[np.int32], order: IntArray, used: int) -> I
 
 
 @kernel
-def rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> tuple[State, bool]:
+def rebuild(problem: Any, state: Any, orders: IntArray, attempts: int) -> tuple[Any, bool]:
     """Try to destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
     value = objective(problem, state)
     spare = new_state(problem, state.sizes.size)
@@ -140,13 +84,13 @@ def rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> 
 
 @kernel
 def run(
-    problem: Problem, start: NDArray[np.int32], orders: IntArray, attempts: int, persist: bool
-) -> tuple[NDArray[np.int32], int]:
+    problem: Any, start: NDArray[np.int32], orders: IntArray, attempts: int, persist: bool
+) -> tuple[NDArray[np.int32], Any]:
     """Search once, from the labels of `start` (-1 for items to be allocated in turn), and return labels and objective.
 
     With `persist`, clusters are rebuilt round after round until none of them gains.
     """
-    state = new_state(problem, min(problem.limit, max(start.max() + 1, 2 * LANES)))
+    state = new_state(problem, min(problem.limit, max(start.max() + 1, FIRST_CAPACITY)))
     for i in range(start.size):
         if start[i] >= 0:
             state.used[0] = max(state.used[0], start[i] + 1)

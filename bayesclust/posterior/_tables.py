@@ -1,4 +1,4 @@
-"""Tables of the search for the partition of least expected loss, and the kernels that keep them.
+"""Tables of the search under additive losses, and the kernels that keep them.
 
 Expected losses differ between estimates only by  (2 - a) B sum_k f(n_k) - 2 sum_k sum_b sum_l f(N_kbl),  where N_kbl counts
 the items of candidate cluster k with label l in draw b of B. Putting item i into cluster k adds the price
@@ -15,10 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._jit import implements, kernel
+from bayesclust.posterior._steps import copy_sums, forget, new_state, objective, put, set_count, take, visit
+from bayesclust.posterior.labels import Labels, label_rows
+from bayesclust.posterior.losses import AdditiveLoss
 from bayesclust.typing import FloatArray, NDArray
 
 LANES = 8
+FIXED_POINT_BITS = 30
 
 
 class Problem(NamedTuple):
@@ -45,9 +49,9 @@ class State(NamedTuple):
     used: NDArray[np.int64]  # (1,)
 
 
-@kernel
-def new_state(problem: Problem, capacity: int) -> State:
-    """Return a state without clusters and with no item allocated; capacity is rounded up to whole vectors."""
+@implements(new_state, Problem)
+def _new_state(problem, capacity):  # type: ignore[no-untyped-def]
+    """Capacity is rounded up to whole vectors."""
     n = problem.rows.shape[0]
     chunks = (capacity + LANES - 1) // LANES
     return State(
@@ -60,33 +64,15 @@ def new_state(problem: Problem, capacity: int) -> State:
     )
 
 
-@kernel
-def copy_into(target: State, source: State) -> None:
-    """Make `target`, of the same capacity, equal to `source`."""
-    target.labels[:] = source.labels
-    target.sizes[:] = source.sizes
-    used = max(source.used[0], target.used[0])
-    target.counts[:used] = source.counts[:used]
-    chunks = (used + LANES - 1) // LANES
+@implements(copy_sums, State)
+def _copy_sums(target, source):  # type: ignore[no-untyped-def]
+    chunks = (max(source.used[0], target.used[0]) + LANES - 1) // LANES
     target.gains[:chunks] = source.gains[:chunks]
-    target.used[0] = source.used[0]
 
 
-@kernel
-def grown(problem: Problem, state: State) -> State:
-    """Return the same state with room for twice as many clusters."""
-    larger: State = new_state(problem, 2 * state.sizes.size)
-    larger.labels[:] = state.labels
-    larger.sizes[: state.sizes.size] = state.sizes
-    larger.counts[: state.sizes.size] = state.counts
-    larger.gains[: state.gains.shape[0]] = state.gains
-    larger.used[0] = state.used[0]
-    return larger
-
-
-@kernel
-def objective(problem: Problem, state: State) -> int:
-    """Return the part of the summed loss that depends on the estimate, in fixed point."""
+@implements(objective, Problem)
+def _objective(problem, state):  # type: ignore[no-untyped-def]
+    """The part of the summed loss that depends on the estimate, in fixed point."""
     total = 0
     for k in range(state.used[0]):
         total += problem.size_potential[state.sizes[k]]
@@ -95,6 +81,24 @@ def objective(problem: Problem, state: State) -> int:
             inner += problem.potential[state.counts[k, r]]
         total -= 2 * inner
     return total
+
+
+@implements(set_count, Problem)
+def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
+    rows, gain = problem.rows[i], problem.gain
+    counts, gains, lane = state.counts[k], state.gains[k // LANES], k % LANES
+    for r in rows:
+        count = counts[r] + step
+        counts[r] = count
+        gains[r, lane] = gain[count]
+    state.sizes[k] += step
+
+
+@implements(forget, Problem)
+def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
+    if k != last:
+        state.gains[k // LANES, :, k % LANES] = state.gains[last // LANES, :, last % LANES]
+    state.gains[last // LANES, :, last % LANES] = problem.gain[0]
 
 
 @kernel
@@ -121,50 +125,72 @@ def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> 
 
 
 @kernel
-def set_count(problem: Problem, state: State, i: int, k: int, step: int) -> None:
-    """Count item i into (step = 1) or out of (step = -1) the tables of cluster k."""
-    rows, gain = problem.rows[i], problem.gain
-    counts, gains, lane = state.counts[k], state.gains[k // LANES], k % LANES
-    for r in rows:
-        count = counts[r] + step
-        counts[r] = count
-        gains[r, lane] = gain[count]
-    state.sizes[k] += step
-
-
-@kernel
-def put(problem: Problem, state: State, i: int, k: int) -> None:
-    """Allocate item i to cluster k; k = used opens a cluster."""
-    if k == state.used[0]:
-        state.used[0] += 1
-    set_count(problem, state, i, k, 1)
-    state.labels[i] = k
-
-
-@kernel
-def close(problem: Problem, state: State, k: int) -> None:
-    """Drop cluster k, whose items have left it; the last cluster takes its number."""
-    last = state.used[0] - 1
-    lane, last_lane = k % LANES, last % LANES
-    if k != last:
-        state.sizes[k] = state.sizes[last]
-        state.counts[k] = state.counts[last]
-        state.gains[k // LANES, :, lane] = state.gains[last // LANES, :, last_lane]
-        for i in range(state.labels.size):
-            if state.labels[i] == last:
-                state.labels[i] = k
-    state.sizes[last] = 0
-    state.counts[last] = 0
-    state.gains[last // LANES, :, last_lane] = problem.gain[0]
-    state.used[0] = last
-
-
-@kernel
-def take(problem: Problem, state: State, i: int) -> None:
-    """Take item i out of its cluster, and close the cluster if that empties it."""
+def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
+    """Return the price of item i in its own cluster or, where that is certain to beat `rival`, a bound from above."""
     k = state.labels[i]
-    state.labels[i] = -1
-    if state.sizes[k] == 1:
-        close(problem, state, k)
-    else:
-        set_count(problem, state, i, k, -1)
+    rows, gain = problem.rows[i], problem.gain
+    size_price: int = problem.size_gain[state.sizes[k] - 1]
+    bound: int = size_price - 2 * (int(state.sums[k]) - rows.size * problem.steepest)
+    if bound <= rival:
+        return bound
+    counts = state.counts[k]
+    total = 0.0
+    for r in rows:
+        total += gain[counts[r] - 1]
+    exact: int = size_price - 2 * int(total)
+    return exact
+
+
+@implements(visit, Problem)
+def _visit(problem, state, i):  # type: ignore[no-untyped-def]
+    own = state.labels[i]
+    used = state.used[0]
+    for chunk in range((used + LANES - 1) // LANES):
+        sum_gains(state.gains[chunk], problem.rows[i], state.sums[chunk * LANES : (chunk + 1) * LANES])
+    best, least = -1, np.iinfo(np.int64).max
+    for k in range(used):
+        price = problem.size_gain[state.sizes[k]] - 2 * np.int64(state.sums[k])
+        if k != own and price < least:
+            best, least = k, price
+    alone = own >= 0 and state.sizes[own] == 1
+    if used < problem.limit and not alone:
+        price = problem.size_gain[0] - 2 * problem.rows.shape[1] * np.int64(problem.gain[0])
+        if price < least:
+            best, least = used, price
+    if best < 0:
+        return False
+    if own >= 0:
+        if _price_of_staying(problem, state, i, least) <= least:
+            return False
+        if alone and best == used - 1:
+            best = own  # closing the item's cluster renumbers the last one
+        take(problem, state, i)
+    put(problem, state, i, best)
+    return True
+
+
+def additive_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
+    """Put canonical draws (B, n) and a loss into the tables of the search.
+
+    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below 2^52 and objectives below
+    2^60; Binder's are whole numbers anyway.
+    """
+    B, n = draws.shape
+    f = loss.potential(np.arange(n + 1))
+    d = np.diff(f)
+    rows, first_row = label_rows(draws)
+    room = min(2.0**52 / (B * max(d.max(), 1.0)), 2.0**60 / (4 * B * max(f.max(), 1.0)))
+    unit = 2.0 ** min(FIXED_POINT_BITS, np.floor(np.log2(room)))
+    potential = np.rint(f * unit).astype(np.int64)
+    size_potential = np.rint((2 - loss.a) * B * unit * f).astype(np.int64)
+    gain = np.diff(potential, append=potential[-1])
+    return Problem(
+        rows=rows,
+        n_rows=int(first_row[-1]),
+        gain=gain.astype(np.float64),
+        potential=potential,
+        size_gain=np.diff(size_potential, append=size_potential[-1]),
+        size_potential=size_potential,
+        steepest=int(np.diff(gain[:-1]).max(initial=0)),
+        limit=limit,
+    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayesclust.posterior.answers import confusions, log_likelihoods
+from bayesclust.posterior.batches import batches, error_of_means
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
 from bayesclust.typing import FloatArray
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.dataset import StoredView
     from bayesclust.posterior.labels import Labels
-
-BATCHES = 20
 
 
 def constraint_credibility(posterior: Any) -> pd.DataFrame:
@@ -97,13 +94,6 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
-def _batches(z: Labels) -> Iterator[tuple[int, int, int]]:
-    """Chain, first and last draw of stretches of the chains: `BATCHES` of each, or as many as there are draws."""
-    chains, draws, _ = z.shape
-    edges = np.linspace(0, draws, min(BATCHES, draws) + 1).astype(int).tolist()
-    yield from ((c, first, last) for c in range(chains) for first, last in pairwise(edges))
-
-
 class _Tally(NamedTuple):
     """What the draws say of the answers of a view.
 
@@ -126,7 +116,7 @@ def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
     """Go once through the draws, with the confusion matrix of each of them if it was kept."""
     shares, means = np.zeros((len(view), view.n_answers)), []
     weight, weight_right = np.full((2, len(view)), -np.inf)
-    for c, first, last in _batches(z):
+    for c, first, last in batches(*z.shape[:2]):
         truths = view.truths(z[c, first:last])
         right = truths == view.answers
         for answer in range(view.n_answers):
@@ -136,9 +126,6 @@ def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
             log_weight = -log_likelihoods(view, truths, confusion[c, first:last])
             weight = np.logaddexp(weight, np.logaddexp.reduce(log_weight))
             weight_right = np.logaddexp(weight_right, np.logaddexp.reduce(np.where(right, log_weight, -np.inf)))
-    error = np.full(len(view), np.nan)
-    if len(means) > 1:
-        error = np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
     number = z.shape[0] * z.shape[1]
     left_out = None if confusion is None else (np.exp(weight_right - weight), np.log(number) - weight)
-    return _Tally(shares / number, error, left_out)
+    return _Tally(shares / number, error_of_means(means), left_out)

@@ -98,8 +98,9 @@ def credible_ball(
         The centre. By default the point estimate under the loss.
     level : float in (0, 1), default 0.95
         Share of the posterior that the ball holds.
-    loss : "vi", "binder" or Loss, default "vi"
-        The distance; with equal prices (a = 1), since otherwise it is none.
+    loss : str or Loss, default "vi"
+        The distance, by name or as a value of `bayesclust.losses`: one that is a metric, so not 1 - ARI, and prices must be
+        equal (a = 1).
 
     Returns
     -------
@@ -109,7 +110,7 @@ def credible_ball(
     ------
     ValueError, TypeError
         If the posterior holds no partitions, the labels are of other items, the level is outside (0, 1), or the loss
-        prices splits and joins differently.
+        is no metric.
 
     Examples
     --------
@@ -123,8 +124,8 @@ def credible_ball(
     True
     """
     metric = as_loss(loss)
-    if metric.a != 1:
-        raise ValueError(f"a credible ball needs a distance, and {metric!r} is none: take a=1.")
+    if not metric.is_metric:
+        raise ValueError(f"a credible ball needs a distance, and {metric!r} is none: take VI() or another loss with a=1.")
     number_between(level, "level", "(0, 1)")
     draws = stacked_partitions(posterior)
     centre = as_labels(point_estimate(draws, metric) if labels is None else labels, "labels")

@@ -76,7 +76,8 @@ def diagnose(
 
     Parameters
     ----------
-    posterior : DataTree or fitted estimator
+    posterior : DataTree, fitted estimator, or array of int of shape (chain, draw, n)
+        Draws of the partition; an array (draws, n) is one chain.
     n_pairs : int, default 20
         Random pairs of items that are followed, half of them from within the clusters of the reference.
     max_rhat : float, default 1.05
@@ -90,7 +91,8 @@ def diagnose(
     Returns
     -------
     Report
-        Prints as its verdict. Of a single chain or of fewer than four draws a chain it is never `ok`.
+        Prints as its verdict. Of a single chain, of fewer than four draws a chain or of draws from a mean field it is never
+        `ok`.
 
     Raises
     ------
@@ -116,7 +118,8 @@ def diagnose(
     functionals = label_free(posterior, n_pairs, seed)
     table = _table(functionals, max_rhat, min_ess)
     distances = partition_distances(functionals.z)
-    ok, verdict = _verdict(functionals, table, distances)
+    approximation = getattr(getattr(posterior, "posterior_", posterior), "attrs", {}).get("approximation")
+    ok, verdict = (False, _silent(approximation)) if approximation else _verdict(functionals, table, distances)
     return Report(ok, verdict, table, _frame(distances))
 
 
@@ -159,6 +162,14 @@ def _state(values: Labels, rhat: float, ess: float, max_rhat: float, min_ess: fl
     if rhat <= max_rhat and ess >= min_ess:
         return "unknown" if len(values) == 1 else "converged"
     return "slow"
+
+
+def _silent(approximation: str) -> str:
+    """Of draws that are no chains."""
+    return (
+        f"Chains tell nothing here: these draws come from a {approximation}, each independent of the others, and agree "
+        "however far it is from the posterior; run a sampler, and see posterior_distance between the two."
+    )
 
 
 def _verdict(functionals: Functionals, table: pd.DataFrame, distances: FloatArray) -> tuple[bool, str]:

@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.posterior.labels import Labels, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import chain_partitions, group, log_joints
+from bayesclust.posterior.tree import chain_partitions, group, is_array, log_joints
 from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
 
     Parameters
     ----------
-    posterior : DataTree or fitted estimator
+    posterior : DataTree, fitted estimator, or array of shape (draws, n) or (chain, draw, n)
     n_pairs : int
         How many pairs of items are followed; half of them are together in the reference partition, where there are as
         many.
@@ -78,7 +78,8 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
         values[f"together[{i}, {j}]"] = (z[:, :, i] == z[:, :, j]).astype(np.int8)
     if log_joint is not None:
         values["log_joint"] = log_joint
-    return Functionals(values | _continuous(group(posterior, "posterior")), z, log_joint)
+    others = {} if is_array(posterior) else _continuous(group(posterior, "posterior"))
+    return Functionals(values | others, z, log_joint)
 
 
 def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ import numpy as np
 from bayesclust._jit import kernel
 from bayesclust.typing import ArrayLike
 
-__all__ = ["Labels", "as_labels", "as_partitions", "canonical", "partition_sizes"]
+__all__ = ["Labels", "as_labels", "as_partitions", "canonical", "label_rows", "partition_sizes"]
 
 Labels = np.ndarray[Any, np.dtype[Any]]
 
@@ -139,3 +139,22 @@ def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
     width = int(rows.max()) + 1
     flat = rows + np.arange(len(rows))[:, None] * width
     return np.bincount(flat.ravel(), minlength=len(rows) * width).reshape(*z.shape[:-1], width)
+
+
+def label_rows(draws: Labels) -> tuple[np.ndarray[Any, np.dtype[np.uint32]], np.ndarray[Any, np.dtype[np.int64]]]:
+    """Number the labels of all draws through, so that every label of every draw has a row of its own.
+
+    Parameters
+    ----------
+    draws : (B, n) array of int
+        Labels 0, 1, ...
+
+    Returns
+    -------
+    rows : (n, B) array of uint32
+        Row of the label of item i in draw b.
+    first : (B + 1,) array of int64
+        The first row of each draw, and the number of rows.
+    """
+    first = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
+    return np.ascontiguousarray((draws + first[:-1, None]).T.astype(np.uint32)), first

@@ -11,9 +11,10 @@ import numpy as np
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior import _search
 from bayesclust.posterior._exact import best_of_all
-from bayesclust.posterior._tables import Problem
+from bayesclust.posterior._ratios import ratio_problem
+from bayesclust.posterior._tables import additive_problem
 from bayesclust.posterior.labels import Labels, canonical
-from bayesclust.posterior.losses import Loss, as_loss
+from bayesclust.posterior.losses import AdditiveLoss, Loss, RatioLoss, as_loss
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import IntArray, Seed
 
@@ -25,7 +26,6 @@ ORDERS = 4
 """Random orders of the items per run."""
 EXACT_BY_DEFAULT = 7
 EXACT_AT_MOST = 10
-FIXED_POINT_BITS = 30
 
 
 def point_estimate(
@@ -52,8 +52,10 @@ def point_estimate(
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition: what a sampler returned, a fitted estimator, or labels.
     loss : str or Loss, default "vi"
-        "vi" (variation of information), "binder", or a value such as ``losses.VI(a=0.5)``. VI is the default since
-        Binder's loss tends to leave small spurious clusters (Wade and Ghahramani 2018).
+        "vi" (variation of information), "binder", "omari" (one minus the adjusted Rand index), "nvi", "id", "nid" (see
+        `bayesclust.losses`), or a value such as ``losses.VI(a=0.5)``. VI is the default since Binder's loss tends to leave
+        small spurious clusters (Wade and Ghahramani 2018). Under the losses that are ratios (the last four) a visit prices
+        whole sums anew, and the search takes some times longer.
     n_runs : int, default 16
         Independent searches; 16 is the R package's default.
     max_clusters : int, default 0
@@ -92,10 +94,11 @@ def point_estimate(
     n = draws.shape[1]
     if exact and n > EXACT_AT_MOST:
         raise ValueError(f"exact goes through all partitions of at most {EXACT_AT_MOST} items; got {n}: leave it out.")
-    problem = make_problem(draws, value, min(limit, n))
+    limit = min(limit, n)
     if exact or (exact is None and n <= EXACT_BY_DEFAULT):
-        labels = best_of_all(problem)
+        labels = best_of_all(draws, value, limit)
     else:
+        problem = make_problem(draws, value, limit)
         generators = check_random_state(seed).spawn(n_runs)
         searches = [_Search(problem, draws, rng, from_draw=run % 2 == 1) for run, rng in enumerate(generators)]
         with ThreadPoolExecutor(min(workers, n_runs)) as pool:
@@ -107,12 +110,12 @@ def point_estimate(
 class _Search(NamedTuple):
     """One run, with all the randomness it needs."""
 
-    problem: Problem
+    problem: Any
     draws: Labels
     rng: np.random.Generator
     from_draw: bool
 
-    def run(self) -> tuple[Labels, int]:
+    def run(self) -> tuple[Labels, Any]:
         """Return labels and objective."""
         start = np.full(self.draws.shape[1], -1, dtype=np.int32)
         if self.from_draw:
@@ -120,7 +123,7 @@ class _Search(NamedTuple):
             if draw.max() < self.problem.limit:
                 start = draw.astype(np.int32)
         labels, objective = _search.run(self.problem, start, self.orders(), ATTEMPTS, False)
-        return labels, int(objective)
+        return labels, objective
 
     def polish(self, labels: Labels) -> Labels:
         """Rebuild clusters of the best run for as long as any of them gains."""
@@ -133,29 +136,10 @@ class _Search(NamedTuple):
         return np.stack([self.rng.permutation(n) for _ in range(ORDERS)])
 
 
-def make_problem(draws: Labels, loss: Loss, limit: int) -> Problem:
-    """Put canonical draws (B, n) and a loss into the tables of the search.
-
-    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below 2^52 and objectives below
-    2^60; Binder's are whole numbers anyway.
-    """
-    B, n = draws.shape
-    f = loss.potential(np.arange(n + 1))
-    d = np.diff(f)
-    first_row = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
-    rows = np.ascontiguousarray((draws + first_row[:-1, None]).T.astype(np.uint32))
-    room = min(2.0**52 / (B * max(d.max(), 1.0)), 2.0**60 / (4 * B * max(f.max(), 1.0)))
-    unit = 2.0 ** min(FIXED_POINT_BITS, np.floor(np.log2(room)))
-    potential = np.rint(f * unit).astype(np.int64)
-    size_potential = np.rint((2 - loss.a) * B * unit * f).astype(np.int64)
-    gain = np.diff(potential, append=potential[-1])
-    return Problem(
-        rows=rows,
-        n_rows=int(first_row[-1]),
-        gain=gain.astype(np.float64),
-        potential=potential,
-        size_gain=np.diff(size_potential, append=size_potential[-1]),
-        size_potential=size_potential,
-        steepest=int(np.diff(gain[:-1]).max(initial=0)),
-        limit=limit,
-    )
+def make_problem(draws: Labels, loss: Loss, limit: int) -> Any:
+    """Put canonical draws (B, n) and a loss into the tables of the search."""
+    if isinstance(loss, AdditiveLoss):
+        return additive_problem(draws, loss, limit)
+    if isinstance(loss, RatioLoss):
+        return ratio_problem(draws, loss, limit)
+    raise TypeError(f"the search knows no steps for {loss!r}: make it an AdditiveLoss or a RatioLoss, or pass exact=True.")

@@ -23,6 +23,7 @@ __all__ = [
     "canonical",
     "chain_partitions",
     "group",
+    "is_array",
     "log_joints",
     "stacked_partitions",
     "stored_views",
@@ -164,12 +165,26 @@ def group(posterior: Any, name: str) -> xr.Dataset:
     return tree[name].to_dataset()
 
 
+def is_array(posterior: Any) -> bool:
+    """Tell whether draws come as an array, as from another package, and not in a tree.
+
+    Parameters
+    ----------
+    posterior : object
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(posterior, (np.ndarray, list, tuple))
+
+
 def chain_partitions(posterior: Any) -> Labels:
     """Return the draws of the partition by chain.
 
     Parameters
     ----------
-    posterior : DataTree or fitted estimator
+    posterior : DataTree, fitted estimator, or array of shape (draws, n), which is one chain, or (chain, draw, n)
 
     Returns
     -------
@@ -178,9 +193,20 @@ def chain_partitions(posterior: Any) -> Labels:
 
     Raises
     ------
-    ValueError
-        If the group posterior has no variable z (chain, draw, item).
+    ValueError, TypeError
+        If there are no partitions in it.
+
+    Examples
+    --------
+    >>> chain_partitions([[5, 5, 1], [2, 3, 2]]).shape
+    (1, 2, 3)
     """
+    if is_array(posterior):
+        chains, rows = 1, posterior
+        if isinstance(posterior, np.ndarray) and posterior.ndim == 3 and posterior.size:
+            chains, rows = len(posterior), posterior.reshape(-1, posterior.shape[-1])
+        partitions = as_partitions(rows)
+        return partitions.reshape(chains, -1, partitions.shape[1])
     draws = group(posterior, "posterior")
     if "z" not in draws or draws["z"].ndim != 3:
         raise ValueError(
@@ -212,10 +238,6 @@ def stacked_partitions(posterior: Any) -> Labels:
     array([[0, 0, 1],
            [0, 1, 0]], dtype=int16)
     """
-    if isinstance(posterior, np.ndarray) and posterior.ndim == 3:
-        return as_partitions(posterior.reshape(-1, posterior.shape[-1]))
-    if isinstance(posterior, (np.ndarray, list, tuple)):
-        return as_partitions(posterior)
     partitions = chain_partitions(posterior)
     return partitions.reshape(-1, partitions.shape[-1])
 
@@ -251,7 +273,7 @@ def log_joints(posterior: Any) -> FloatArray | None:
     (chain, draw) array of float, or None where it was not kept
     """
     tree = getattr(posterior, "posterior_", posterior)
-    if "sample_stats" not in tree.children or "log_joint" not in tree["sample_stats"]:
+    if is_array(tree) or "sample_stats" not in tree.children or "log_joint" not in tree["sample_stats"]:
         return None
     values: FloatArray = tree["sample_stats"]["log_joint"].transpose("chain", "draw").values
     return values

@@ -80,7 +80,8 @@ def test_posterior_of_one_partition_has_a_ball_of_radius_zero():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"loss": VI(a=0.5)}, r"needs a distance, and VI\(a=0.5\) is none: take a=1"),
+        ({"loss": VI(a=0.5)}, r"needs a distance, and VI\(a=0.5\) is none: take VI\(\) or another loss with a=1"),
+        ({"loss": "omari"}, r"needs a distance, and OneMinusARI\(\) is none"),
         ({"level": 1.0}, r"level must lie in \(0, 1\); got 1.0"),
         ({"labels": [0, 1]}, "labels has 2 items, but the posterior has 3"),
     ],

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score, rand_score
@@ -187,4 +188,31 @@ def test_a_report_is_frozen(good):
 
 def test_labels_alone_are_refused():
     with pytest.raises(TypeError, match=r"a posterior is an xarray.DataTree or a fitted estimator with posterior_; got"):
-        diagnose(np.zeros((4, 3), int))
+        diagnose("labels")
+
+
+def test_draws_of_another_package_are_judged_by_their_partitions_alone(good):
+    z = good(3, 100)[0]["z"]
+    found, whole = diagnose(z), diagnose(to_datatree({"z": z}))
+    pd.testing.assert_frame_equal(found.table, whole.table)
+    assert found.verdict == whole.verdict
+    one = diagnose(z.reshape(300, -1))
+    assert one.verdict.startswith("This run cannot be judged from one chain")
+
+
+def test_a_mean_field_is_not_diagnosed(good):
+    tree = to_datatree(*good(4, 300))
+    assert diagnose(tree).ok
+    tree.attrs["approximation"] = "mean field"
+    report = diagnose(tree)
+    assert not report.ok
+    assert report.verdict.startswith("Chains tell nothing here: these draws come from a mean field")
+    assert len(report.table)
+
+
+def test_fits_by_mean_field_say_so(rng):
+    X = rng.normal(size=(30, 2)) + np.repeat([[0.0], [5.0]], 15, axis=0)
+    for est in (bc.TVClust("variational", num_samples=20, random_state=0), bc.DCRC(2, n_init=1, random_state=0)):
+        assert "mean field" in diagnose(est.fit(X)).verdict
+    sampled = bc.TVClust(num_chains=2, num_warmup=20, num_samples=20, progress=False, random_state=0).fit(X)
+    assert "mean field" not in diagnose(sampled).verdict

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba.extending import overload
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from bayesclust import _jit
 from bayesclust.checks import check_items
 from bayesclust.models.components.base import Components
 from bayesclust.typing import ArrayLike
@@ -69,15 +69,7 @@ def derive(state: Any, k: int) -> None:
 
 def implements(function: Callable[..., Any], state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the compiled version of one of the functions above for one type of cluster state."""
-
-    def register(body: Callable[..., Any]) -> Callable[..., Any]:
-        def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
-            return body if getattr(state, "instance_class", None) is state_type else None
-
-        overload(function, jit_options=FLOAT_OPTIONS, strict=False)(choose)
-        return body
-
-    return register
+    return _jit.implements(function, state_type, **FLOAT_OPTIONS)
 
 
 @dataclass(frozen=True)
