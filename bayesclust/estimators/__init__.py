@@ -3,9 +3,23 @@
 from bayesclust.estimators.dcrc import DCRC
 from bayesclust.estimators.dp_means import DPMeans
 from bayesclust.estimators.minimal_modification import MinimalModification
+from bayesclust.estimators.mpck_means import MPCKMeans
 from bayesclust.estimators.paths import limit_path
+from bayesclust.estimators.pck_means import MKMeans, PCKMeans, SupervisedMeans
 from bayesclust.estimators.rdp_means import RDPMeans
 from bayesclust.estimators.spectral import SpectralRDPMeans
 from bayesclust.estimators.tvclust import TVClust
 
-__all__ = ["DCRC", "DPMeans", "MinimalModification", "RDPMeans", "SpectralRDPMeans", "TVClust", "limit_path"]
+__all__ = [
+    "DCRC",
+    "DPMeans",
+    "MKMeans",
+    "MPCKMeans",
+    "MinimalModification",
+    "PCKMeans",
+    "RDPMeans",
+    "SpectralRDPMeans",
+    "SupervisedMeans",
+    "TVClust",
+    "limit_path",
+]

@@ -42,7 +42,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
     gamma, penalty = _scale(points, bound, labels, alpha)
     tree = getattr(posterior, "posterior_", posterior)
     views = stored_views(tree) if "constant_data" in tree.children else []
-    xi = {view.name: _confidence(draws, view, gamma) for view in views}
+    xi = {view.name: confidence_by_source(draws, view, gamma) for view in views}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
 
 
@@ -92,7 +92,7 @@ def _scale(points: FloatArray, divergence: Divergence, labels: IntArray, alpha: 
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 
-def _confidence(draws: Any, view: StoredView, gamma: float) -> dict[int, Any]:
+def confidence_by_source(draws: Any, view: StoredView, gamma: float) -> dict[int, Any]:
     """xi of each source of a view."""
     if view.kind == PAIRWISE:
         p, q = _noise_mean(draws, view, "p"), _noise_mean(draws, view, "q")

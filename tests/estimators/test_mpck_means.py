@@ -1,0 +1,249 @@
+"""MPCKMeans, PCKMeans, MKMeans and SupervisedMeans as users call them."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bayesclust as bc
+from tests.inference.limits.mpck import plain
+
+FAMILY = (bc.MPCKMeans, bc.PCKMeans, bc.MKMeans, bc.SupervisedMeans)
+
+
+@parametrize_with_checks(
+    [
+        bc.MPCKMeans(random_state=0),
+        bc.MPCKMeans(metric="full", per_cluster=True, random_state=0),
+        bc.PCKMeans(random_state=0),
+        bc.MKMeans(random_state=0),
+        bc.SupervisedMeans(random_state=0),
+    ],
+    expected_failed_checks=None,
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def stripes(rng):
+    y = np.repeat([0, 1, 2], 30)
+    return np.column_stack([rng.normal(scale=5.0, size=90), rng.normal(4.0 * y)]), y
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+@pytest.mark.parametrize("per_cluster", [False, True])
+def test_what_is_learned_fits_together(stripes, metric, per_cluster):
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=0)
+    est = bc.MPCKMeans(3, metric, per_cluster, cost=0.7, random_state=0).fit(X, constraints=links)
+    assert est.closure_ is False
+    assert est.n_clusters_ == 3
+    A = plain.matrices(est.metric_, 3, metric == "diagonal")
+    weight = np.full(120, 0.7)
+    terms = (X, est.labels_, est.cluster_centers_, A, links.items, links.answers == 1, weight)
+    assert est.objective_ == pytest.approx(plain.objective(*terms, 1.0, per_cluster, metric == "diagonal"))
+    assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
+    assert est.n_broken_ == (links.truths(est.labels_) != links.answers).sum()
+    assert est.n_contradictions_ == len(est.contradictions_) == (links.conflicts()["different"]).sum()
+    for k, center in enumerate(est.cluster_centers_):
+        np.testing.assert_allclose(center, X[est.labels_ == k].mean(axis=0))
+    near = [
+        [plain.length(x - m, B) - np.linalg.slogdet(B)[1] for m, B in zip(est.cluster_centers_, A, strict=True)] for x in X
+    ]
+    assert (est.predict(X) == np.argmin(near, axis=1)).all()
+    assert (clone(est).fit_predict(X, constraints=[links]) == est.labels_).all()
+
+
+def test_costs_told_in_many_ways(stripes):
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, size=80, flip=0.1, n_sources=2, seed=0)
+    same = links.answers == 1
+    forms = [(2.0, 0.5), np.where(same, 2.0, 0.5), {"links": (2.0, 0.5)}, {"links": {0: (2.0, 0.5), 1: (2.0, 0.5)}}]
+    ends = [bc.PCKMeans(cost=cost, closure=False, random_state=0).fit(X, constraints=links) for cost in forms]
+    for end in ends:
+        assert (end.labels_ == ends[0].labels_).all()
+        assert end.objective_ == ends[0].objective_
+    broken = links.truths(end.labels_) != links.answers
+    wanted = np.square(X - end.cluster_centers_[end.labels_]).sum() + forms[1][broken].sum()
+    assert end.objective_ == pytest.approx(wanted)
+
+
+def test_closure_is_taken_where_nothing_is_contradicted(stripes):
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, size=60, seed=0)
+    est = bc.PCKMeans(random_state=0).fit(X, constraints=links)
+    assert est.closure_
+    by_hand = bc.PCKMeans(closure=False, random_state=0).fit(X, constraints=links.closure())
+    assert by_hand.objective_ == pytest.approx(est.objective_)
+    assert bc.PCKMeans(closure=False, random_state=0).fit(X, constraints=links).objective_ < est.objective_
+
+
+def test_a_chain_of_must_links_falls_back_to_the_answers_given():
+    n = 100_001
+    chain = bc.PairwiseConstraints(
+        np.column_stack([np.arange(n - 1), np.arange(1, n)]), np.ones(n - 1, dtype=int), n_items=n
+    )
+    X = np.arange(n, dtype=float)[:, None]
+    est = bc.MPCKMeans(2, max_iter=3, growth=1, random_state=0)
+    with pytest.warns(UserWarning, match="items still move"):
+        est.fit(X, constraints=chain)
+    assert not est.closure_
+    assert np.isfinite(est.objective_)
+
+
+def test_supervised_means_looks_once(stripes):
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, size=200, seed=0)
+    est = bc.SupervisedMeans(random_state=0).fit(X, constraints=links)
+    component = links.components()
+    sizes = np.bincount(component)
+    largest = np.argsort(-sizes, kind="stable")[:3]
+    centers = np.stack([X[component == c].mean(axis=0) for c in largest])
+    gaps = np.square(X[:, None] - centers).sum(axis=2)
+    assert bc.metrics.adjusted_rand(est.labels_, gaps.argmin(axis=1)) == 1.0
+    assert (est.predict(X) == est.labels_).all()
+
+
+def test_starts(stripes):
+    X, y = stripes
+    first = bc.MPCKMeans(init=y, random_state=0).fit(X)
+    assert bc.metrics.pairwise_f(first.labels_, y) > 0.8
+    again = bc.MPCKMeans(init=first, random_state=0).fit(X)
+    assert again.objective_ <= first.objective_ + 1e-3
+    many = bc.MPCKMeans(init="k-means++", n_init=6, random_state=0).fit(X)
+    one = bc.MPCKMeans(init="k-means++", n_init=1, random_state=0).fit(X)
+    assert many.objective_ <= one.objective_
+    assert bc.MPCKMeans(init="paper", random_state=0).fit(X).n_clusters_ == 3
+
+
+def test_costs_from_a_posterior(stripes):
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=0)
+    chains = bc.TVClust(num_chains=2, num_warmup=150, num_samples=150, random_state=0, progress=False)
+    chains.fit(X, constraints=links)
+    pck = bc.PCKMeans.from_posterior(chains, X)
+    rdp = bc.RDPMeans.from_posterior(chains, X, divergence="euclidean")
+    np.testing.assert_allclose(pck.cost["links"][0], rdp.xi["links"][0])
+    est = bc.MPCKMeans.from_posterior(chains, X, random_state=0)
+    p, q = (float(chains.posterior_["posterior"][name].mean()) for name in "pq")
+    labels, k = chains.labels_, chains.n_clusters_
+    inside = X - np.stack([X[labels == c].mean(axis=0) for c in range(k)])[labels]
+    A = np.diag((len(X) + 1) / (np.square(inside).sum(axis=0) + X.var(axis=0)))
+    first, second = np.triu_indices(len(X), 1)
+    gaps = np.array([plain.length(X[i] - X[j], A) for i, j in zip(first, second, strict=True)])
+    together = labels[first] == labels[second]
+    assert est.cost["links"][0][0] == pytest.approx(2 * np.log(p / (1 - q)) / gaps[~together].mean())
+    assert est.cost["links"][0][1] == pytest.approx(2 * np.log(q / (1 - p)) / (gaps.max() - gaps[together].mean()))
+    assert bc.metrics.pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
+
+
+def standardised(name):
+    data = bc.datasets.load(name)
+    return (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), data.y
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_four_hundred_answers_are_enough(name):
+    """On raw features as in the paper, all items counted: F of at least .95 on average."""
+    data = bc.datasets.load(name)
+    found = []
+    for seed in range(5):
+        links = bc.PairwiseConstraints.sample(data.y, size=400, seed=seed)
+        est = bc.MPCKMeans(random_state=seed).fit(data.X, constraints=links)
+        found.append(bc.metrics.pairwise_f(est.labels_, data.y))
+    assert np.mean(found) >= 0.95
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+@pytest.mark.parametrize("fraction", [0.03, 0.05])
+def test_wrong_answers_are_survived(name, fraction):
+    """One in ten flipped: every fit ends, and on iris above k-means, whose F is .744 on average."""
+    X, y = standardised(name)
+    found = []
+    for seed in range(4):
+        links = bc.PairwiseConstraints.sample(y, fraction=fraction, flip=0.1, seed=seed)
+        est = bc.MPCKMeans(random_state=seed).fit(X, constraints=links)
+        assert est.n_contradictions_ > 0
+        found.append(bc.metrics.pairwise_f(est.labels_, y))
+    if name == "iris":
+        assert np.mean(found) > 0.76
+
+
+GOOD = np.arange(12.0).reshape(6, 2)
+LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [True, True, False], n_items=6)
+TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
+
+BAD = {
+    "clusters": ({"n_clusters": 7}, ValueError, "n_clusters=7 is more than the 6 items of X: ask for fewer clusters."),
+    "metric": ({"metric": "round"}, ValueError, 'metric must be "diagonal" or "full"; got \'round\'.'),
+    "step": ({"metric_step": "small"}, ValueError, 'metric_step must be "exact" or "paper"; got \'small\'.'),
+    "prior": ({"prior_items": 0.0}, ValueError, "prior_items must lie in (0, inf); got 0.0."),
+    "per cluster": ({"per_cluster": 1}, TypeError, "per_cluster must be True or False; got 1."),
+    "closure": ({"closure": "yes"}, TypeError, "closure must be True or False; got 'yes'."),
+    "init": (
+        {"init": "random"},
+        ValueError,
+        'init must be "neighbourhoods" or "paper" or "k-means++", or labels; got \'random\'.',
+    ),
+    "labels": (
+        {"init": [0, 1, 2, 3, 4, 5]},
+        ValueError,
+        "init has 6 clusters, more than n_clusters=3: pass labels of at most 3.",
+    ),
+    "strict": (
+        {"strict": True},
+        ValueError,
+        "1 answers contradict others, first that items 0 and 2 are different: remove those that conflicts() lists, or set "
+        "strict=False, under which breaking them costs.",
+    ),
+    "negative cost": ({"cost": -1.0}, ValueError, "cost must lie in [0, inf); got -1.0."),
+    "cost of a word": (
+        {"cost": "much"},
+        TypeError,
+        "cost must be a number, a pair (same, different), one number per answer, or a dict by the names of the views; "
+        "got 'much'.",
+    ),
+    "too few costs": (
+        {"cost": [1.0, 2.0, 3.0, 4.0]},
+        ValueError,
+        "cost has 4 numbers, but there are 3 answers: give one for each.",
+    ),
+    "infinite cost": ({"cost": [1.0, np.inf, 1.0]}, ValueError, "cost[1] must lie in [0, inf); got inf."),
+    "unknown view": (
+        {"cost": {"others": 1.0}},
+        ValueError,
+        "cost names the view 'others', but the constraints are 'links': use the views' names.",
+    ),
+    "a source too many": (
+        {"cost": {"links": {0: 1.0, 1: 1.0}}},
+        ValueError,
+        "cost['links'] is for the sources [0, 1], but the answers come from 1 numbered from 0: give each an entry.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_settings(case):
+    settings, error, sentence = BAD[case]
+    with pytest.raises(error) as caught:
+        bc.MPCKMeans(**settings).fit(GOOD, constraints=LINKS)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("estimator", FAMILY)
+def test_bad_data(estimator):
+    for X, sentence in (
+        ([[np.nan, 1.0], [2.0, 3.0], [1.0, 1.0]], "X has NaN in row 0: remove these items or fill in values."),
+        ([[1.0, 1.0]], "X has one item (n_samples=1): pass at least two items."),
+    ):
+        with pytest.raises(ValueError, match=r"^X has") as caught:
+            estimator().fit(X)
+        assert str(caught.value) == sentence
+
+
+def test_triplets_and_answers_for_those_that_take_none():
+    with pytest.raises(TypeError, match=r"^MKMeans takes no constraints: use MPCKMeans\.$"):
+        bc.MKMeans().fit(GOOD, constraints=LINKS)
+    with pytest.raises(TypeError, match=r"^constraints\[0\] is a RelativeConstraints, but only pairwise"):
+        bc.PCKMeans().fit(GOOD, constraints=TRIPLETS)

@@ -1,0 +1,117 @@
+"""Descents: the objective of the paper in the units of the data, falling at every round, and its global minimum."""
+
+import numpy as np
+import pytest
+
+from bayesclust.inference.limits.mpck.descend import Settings, descend, search
+from bayesclust.inference.limits.mpck.energy import Metrics, Problem, means, pulls
+from bayesclust.inference.limits.mpck.forms import FORMS
+from bayesclust.inference.limits.mpck.links import WeightedLinks
+from bayesclust.inference.limits.mpck.metric import FarPairs, exact_step, value
+from tests.inference.limits.mpck import plain
+
+VARIANTS = [(None, False), ("diagonal", False), ("diagonal", True), ("full", False), ("full", True)]
+
+
+def posed(rng, metric, per_cluster, n, d, links, K, **settings):
+    X, pairs, may, weight = plain.random_problem(rng, n, d, links, **settings)
+    return Problem.of(X, WeightedLinks.of(pairs, may, weight, n), K, metric, per_cluster, 1.0)
+
+
+def in_units(problem, end):
+    centers = end.centers @ np.linalg.pinv(problem.T) + problem.X.mean(axis=0)
+    A = np.stack([problem.form.in_units(A, problem.T) for A in end.metrics.A])
+    return centers, plain.matrices(A if problem.per_cluster else A[0], problem.n_clusters, problem.form is FORMS["diagonal"])
+
+
+@pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
+def test_the_objective_never_rises(rng, metric, per_cluster):
+    """500 random problems over the five variants, answers random."""
+    for _ in range(100):
+        n, d, links = int(rng.integers(6, 40)), int(rng.integers(1, 5)), int(rng.integers(0, 60))
+        problem = posed(rng, metric, per_cluster, n, d, links, int(rng.integers(1, 5)))
+        start = rng.integers(0, problem.n_clusters, n) if rng.random() < 0.5 else problem.points[: problem.n_clusters]
+        end = descend(problem, start, Settings(), rng)
+        assert end.converged
+        assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
+        # metrics are found anew, up to a tolerance for each item
+        assert descend(problem, end.z, Settings(), rng).path[0] <= end.objective + 1e-5 * n
+
+
+@pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
+@pytest.mark.parametrize("step", ["exact", "paper"])
+def test_the_objective_is_that_of_the_paper(rng, metric, per_cluster, step):
+    for _ in range(10):
+        problem = posed(rng, metric, per_cluster, 15, 3, 14, 3)
+        end = descend(problem, problem.points[:3], Settings(step=step, max_iter=20), rng)
+        centers, A = in_units(problem, end)
+        links = problem.links[:3]
+        if metric is None:
+            assert end.objective == pytest.approx(plain.plain_objective(problem.X, end.z, centers, *links))
+        else:
+            wanted = plain.objective(problem.X, end.z, centers, A, *links, 1.0, per_cluster, metric == "diagonal")
+            assert end.objective == pytest.approx(wanted)
+        for k in range(3):
+            if (end.z == k).any():
+                np.testing.assert_allclose(centers[k], problem.X[end.z == k].mean(axis=0))
+
+
+def least(problem, z):
+    """J at the best centres and metrics of a partition."""
+    centers = means(problem, z, np.zeros((problem.n_clusters, problem.points.shape[1])))
+    if not problem.learned:
+        return plain.plain_objective(problem.points, z, centers, *problem.links[:3])
+    far = FarPairs(problem.points)
+    total = problem.shift
+    for pull in pulls(problem, z, centers):
+        found = exact_step(problem.form, pull, far)
+        total += value(problem.form, pull, found.metric, found.diameter)
+    return total
+
+
+@pytest.mark.parametrize(("metric", "per_cluster", "n"), [(None, False, 9), ("diagonal", False, 7), ("full", True, 6)])
+def test_the_best_of_many_starts_is_the_best_of_all_partitions(rng, metric, per_cluster, n):
+    for _ in range(5):
+        problem = posed(rng, metric, per_cluster, n, 2, 6, 2)
+        best = min(least(problem, z) for z in plain.partitions(n, 2))
+        ends = [descend(problem, rng.integers(0, 2, n), Settings(), rng).objective for _ in range(60)]
+        assert min(*ends, search(problem, Settings(), 20, rng).objective) == pytest.approx(best, abs=1e-4)
+
+
+def test_metrics_do_not_depend_on_the_units(rng):
+    """Diagonal metrics undo a scaling of the features, full ones any linear map; starts from labels see neither."""
+    for metric, per_cluster in VARIANTS[1:]:
+        X, pairs, may, weight = plain.random_problem(rng, 25, 3, 20)
+        move = np.diag([1e3, 1.0, 1e-2]) if metric == "diagonal" else rng.normal(size=(3, 3))
+        links, start = WeightedLinks.of(pairs, may, weight, 25), rng.integers(0, 3, 25)
+        ends = [
+            descend(Problem.of(data, links, 3, metric, per_cluster, 1.0), start, Settings(), np.random.default_rng(0))
+            for data in (X, X @ move + 7.0)
+        ]
+        assert (ends[0].z == ends[1].z).all()
+        volume = np.linalg.slogdet(move)[1] * 2 * (25 + (3 if per_cluster else 1))
+        assert ends[1].objective == pytest.approx(ends[0].objective + volume, rel=1e-6)
+
+
+def test_constant_columns_and_few_items_are_no_trouble(rng):
+    X = np.column_stack([rng.normal(size=6), np.full(6, 5.0), rng.normal(size=(6, 8))])
+    links = WeightedLinks.of(np.array([[0, 1], [2, 3]]), np.array([True, False]), np.ones(2), 6)
+    for data in (X, np.ones((6, 2))):
+        for metric, per_cluster in VARIANTS:
+            problem = Problem.of(data, links, 2, metric, per_cluster, 1.0)
+            end = search(problem, Settings(), 3, rng)
+            assert np.isfinite(end.path).all()
+            assert isinstance(end.metrics, Metrics)
+
+
+def test_growing_costs_end_lower_than_full_ones(rng):
+    """Tight groups with many answers, some wrong: from the same starts, the mean end is far lower."""
+    ends = {1: [], 5: []}
+    for _ in range(8):
+        X, pairs, may, weight = plain.random_problem(rng, 60, 3, 80, consistent=True)
+        wrong = rng.random(80) < 0.1
+        problem = Problem.of(X, WeightedLinks.of(pairs, may != wrong, weight, 60), 3, "diagonal", False, 1.0)
+        seed = int(rng.integers(1000))
+        for stages, found in ends.items():
+            found.append(search(problem, Settings(stages=stages), 1, np.random.default_rng(seed)).objective)
+    assert np.mean(ends[5]) < np.mean(ends[1]) - 10.0

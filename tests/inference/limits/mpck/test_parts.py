@@ -1,0 +1,130 @@
+"""The parts of MPCK-Means: links and what they entail, starts, the farthest pair, the pass over the items."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bayesclust.inference.limits.mpck import links as links_module
+from bayesclust.inference.limits.mpck import passes
+from bayesclust.inference.limits.mpck.diameter import farthest_pair
+from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
+from bayesclust.inference.limits.mpck.neighbourhoods import neighbourhoods, starting_centers, weighted_farthest_first
+from tests.inference.limits.mpck.plain import random_problem
+
+
+@pytest.mark.parametrize("kind", ["normal", "sphere", "grid", "equal", "line", "outliers"])
+def test_the_farthest_pair_is_that_of_all_pairs(rng, kind):
+    for d in (1, 2, 7):
+        for n in (2, 3, 60, 300):
+            X = rng.normal(size=(n, d))
+            if kind == "sphere":
+                X /= np.linalg.norm(X, axis=1, keepdims=True)
+            elif kind == "grid":
+                X = rng.integers(0, 2, size=(n, d)).astype(float)
+            elif kind == "equal":
+                X[:] = 3.0
+            elif kind == "line":
+                X[:, 1:] = X[:, :1]
+            elif kind == "outliers":
+                X[: n // 3] *= 1e6
+            i, j, squared = farthest_pair(np.ascontiguousarray(X))
+            slow = max(np.square(X[a] - X[b]).sum() for a, b in itertools.combinations(range(n), 2))
+            assert squared == pytest.approx(slow, rel=1e-12)
+            assert np.square(X[i] - X[j]).sum() == pytest.approx(squared)
+
+
+def test_closure_is_what_a_fixed_point_of_the_rules_gives(rng):
+    for _ in range(30):
+        n = 9
+        _, pairs, may, weight = random_problem(rng, n, 2, 6, consistent=True)
+        same, apart = np.eye(n, dtype=bool), np.zeros((n, n), dtype=bool)
+        for (i, j), answer in zip(pairs, may, strict=True):
+            (same if answer else apart)[[i, j], [j, i]] = True
+        for _ in range(n):
+            same = (same.astype(int) @ same) > 0
+            apart = (same.astype(int) @ apart @ same) > 0
+        found = closure(WeightedLinks.of(pairs, may, weight, n))
+        for kind, matrix in ((True, same), (False, apart)):
+            wanted = {(i, j) for i, j in itertools.combinations(range(n), 2) if matrix[i, j]}
+            assert set(map(tuple, found.pairs[found.may == kind].tolist())) == wanted
+        assert (found.weight[: len(weight)] == weight).all()
+        new = found.may[len(weight) :]
+        for kind in (True, False):
+            if (new == kind).any():
+                mean = weight[may == kind].mean() if (may == kind).any() else 1.0
+                assert found.weight[len(weight) :][new == kind] == pytest.approx(mean)
+
+
+def test_contradictions_entail_nothing():
+    pairs = np.array([[0, 1], [1, 2], [0, 2], [2, 3]])
+    links = WeightedLinks.of(pairs, np.array([True, True, False, False]), np.ones(4), 4)
+    assert contradictions(links.pairs, links.may, 4).tolist() == [False, False, True, False]
+    found = closure(links)
+    entailed = found.pairs[4:].tolist(), found.may[4:].tolist()
+    assert entailed == ([[0, 2], [0, 3], [1, 3]], [True, False, False])
+
+
+def test_more_than_can_be_kept_is_refused(monkeypatch):
+    monkeypatch.setattr(links_module, "MOST_ENTAILED", 5)
+    chain = np.column_stack([np.arange(4), np.arange(1, 5)])
+    with pytest.raises(ValueError, match=r"^the constraints entail 10 pairs, more than the 5e\+00 that are kept: "):
+        closure(WeightedLinks.of(chain, np.ones(4, dtype=bool), np.ones(4), 5))
+
+
+def test_neighbourhoods_and_the_traversal_of_the_paper(rng):
+    X = rng.normal(size=(12, 2))
+    pairs = np.array([[0, 1], [1, 2], [3, 4], [5, 6], [6, 7], [7, 8], [9, 10]])
+    links = WeightedLinks.of(pairs, np.array([True] * 6 + [False]), np.ones(7), 12)
+    centers, sizes = neighbourhoods(X, links)
+    assert sizes.tolist() == [4, 3, 2]
+    for center, members in zip(centers, ([5, 6, 7, 8], [0, 1, 2], [3, 4]), strict=True):
+        np.testing.assert_allclose(center, X[members].mean(axis=0))
+    chosen = [0]
+    while len(chosen) < 2:
+        score = [sizes[c] * min(np.linalg.norm(centers[c] - centers[s]) for s in chosen) for c in range(3)]
+        chosen.append(int(np.argmax(score)))
+    assert weighted_farthest_first(centers, sizes, 2).tolist() == chosen
+    start = starting_centers(X, links, 5, rng, greedy=True)
+    np.testing.assert_allclose(start[:3], centers)
+    assert all(any(np.array_equal(row, x) for x in X) for row in start[3:])
+
+
+def energy(z, distance, links, cost):
+    """What the items that have a place, and the links between them, cost."""
+    total = sum(distance[i, z[i]] for i in np.flatnonzero(z >= 0))
+    for (i, j), same, c in zip(links.pairs, links.may, cost, strict=True):
+        c = np.broadcast_to(c, distance.shape[1])
+        if z[i] >= 0 and z[j] >= 0 and (z[i] == z[j]) != same:
+            total += c[z[i]] + c[z[j]] if same else c[z[i]]
+    return total
+
+
+@pytest.mark.parametrize("n_metrics", [1, 3])
+def test_the_pass_is_that_of_a_plain_loop(rng, n_metrics):
+    for _ in range(50):
+        n, K = 15, 3
+        _, pairs, may, weight = random_problem(rng, n, 2, 14)
+        links = WeightedLinks.of(pairs, may, weight, n)
+        distance, cost = rng.uniform(0, 3, (n, K)), rng.uniform(0, 2, (len(pairs), n_metrics))
+        z = rng.integers(-1, K, n)
+        before, fast, order = z.copy(), z.copy(), rng.permutation(n)
+        size = np.bincount(z[z >= 0], minlength=K)
+        moved = passes.assign(order, distance, links, cost, fast, size)
+        for i in order:
+            options = [energy(np.concatenate([z[:i], [k], z[i + 1 :]]), distance, links, cost) for k in range(K)]
+            z[i] = int(np.argmin(options))
+        assert (fast == z).all()
+        assert moved == (before != z).sum()
+        assert (size == np.bincount(z, minlength=K)).all()
+        assert passes.objective(distance, links, cost, fast) == pytest.approx(energy(z, distance, links, cost))
+
+
+def test_a_chain_of_a_hundred_thousand_must_links_needs_no_recursion():
+    n = 100_001
+    chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    links = WeightedLinks.of(chain, np.ones(n - 1, dtype=bool), np.ones(n - 1), n)
+    X = np.arange(n, dtype=float)[:, None]
+    centers, sizes = neighbourhoods(X, links)
+    assert sizes.tolist() == [n]
+    assert centers.tolist() == [[50_000.0]]
