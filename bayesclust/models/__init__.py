@@ -7,8 +7,9 @@ import os
 import sys
 
 from bayesclust.models.answers import answer_sites
-from bayesclust.models.dcrc import WeightPrior, dcrc, dcrc_log_joint
+from bayesclust.models.dcrc import dcrc, dcrc_log_joint
 from bayesclust.models.dcrc_objective import PaperObjective
+from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.models.joint import log_joint
 from bayesclust.models.tvclust import tvclust
 

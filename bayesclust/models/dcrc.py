@@ -2,7 +2,7 @@
 
 | on paper (Pei et al.) | in code |
 |---|---|
-| W, with its penalty lambda R(W) (Eq. 8) as a Gaussian prior | site "W" |
+| W, with its penalty lambda R(W) (Eq. 8) as a Gaussian prior | site "W", and "precision" where that is learned |
 | tau [H(y^) - H(Y_U)] (Eq. 9), unnormalised | factor "separation" |
 | y_i given x_i and W (Eq. 6) | site "z" in the plate "item" |
 | epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion", one per source |
@@ -15,137 +15,16 @@ the weights has precision 2 M lambda, and the entropies weigh M tau (`WeightPrio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_items, check_positive, check_views
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, check_items, check_views
 from bayesclust.constraints.base import View
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.answers import answer_sites, refuse_enumerated
-from bayesclust.typing import ArrayLike, BoolArray, FloatArray
-
-TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True)
-class WeightPrior:
-    """What is believed of the weights W before any answer.
-
-    Parameters
-    ----------
-    precision : float, default 1.0
-        Of the Gaussian prior of each weight that is not a bias.
-    bias_scale : float or None, default 10.0
-        Standard deviation of the biases. None leaves them free, as the paper does; such a prior cannot be drawn from.
-    separation : float, default 0.0
-        Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W.
-    balance : float, default 0.0
-        Nats that the entropy H(y^) of the mean class probabilities is worth.
-    proportions : tuple of K floats or None, default None
-        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of H(y^), from which it
-        differs by a constant where sizes are even.
-
-    Raises
-    ------
-    ValueError
-        If precision or scale is not positive, a weight is negative, or proportions are not positive with sum 1.
-
-    Notes
-    -----
-    The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the product is a proper prior of
-    W given X, up to its normaliser. No model of the items stands behind it: it says that a classifier is the more believable
-    the clearer it tells the items apart, and the more evenly, or as `proportions` say.
-
-    Examples
-    --------
-    >>> WeightPrior.from_paper(n_answers=100, tau=1.0, penalty=2**-6)
-    WeightPrior(precision=3.125, bias_scale=None, separation=100.0, balance=100.0, proportions=None)
-    """
-
-    precision: float = 1.0
-    bias_scale: float | None = 10.0
-    separation: float = 0.0
-    balance: float = 0.0
-    proportions: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        check_positive(self.precision, "precision")
-        if self.bias_scale is not None:
-            check_positive(self.bias_scale, "bias_scale")
-        for name in ("separation", "balance"):
-            number_between(getattr(self, name), name, "[0, inf)")
-        if self.proportions is not None:
-            sizes = np.asarray(self.proportions, dtype=np.float64)
-            if sizes.ndim != 1 or not (sizes > 0).all() or abs(sizes.sum() - 1) > 1e-8:
-                raise ValueError(f"proportions must be positive, one per cluster, with sum 1; got {self.proportions!r}.")
-
-    def entropies(self, xp: Any, terms: ClassTerms) -> Any:
-        """Return the log of the factor "separation", in nats, from what `class_terms` gave with the same `xp`."""
-        balance = terms.balance
-        if self.proportions is not None:
-            balance = balance + (terms.mean * xp.log(xp.asarray(self.proportions))).sum()
-        return self.balance * balance - self.separation * terms.separation
-
-    @classmethod
-    def from_paper(cls, n_answers: int, tau: float, penalty: float, balance: bool = True) -> Self:
-        """Return the prior of Eq. 9 (with `balance`) or Eq. 8, multiplied by the number of answers.
-
-        Parameters
-        ----------
-        n_answers : int
-            M; without answers the objective is taken as it stands.
-        tau : float
-        penalty : float
-            lambda, positive.
-        balance : bool, default True
-
-        Returns
-        -------
-        WeightPrior
-        """
-        m = max(n_answers, 1)
-        return cls(2 * m * penalty, None, m * tau, m * tau * balance)
-
-
-class ClassTerms(NamedTuple):
-    """What the discriminative model says of all items."""
-
-    log_p: Any  # (n, K), log P(y = k | x; W) (Eq. 6)
-    ridge: Any  # R(W), the sum of squares of all weights but the biases
-    separation: Any  # H(Y_U | X_U; W), 0 where no item is free
-    balance: Any  # H(y^ | X; W)
-    mean: Any  # (K,), y^: the mean class probabilities
-
-
-def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
-    """Class probabilities and the entropies of Eq. 8 and 9, in NumPy or JAX.
-
-    Parameters
-    ----------
-    xp : module
-        numpy or jax.numpy.
-    W : array of shape (K, d + 1)
-        Weights; the last column holds the biases.
-    X : ndarray of shape (n, d)
-    free : ndarray of bool, shape (n,)
-        The items that no answer names.
-
-    Returns
-    -------
-    ClassTerms
-    """
-    logits = X @ W[:, :-1].T + W[:, -1]
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    log_p = shifted - xp.log(xp.exp(shifted).sum(axis=1, keepdims=True))
-    p = xp.exp(log_p)
-    mean = p.mean(axis=0)
-    balance = -(mean * xp.log(xp.maximum(mean, TINY))).sum()
-    number = int(free.sum())
-    separation = -(p * log_p)[np.flatnonzero(free)].sum() / number if number else 0.0
-    return ClassTerms(log_p, (W[:, :-1] ** 2).sum(), separation, balance, mean)
+from bayesclust.models.dcrc_weights import WeightPrior, class_terms, weight_site
+from bayesclust.typing import ArrayLike, BoolArray
 
 
 def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
@@ -211,7 +90,7 @@ def dcrc(
     number = check_int(n_clusters, "n_clusters", least=2)
     answered = check_views(views, len(items))
     prior = WeightPrior() if prior is None else prior
-    W = _weight_site(prior, number, items.shape[1])
+    W = weight_site(prior, number, items.shape[1])
     terms = class_terms(jnp, W, items, unnamed(answered, len(items)))
     if prior.separation or prior.balance:
         numpyro.factor("separation", prior.entropies(jnp, terms))
@@ -221,18 +100,6 @@ def dcrc(
     answer_sites(answered, z, observe=observe)
 
 
-def _weight_site(prior: WeightPrior, number: int, d: int) -> Any:
-    jnp, numpyro, dist = numpyro_modules()
-    scale = jnp.full((number, d), prior.precision**-0.5)
-    if prior.bias_scale is not None:
-        scale = jnp.concatenate([scale, jnp.full((number, 1), prior.bias_scale)], axis=1)
-        return numpyro.sample("W", dist.Normal(0.0, scale).to_event(2))
-    flat = dist.ImproperUniform(dist.constraints.real_matrix, (), (number, d + 1))
-    W = numpyro.sample("W", flat)
-    numpyro.factor("penalty", dist.Normal(0.0, scale).log_prob(W[:, :-1]).sum())
-    return W
-
-
 def dcrc_log_joint(
     W: ArrayLike,
     z: ArrayLike,
@@ -240,6 +107,7 @@ def dcrc_log_joint(
     views: Sequence[View] = (),
     noise: Sequence[Mapping[str, Any]] = (),
     prior: WeightPrior | None = None,
+    precision: float | None = None,
 ) -> float:
     """log p(W) + log p(z | X, W) + log p(answers | z, noise) + log p(noise), the twin of the program `dcrc`.
 
@@ -255,6 +123,8 @@ def dcrc_log_joint(
         Noise parameters of each view.
     prior : WeightPrior or None
         As in `dcrc`.
+    precision : float or None, default None
+        That of the weights, where the prior learns it; None takes its prior mean.
 
     Returns
     -------
@@ -272,17 +142,11 @@ def dcrc_log_joint(
     items, labels, weights = check_items(X, least=1), np.asarray(z), np.asarray(W, dtype=np.float64)
     terms = class_terms(np, weights, items, unnamed(views, len(items)))
     value = prior.entropies(np, terms)
-    value += _log_normal(weights[:, :-1], prior.precision)
-    if prior.bias_scale is not None:
-        value += _log_normal(weights[:, -1], prior.bias_scale**-2)
+    value += prior.log_density(weights, prior.first_precision if precision is None else precision)
     value += terms.log_p[np.arange(len(items)), labels].sum()
     for view, params in zip(views, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
     return float(value)
 
 
-def _log_normal(values: FloatArray, precision: float) -> float:
-    return float(0.5 * (values.size * np.log(precision / (2 * np.pi)) - precision * (values**2).sum()))
-
-
-__all__ = ["ClassTerms", "WeightPrior", "class_terms", "dcrc", "dcrc_log_joint", "unnamed"]
+__all__ = ["dcrc", "dcrc_log_joint", "unnamed"]

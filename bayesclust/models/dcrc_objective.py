@@ -18,7 +18,8 @@ from bayesclust.checks import check_int, check_items, check_views
 from bayesclust.constraints.base import View
 from bayesclust.constraints.coloring import constraint_graph
 from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.dcrc import class_terms, unnamed
+from bayesclust.models.dcrc import unnamed
+from bayesclust.models.dcrc_weights import class_terms
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 MOST_LABELINGS = 1 << 20

@@ -57,6 +57,7 @@ def test_draws_agree_with_the_attributes(fitted):
         W = fitted.posterior_["classifier"]["W"]
         assert W.dims == ("chain", "draw", "cluster", "coefficient")
         np.testing.assert_allclose(W.mean(("chain", "draw"))[:, :2], fitted.coef_)
+        assert draws["precision"].dims == ("chain", "draw")
 
 
 def test_summaries_and_plots_take_the_posterior(fitted, answers):

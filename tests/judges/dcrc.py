@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 
 from bayesclust.constraints.base import View
 from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
-from bayesclust.models.dcrc import WeightPrior, class_terms, unnamed
+from bayesclust.models.dcrc import unnamed
+from bayesclust.models.dcrc_weights import WeightPrior, class_terms
 from bayesclust.typing import FloatArray, IntArray
 from tests.judges.exact import codes
 from tests.judges.generative import answers_given
@@ -75,15 +76,20 @@ def posterior_of_partitions(
     return partitions, np.array(values), by_weight
 
 
-def weights_from_prior(prior: WeightPrior, points: FloatArray, free: Any, K: int, rng: Generator) -> FloatArray:
-    """W from a proper prior, entropies included, by rejection."""
+def weights_from_prior(
+    prior: WeightPrior, points: FloatArray, free: Any, K: int, rng: Generator
+) -> tuple[FloatArray, float]:
+    """W and its precision from a proper prior, entropies included, by rejection."""
     assert prior.bias_scale is not None
-    scale = np.append(np.full(points.shape[1], prior.precision**-0.5), prior.bias_scale)
     most = 0.0 if prior.proportions is not None else prior.balance * np.log(K)  # of -KL, or of an entropy
     while True:
+        precision = prior.precision
+        if isinstance(precision, tuple):
+            precision = rng.gamma(precision[0]) / precision[1]
+        scale = np.append(np.full(points.shape[1], precision**-0.5), prior.bias_scale)
         W: FloatArray = rng.normal(size=(K, len(scale))) * scale
         if np.log(rng.random()) < prior.entropies(np, class_terms(np, W, points, free)) - most:
-            return W
+            return W, precision
 
 
 class World:
@@ -92,9 +98,9 @@ class World:
     def __init__(self, template: DCRCProblem, rng: Generator) -> None:
         points, K = template.points, len(template.W)
         free = unnamed(template.views, len(points))
-        self.W = template.W
+        self.W, self.precision = template.W, np.nan
         if template.prior is not None:
-            self.W = weights_from_prior(template.prior, points, free, K, rng)
+            self.W, self.precision = weights_from_prior(template.prior, points, free, K, rng)
         log_p = class_terms(np, self.W, points, free).log_p
         self.z = np.array([rng.choice(K, p=np.exp(row)) for row in log_p])
         self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.views]
@@ -105,6 +111,8 @@ class World:
         """A chain at the truth."""
         chain = chain_type(self.problem, rng)
         chain.z, chain.noise = self.z.copy(), self.noise
+        if chain.sampler is not None:
+            chain._penalise(self.precision)
         chain.hear(self.problem.views)
         return chain
 

@@ -43,15 +43,19 @@ def answers():
         None,
         WeightPrior(2.5, 3.0, separation=4.0, balance=2.0),
         WeightPrior(2.5, 3.0, separation=1.0, balance=2.0, proportions=(0.5, 0.3, 0.2)),
+        WeightPrior((3.0, 2.0), 3.0, separation=1.0),
         WeightPrior.from_paper(7, 1.5, 0.1),
     ],
-    ids=["plain", "entropies", "uneven", "paper"],
+    ids=["plain", "entropies", "uneven", "learned precision", "paper"],
 )
 def test_program_and_log_joint_agree(X, W, rng, prior):
     views = answers()
     noise = [view.noise.sample_prior(view.n_sources, rng) for view in views]
     sites = {"W": W, "z": Z, "noise": noise[0]["noise"], "confusion": noise[1]["confusion"], **noise[2]}
-    expected = dcrc_log_joint(W, Z, X, views, noise, prior)
+    precision = 0.7 if prior is not None and isinstance(prior.precision, tuple) else None
+    if precision is not None:
+        sites["precision"] = precision
+    expected = dcrc_log_joint(W, Z, X, views, noise, prior, precision)
     found, _ = log_density(dcrc, (X, K, views), {"prior": prior}, sites)
     assert float(found) == pytest.approx(expected)
 
@@ -161,6 +165,27 @@ def test_too_many_labelings_are_refused():
 def test_bad_priors(settings):
     with pytest.raises(ValueError, match=f"^{next(iter(settings))} must lie in"):
         WeightPrior(**settings)
+
+
+def test_a_precision_is_a_number_or_a_pair():
+    with pytest.raises(TypeError, match=r"^precision must be a number or the \(shape, rate\) of a Gamma prior; got 'one'"):
+        WeightPrior("one")
+    with pytest.raises(ValueError, match=r"^the rate of precision must lie in"):
+        WeightPrior((1.0, 0.0))
+
+
+def test_a_learned_precision_by_hand(W, rng):
+    """Its conditional density is proportional to the log density of weights and precision, by quadrature."""
+    prior, at = WeightPrior((3.0, 2.0)), np.linspace(1e-3, 20, 20001)
+    density = np.exp([prior.log_density(W, value) for value in at])
+    mean = (density * at).sum() / density.sum()
+    drawn = np.array([prior.draw_precision(W, rng) for _ in range(4000)])
+    assert drawn.mean() == pytest.approx(mean, abs=5 * drawn.std() / np.sqrt(4000))
+    assert prior.log_density(W, 2.0) == pytest.approx(
+        stats.norm.logpdf(W[:, :2], scale=0.5**0.5).sum()
+        + stats.norm.logpdf(W[:, 2], scale=10.0).sum()
+        + stats.gamma.logpdf(2.0, 3.0, scale=0.5)
+    )
 
 
 @pytest.mark.parametrize("sizes", [(0.5, 0.4), (1.0, 0.0), ((0.5, 0.5),)])

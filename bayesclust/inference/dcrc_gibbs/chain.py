@@ -1,9 +1,9 @@
 """DCRC's posterior, one chain: labels of the named items, the noise of the answers, and, if asked for, the weights.
 
 A sweep draws the label of every item that an answer names, one by one in random order and then in the groups that links
-hold together; the weights W given these labels, unless W is held where it is; and the noise of every view from its conjugate
-posterior. Items that no answer names depend on nothing but W: their labels are summed out of the draw of W and are drawn
-from P(y | x; W) when the state is read.
+hold together; the weights W given these labels, unless W is held where it is, and the precision of their prior, where it is
+learned; and the noise of every view from its conjugate posterior. Items that no answer names depend on nothing but W: their
+labels are summed out of the draw of W and are drawn from P(y | x; W) when the state is read.
 
 With W held the target is p(z, noise | answers, X, W). With W drawn it is the density of `bayesclust.models.dcrc_log_joint`
 under a `WeightPrior` that is proper.
@@ -26,7 +26,8 @@ from bayesclust.inference.dcrc_gibbs.weights import WeightSampler
 from bayesclust.inference.link_blocks import draw_blocks
 from bayesclust.inference.variational_em.fit import named_first
 from bayesclust.inference.variational_em.weights import WeightObjective, log_softmax
-from bayesclust.models.dcrc import WeightPrior, dcrc_log_joint, unnamed
+from bayesclust.models.dcrc import dcrc_log_joint, unnamed
+from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -90,6 +91,7 @@ class DCRCChain:
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
         self.hear(problem.views)
         self.sampler = None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
+        self.precision = np.nan if problem.prior is None else problem.prior.first_precision
         self._weigh(problem.W)
         # starts are dispersed: they have not heard the answers
         self.z = _draw_each(self.log_p, rng)
@@ -110,6 +112,7 @@ class DCRCChain:
             labels = np.eye(len(self.W))[self.z[self.named]]
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
             self._weigh(W)
+            self._update_precision()
         if not trust:
             self._update_noise()
 
@@ -126,6 +129,8 @@ class DCRCChain:
         }
         if self.sampler is not None:
             variables["W"] = self.W.copy()
+            if self._learns_precision:
+                variables["precision"] = self.precision
             statistics["accept_rate"] = self.accepted
         return variables, statistics
 
@@ -133,7 +138,7 @@ class DCRCChain:
         """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out, where W is drawn."""
         problem = self.problem
         if problem.prior is not None:
-            return dcrc_log_joint(self.W, self.z, problem.points, problem.views, self.noise, problem.prior)
+            return dcrc_log_joint(self.W, self.z, problem.points, problem.views, self.noise, problem.prior, self.precision)
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
         for view, noise in zip(problem.views, self.noise, strict=True):
             value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
@@ -145,6 +150,7 @@ class DCRCChain:
             "z": self.z,
             "W": self.W,
             "noise": self.noise,
+            "precision": self.precision,
             "sampler": None if self.sampler is None else self.sampler.snapshot(),
             "generator": self.rng.bit_generator.state,
         }
@@ -154,6 +160,7 @@ class DCRCChain:
         self.z, self.noise = snapshot["z"], snapshot["noise"]
         if self.sampler is not None:
             self.sampler.restore(snapshot["sampler"])
+            self._penalise(snapshot["precision"])
         self.rng.bit_generator.state = snapshot["generator"]
         self.table = stack_tables(self.problem.views, self.noise)
         self._weigh(snapshot["W"])
@@ -168,6 +175,19 @@ class DCRCChain:
         self.W = W
         logits = W[:, :-1] @ self.problem.points.T + W[:, -1:]
         self.log_p: FloatArray = np.ascontiguousarray(log_softmax(logits).T)
+
+    @property
+    def _learns_precision(self) -> bool:
+        return self.problem.prior is not None and isinstance(self.problem.prior.precision, tuple)
+
+    def _update_precision(self) -> None:
+        if self._learns_precision and self.problem.prior is not None:
+            self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
+
+    def _penalise(self, precision: float) -> None:
+        assert self.sampler is not None
+        self.precision = precision
+        self.sampler.objective = replace(self.sampler.objective, ridge=precision / 2)
 
     def _move_blocks(self) -> None:
         blocks, moved = draw_blocks(self.sites, self.table, self.z, self.rng), np.zeros(1, np.int64)
@@ -201,7 +221,7 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     assert prior is not None
     assert prior.bias_scale is not None
     sizes = None if prior.proportions is None else np.array(prior.proportions)
-    features, ridge, bias_ridge = named_first(problem.points, named)[0], prior.precision / 2, prior.bias_scale**-2 / 2
+    features, ridge, bias_ridge = named_first(problem.points, named)[0], prior.first_precision / 2, prior.bias_scale**-2 / 2
     return WeightObjective(features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge)
 
 

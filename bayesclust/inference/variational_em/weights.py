@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from bayesclust.models.dcrc import TINY
+from bayesclust.models.dcrc_weights import TINY
 from bayesclust.typing import FloatArray
 
 MEMORY = 10

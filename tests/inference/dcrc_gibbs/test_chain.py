@@ -5,12 +5,12 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.dcrc_gibbs.chain import weight_objective
 from bayesclust.inference.snapshots import from_text, to_text
-from bayesclust.models.dcrc import WeightPrior, class_terms, dcrc_log_joint
+from bayesclust.models.dcrc import dcrc_log_joint
+from bayesclust.models.dcrc_weights import WeightPrior, class_terms
 
 N, K = 9, 3
-PRIOR = WeightPrior(2.5, 3.0, separation=4.0, balance=2.0, proportions=(0.5, 0.3, 0.2))
+PRIOR = WeightPrior((3.0, 2.0), 3.0, separation=4.0, balance=2.0, proportions=(0.5, 0.3, 0.2))
 
 
 def problem(prior=None):
@@ -51,7 +51,7 @@ def test_log_joint_is_that_of_the_model():
         chain.sweep()
         variables, statistics = chain.draw()
         posed = chain.problem
-        full = dcrc_log_joint(chain.W, variables["z"], posed.points, posed.views, chain.noise, prior)
+        full = dcrc_log_joint(chain.W, variables["z"], posed.points, posed.views, chain.noise, prior, chain.precision)
         held = dcrc_log_joint(chain.W, variables["z"], posed.points) - dcrc_log_joint(chain.W, [0] * N, posed.points)
         log_p = class_terms(np, chain.W, posed.points, chain.free).log_p
         held += log_p[:, 0].sum()
@@ -64,11 +64,12 @@ def test_weights_are_drawn_from_the_density_of_the_model(rng):
     """Free items' labels summed out, differences of the log joint and of the function that trajectories follow are equal."""
     posed = problem(PRIOR)
     chain = DCRCChain(posed, rng)
-    objective, labels = weight_objective(posed, chain.named), np.eye(K)[chain.z[chain.named]]
+    chain.sweep()
+    objective, labels = chain.sampler.objective, np.eye(K)[chain.z[chain.named]]
 
     def log_joint(W):
         free = class_terms(np, W, posed.points, chain.free).log_p[chain.free, chain.z[chain.free]]
-        return dcrc_log_joint(W, chain.z, posed.points, posed.views, chain.noise, PRIOR) - free.sum()
+        return dcrc_log_joint(W, chain.z, posed.points, posed.views, chain.noise, PRIOR, chain.precision) - free.sum()
 
     first, second = rng.normal(size=(2, K, 3))
     found = objective.value_and_gradient(second, labels)[0] - objective.value_and_gradient(first, labels)[0]
