@@ -99,6 +99,8 @@ def _started(method: Callable[..., IntArray]) -> Callable[..., IntArray]:
 
 _paper: dict[str, Any] = {"n_init": 1, "balance": True, "tau": "cv", "penalty": "cv"}
 
+_chains: dict[str, Any] = {"inference": "gibbs", "num_chains": 2, "num_warmup": 300, "num_samples": 300, "progress": False}
+
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "kmeans": Method("k-means", _started(k_means), NOTHING),
@@ -120,6 +122,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "dcrc-yn-15": Method("DCRC-YN", partial(_dcrc, noise=0.15), YES_NO),
         "dcrc-learn": Method("DCRC, error rate learned", partial(_dcrc, noise="learn")),
         "dcrc-confusion": Method("DCRC, confusion learned", partial(_dcrc, noise="confusion")),
+        "dcrc-gibbs": Method("DCRC, labels drawn", partial(_dcrc, **_chains)),
+        "dcrc-full": Method("DCRC, weights drawn too", partial(_dcrc, **_chains, weights="sample")),
     }
 )
 FIGURE_4 = ("kmeans", "dcrc", "dcrc-yn", "itml", "mmc", "lsml", "sssvad", "sparse-lp")
