@@ -2,8 +2,9 @@
 
 numba discards a cached function when the file it is written in changes, but not when a kernel that it calls, and that
 was compiled into it from another file, does. So the freshness stamp of every kernel covers all sources of the package
-that mention numba, this module or a family's kernels, and code cached for a type of a file outside the package depends
-on that file too. Constants that kernels read from other files belong in files that mention this module.
+that mention numba, this module or a family's kernels. Code compiled for a type of a file outside the package depends on
+that file too, and is listed in an index of its own: an index can be read only where all types in it can be imported.
+Constants that kernels read from other files belong in files that mention this module.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ try:
     from numba.core import caching
 
     FunctionCache: Any = caching.FunctionCache
+    IndexFile: Any = caching.IndexDataCacheFile
 except (ImportError, AttributeError):  # a numba arranged otherwise: its own caching serves
-    FunctionCache = None
+    FunctionCache = IndexFile = None
 
 PACKAGE = Path(__file__).resolve().parent
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
 # a full, read-only or damaged cache costs a compilation, not the result
 UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)
+# nor does a type that an index names and that is gone since, or not to be imported from here
+GONE = (EOFError, pickle.UnpicklingError, ImportError, AttributeError)
 
 
 @cache
@@ -49,37 +53,56 @@ def _file_stamp(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _foreign_files(kinds: Any) -> Iterator[str]:
-    """Files outside the package that define the named tuples among numba types."""
+def _foreign_types(kinds: Any) -> Iterator[tuple[str, str]]:
+    """Modules outside the package that define the named tuples among numba types, with their files."""
     for kind in kinds:
         owner = getattr(kind, "instance_class", None)
         if owner is not None:
             with contextlib.suppress(TypeError, OSError):
                 path = Path(inspect.getfile(owner)).resolve()
                 if path.is_file() and not path.is_relative_to(PACKAGE):
-                    yield str(path)
-        yield from _foreign_files(getattr(kind, "types", ()))
+                    yield owner.__module__, str(path)
+        yield from _foreign_types(getattr(kind, "types", ()))
 
 
 @cache
 def _package_cache() -> Any:
+    class Index(IndexFile):  # type: ignore[misc]
+        """numba's list of what is in the cache; one that cannot be read is begun anew."""
+
+        def _load_index(self) -> Any:
+            try:
+                return super()._load_index()
+            except GONE:
+                return {}
+
     class PackageCache(FunctionCache):  # type: ignore[misc]
         """numba's cache of one function with a wider idea of what its code depends on."""
 
+        _cache_file: Any
+
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
-            self._cache_file._source_stamp = (self._cache_file._source_stamp, sources_stamp())
+            self._folder, self._base = self._cache_path, self._impl.filename_base
+            self._stamp = (self._cache_file._source_stamp, sources_stamp())
+            self._cache_file = Index(self._folder, self._base, self._stamp)
 
-        def _index_key(self, sig: Any, codegen: Any) -> Any:
-            files = sorted(set(_foreign_files(getattr(sig, "args", sig))))
-            return (*super()._index_key(sig, codegen), *map(_file_stamp, files))
+        def _index_of(self, sig: Any) -> Any:
+            """The index for these types: the common one, or one for the files outside the package that define them."""
+            places = sorted(set(_foreign_types(getattr(sig, "args", sig))))
+            if not places:
+                return Index(self._folder, self._base, self._stamp)
+            name = hashlib.sha256(repr(places).encode()).hexdigest()[:16]
+            return Index(self._folder, f"{self._base}.{name}", (self._stamp, *(_file_stamp(path) for _, path in places)))
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             with contextlib.suppress(*UNREADABLE):
+                self._cache_file = self._index_of(sig)  # numba compiles and reads under one lock
                 return super().load_overload(sig, target_context)
 
         def save_overload(self, sig: Any, data: Any) -> None:
             with contextlib.suppress(*UNREADABLE):
+                self._cache_file = self._index_of(sig)
                 super().save_overload(sig, data)
 
     return PackageCache

@@ -46,6 +46,16 @@ def total(state):
     return 2 * score(state)
 """
 
+OF_NUMBERS = """
+from numba import types
+from numba.extending import overload
+
+@overload(score, strict=False)
+def of_numbers(state):
+    if isinstance(state, types.Integer):
+        return lambda state: state
+"""
+
 
 @pytest.fixture
 def package(tmp_path):
@@ -95,6 +105,26 @@ def test_a_change_in_the_file_of_a_foreign_type_is_noticed(package):
     assert python(call, package.parent) == [22, 1]
     mine.write_text(FOREIGN_TYPE.format(constant=20))
     assert python(call, package.parent) == [42, 0]
+
+
+@pytest.mark.parametrize("change", ["the file is gone", "the type has another name"])
+def test_a_foreign_type_that_is_gone_spoils_no_cache(package, change):
+    (package / "generic.py").write_text(GENERIC + OF_NUMBERS)
+    mine = package.parent / "mine.py"
+    mine.write_text(FOREIGN_TYPE.format(constant=10))
+    hits = "sum(total.stats.cache_hits.values())"
+    own = f"from twofile.generic import total; print(total(1), {hits})"
+    with_mine = f"from twofile.generic import total; from mine import Mine; print(total(Mine(1)), {hits})"
+    assert python(own, package.parent) == [2, 0]
+    assert python(with_mine, package.parent) == [22, 0]
+    if change == "the file is gone":
+        mine.unlink()
+    else:
+        mine.write_text(FOREIGN_TYPE.format(constant=20).replace("Mine", "Ours"))
+        with_ours = with_mine.replace("Mine", "Ours")
+        assert python(with_ours, package.parent) == [42, 0]
+        assert python(with_ours, package.parent) == [42, 1]
+    assert python(own, package.parent) == [2, 1]
 
 
 def test_works_where_no_cache_can_be_written(package):
