@@ -1,7 +1,6 @@
-"""Everything shown is run: the Python blocks of the Markdown files in order, and each notebook."""
+"""Everything shown is run: the Python blocks of the Markdown files in order."""
 
 import re
-import warnings
 from functools import cache
 from pathlib import Path
 
@@ -43,20 +42,3 @@ def test_the_example_of_the_readme_finds_what_it_promises():
     assert names["bc"].metrics.pairwise_f(names["est"].labels_, names["iris"].y) > 0.95
     least = names["bc"].constraint_credibility(names["est"].posterior_)["credibility"].nsmallest(10).index
     assert names["links"].flipped[least].sum() >= 9
-
-
-@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.name)
-def test_notebooks_are_stripped_and_run(path, tmp_path):
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert all(not cell.outputs and cell.execution_count is None for cell in code), "strip the outputs"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the client and its event loop; the kernel below has its own filters
-        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    words = [out.get("text", "") for cell in code for out in cell.outputs if out.get("name") == "stderr"]
-    # tqdm says so where ipywidgets, which draw its bars, are not installed
-    assert not [word for word in words if "Warning" in word and "IProgress not found" not in word]

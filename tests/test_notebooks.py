@@ -1,0 +1,175 @@
+"""Notebooks: equal to the scripts beside them, stripped, and what their text says is so.
+
+They are run as scripts, in this process, where compiled code and imports are shared. Running them in kernels, with what
+they display, is left to `make docs` and to the slow suite.
+"""
+
+import ast
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "notebooks"
+SCRIPTS = sorted(FOLDER.glob("[0-9]*.py"))
+
+
+def tool():
+    spec = importlib.util.spec_from_file_location("pair_notebooks", ROOT / "tools/pair_notebooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+pairs = tool()
+
+
+def run(path):
+    """Run the cells one after the other, show their last values as a notebook does, and return the names left behind."""
+    names = {"__name__": "__main__"}
+    for number, (kind, source) in enumerate(pairs.read_script(path.read_text(encoding="utf-8"))):
+        if kind != "code":
+            continue
+        where, tree = f"{path.name}, cell {number}", ast.parse(source)
+        shown = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not source.endswith(";") else None
+        exec(compile(tree, where, "exec"), names)
+        if shown is not None:
+            value = eval(compile(ast.Expression(shown.value), where, "eval"), names)
+            repr(value), getattr(value, "_repr_html_", str)()
+    return names
+
+
+def f(names, fit, truth):
+    return names["bc"].metrics.pairwise_f(names[fit].labels_, truth)
+
+
+def first_fit(names):
+    assert names["bc"].diagnose(names["est"]).ok
+    assert f(names, "est", names["iris"].y) > 0.95
+    assert names["doubtful"]["flipped"].sum() >= 9
+    assert min(float(names["est"].posterior_["posterior"][name].mean()) for name in "pq") > 0.85
+    assert names["est"].predict_proba(names["new"])[0].argmax() == 1
+    assert (names["est"].predict_novelty(names["new"]) > 0.5).tolist() == [False, True]
+    shares = len(names["links"]) / (150 * 149 / 2), names["links"].flipped.mean()
+    assert shares == pytest.approx((0.03, 0.1), abs=0.04)
+
+
+def which_answers(names):
+    table = names["reliability"].set_index(["source", "parameter"])
+    for parameter in "pq":
+        assert table.loc[(0, parameter), "lower"] > table.loc[(1, parameter), "upper"]
+        assert table.loc[(1, parameter), "lower"] < 0.6
+    assert ((table["lower"] - 0.05 < table["truth"]) & (table["truth"] < table["upper"] + 0.05)).all()
+    assert names["area"] > 0.95
+    assert (names["rests"]["own_say"] > 0.04).all()
+
+
+def triplets(names):
+    assert f(names, "heard", names["iris"].y) > f(names, "deaf", names["iris"].y) + 0.05
+    assert f(names, "learned", names["iris"].y) > f(names, "fixed", names["iris"].y) + 0.03
+    assert f(names, "est", names["iris"].y) > 0.95
+    matrix = names["matrix"]
+    assert ((matrix["lower"] - 0.03 < matrix["truth"]) & (matrix["truth"] < matrix["upper"] + 0.03)).sum() >= 8
+    information = names["bc"].information
+    assert (information.triplet(names["classes"]) > information.triplet(names["classes"], dnk=False)).all()
+    assert (information.triplet(names["classes"]) > information.pair(names["classes"])).all()
+
+
+def limit(names):
+    vi = names["path"]["vi"].sel(statistic="mean").values
+    assert vi[0] > 0.5
+    np.testing.assert_allclose(vi[-1], 0.0, atol=1e-9)
+    within = names["path"]["vi_within"].values
+    assert within[0] > 0.5
+    np.testing.assert_allclose(within[-1], 0.0, atol=1e-9)
+    assert {"inside", "objective", "log_joint"} <= set(names["table"])
+    assert names["bc"].metrics.adjusted_rand(names["priced"].labels_, names["est"].labels_) > 0.7
+
+
+def trusted(names):
+    assert not names["report"].ok
+    assert "Do not trust" in str(names["report"])
+    assert names["better"].ok
+    assert names["report"].table["rhat"].max() > 1.5
+    distances = names["report"].distances.to_numpy()
+    assert (distances - np.diag(distances)[:, None]).max() > 0.15
+
+
+def own_family(names):
+    assert abs(names["bound"].log_marginal(names["times"], np.array([2.0])) - np.log(names["whole"])) < 1e-6
+    assert f(names, "est", names["kind"]) > f(names, "look", names["kind"])
+    assert names["est"].n_clusters_ == 3
+
+
+def numpyro_model(names):
+    assert names["bc"].diagnose(names["tree"]).ok
+    assert names["found"].max() + 1 == 3
+    doubted, wrong = names["doubted"].to_numpy(), names["links"].flipped
+    assert doubted[wrong].mean() > 0.4
+    assert doubted[~wrong].mean() < 0.05
+
+
+CLAIMS = {
+    "01_from_answers_to_a_posterior": first_fit,
+    "02_which_answers_to_believe": which_answers,
+    "03_triplets_and_do_not_know": triplets,
+    "04_the_sampler_and_its_limit": limit,
+    "05_is_the_run_to_be_trusted": trusted,
+    "06_own_data_own_family": own_family,
+    "07_composing_with_numpyro": numpyro_model,
+}
+"""What the text of each notebook says of its numbers."""
+
+
+def test_every_notebook_has_a_script_and_claims():
+    assert [path.stem for path in SCRIPTS] == [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == list(CLAIMS)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_pairs_are_equal_and_stripped(path):
+    """Both ways: `tools/pair_notebooks.py` would change neither side."""
+    script, notebook = path.read_text(encoding="utf-8"), path.with_suffix(".ipynb").read_text(encoding="utf-8")
+    assert pairs.write_notebook(pairs.read_script(script)) == notebook, "run python tools/pair_notebooks.py"
+    assert pairs.write_script(pairs.read_notebook(notebook)) == script
+    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in json.loads(notebook)["cells"])
+
+
+@pytest.mark.parametrize("text", ["x = 1\n", "# %% [markdown]\nnot a comment\n"])
+def test_scripts_that_are_none_are_refused(text):
+    with pytest.raises(ValueError, match="begin"):
+        pairs.read_script(text)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_notebooks_run_and_hold_what_they_say(path, monkeypatch):
+    monkeypatch.chdir(FOLDER)
+    monkeypatch.syspath_prepend(str(FOLDER))
+    try:
+        CLAIMS[path.stem](run(path))
+    finally:
+        sys.modules.pop("waiting_times", None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_notebooks_run_in_a_kernel_of_their_own(path, monkeypatch):
+    import warnings
+
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
+    nbformat.validate(notebook)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the client and its event loop; the kernel below has its own filters
+        NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    shown = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
+    words = [out.get("text", "") for out in shown if out.get("name") == "stderr"]
+    # tqdm says so where ipywidgets, which draw its bars, are not installed
+    assert not [word for word in words if "Warning" in word and "IProgress not found" not in word]
+    assert any("image/png" in out.get("data", {}) for out in shown)

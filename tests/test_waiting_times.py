@@ -1,0 +1,87 @@
+"""The family in `notebooks/waiting_times.py`, which the notebook says is tested as the package's own are."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bayesclust.models.components import hard_statistics
+from tests.models.families.drive import Driver, random_walk
+
+FILE = Path(__file__).resolve().parents[1] / "notebooks/waiting_times.py"
+HYPER = np.array([1.7])
+DRAWS = 20_000
+
+
+@pytest.fixture(scope="module")
+def family():
+    spec = importlib.util.spec_from_file_location("waiting_times", FILE)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["waiting_times"] = module  # kernels that are kept name the type by its module
+    spec.loader.exec_module(module)
+    yield module.WaitingTimes
+    sys.modules.pop("waiting_times", None)
+
+
+@pytest.fixture
+def bound(family, rng):
+    return family().bind(rng.exponential([1.0, 30.0], size=(12, 2)))
+
+
+def test_the_plain_marginal_is_the_integral(bound):
+    mean = bound.X.mean(axis=0)
+    expected = 0.0
+    for j, column in enumerate(bound.X[:4].T):
+        prior = stats.gamma(HYPER[0], scale=1 / (HYPER[0] * mean[j]))
+
+        def joint(rate, prior=prior, x=column):
+            return prior.pdf(rate) * stats.expon(scale=1 / rate).pdf(x).prod()
+
+        expected += np.log(integrate.quad(joint, 0, 20 / mean[j], epsabs=0)[0])
+    assert bound.log_marginal(bound.X[:4], HYPER) == pytest.approx(expected, abs=1e-6)
+
+
+def test_compiled_functions_follow_items_in_and_out(bound, rng):
+    driver = Driver(bound, HYPER)
+    where = random_walk(driver, 60, rng)
+    for k, items in enumerate(where):
+        assert driver.marginal(k) == pytest.approx(driver.plain(items), abs=1e-9)
+        i = next(i for i in range(12) if i not in items)
+        assert driver.predictive(i, k) == pytest.approx(driver.plain([*items, i]) - driver.plain(items), abs=1e-9)
+    assert driver.union(0, 1) == pytest.approx(driver.plain([*where[0], *where[1]]), abs=1e-9)
+    assert driver.predictive(3, driver.empty) == pytest.approx(driver.plain([3]), abs=1e-9)
+    driver.set_items([5, 2, 7], 0)
+    driver.derive(0)
+    assert driver.marginal(0) == pytest.approx(driver.plain([5, 2, 7]), abs=1e-9)
+
+
+def test_rates_in_hand_predict_as_the_marginals_do(bound, rng):
+    components, z = bound.components(), np.repeat([0, 1], [5, 7])
+    statistics = hard_statistics(components, z, 2)
+    expected = [bound.log_marginal(bound.X[z == k], HYPER) for k in (0, 1)]
+    np.testing.assert_allclose(components.log_marginal(statistics, HYPER), expected, rtol=1e-12)
+    many = tuple(np.repeat(part[:1], DRAWS, axis=0) for part in statistics)
+    log_density = components.log_density(np, components.rows, components.draw(many, HYPER, rng))
+    for i in (6, 9):
+        ratio = np.exp(log_density[i] - bound.log_marginal(bound.X[[0, 1, 2, 3, 4, i]], HYPER) + expected[0])
+        assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(DRAWS)
+    mean = components.log_density(np, components.rows, components.expected(statistics, HYPER))[:, 0]
+    assert (np.abs(log_density.mean(axis=1) - mean) < 4.5 * log_density.std(axis=1) / np.sqrt(DRAWS)).all()
+
+
+def test_the_numpyro_sites_are_exponential(bound):
+    from numpyro import handlers
+
+    rate = np.array([[2.0, 0.1], [0.5, 0.3]])
+    z = np.arange(12) % 2
+    with handlers.substitute(data={"rate": rate}), handlers.seed(rng_seed=0):
+        found = bound.component_sites(HYPER)(z).log_prob(bound.X)
+    np.testing.assert_allclose(found, stats.expon(scale=1 / rate[z]).logpdf(bound.X).sum(axis=1), rtol=1e-10)
+
+
+def test_negative_times_are_refused(family):
+    with pytest.raises(ValueError, match=r"^X holds -3, which is no waiting time: pass times of at least 0\.$"):
+        family().bind(np.array([[1.0], [-3.0]]))
