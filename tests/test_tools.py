@@ -12,7 +12,7 @@ FAKE = """#!/bin/sh
 # Stands in for a Python: answers the probes, makes a .venv that holds itself, and writes down what it was asked.
 case "$1 $2" in
     "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo venv >>"$LOG" ;;
-    "-m pip") echo install >>"$LOG" ;;
+    "-m pip") echo install >>"$LOG"; echo "$*" >"$LOG.said" ;;
     "-c "*) echo "$0" ;;
 esac
 """
@@ -74,10 +74,10 @@ def clone(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", folder)
     fake = executable(tmp_path / "python")
 
-    def make_venv(folder=folder):
+    def make_venv(folder=folder, *extra):
         log.write_text("")
         environment = {**os.environ, "LOG": str(log), "PYTHON": str(fake)}
-        subprocess.run(["sh", folder / "tools/make-venv"], env=environment, check=True, capture_output=True)
+        subprocess.run(["sh", folder / "tools/make-venv", *extra], env=environment, check=True, capture_output=True)
         return log.read_text().split()
 
     return folder, make_venv
@@ -95,6 +95,15 @@ def test_set_up_does_only_what_is_needed(clone):
     moved = folder.rename(folder.with_name("moved here"))
     assert make_venv(moved) == ["install"]
     assert make_venv(moved) == []
+
+
+def test_what_the_documentation_needs_is_installed_when_it_is_asked_for(clone, tmp_path):
+    folder, make_venv = clone
+    assert make_venv() == ["venv", "install"]
+    assert (tmp_path / "log.said").read_text().endswith("--editable .[dev,solver]\n")
+    assert make_venv(folder, "docs") == ["install"]
+    assert (tmp_path / "log.said").read_text().endswith("--editable .[dev,solver,docs]\n")
+    assert make_venv(folder, "docs") == make_venv() == []
 
 
 def test_an_install_that_fails_is_tried_again(clone, tmp_path):

@@ -1,0 +1,97 @@
+"""The reference: one page a room, which lists every public name, and one page a name, from its docstring."""
+
+import argparse
+import importlib
+import inspect
+import os
+import sys
+from types import ModuleType
+
+from readable import readable
+
+import bayesclust
+
+TITLES = {
+    "estimators": "Estimators",
+    "constraints": "Side information",
+    "families": "Families",
+    "posterior": "Posteriors",
+    "comparison": "Comparing fits",
+    "losses": "Losses between partitions",
+    "plots": "Plots",
+    "inference": "Settings and parts of samplers",
+    "models": "Models as NumPyro programs",
+    "datasets": "Data sets",
+    "metrics": "Agreement between partitions",
+    "information": "Information in an answer",
+}
+"""Of the rooms, in the order of their pages; a room that is not here comes last, under its own name."""
+
+
+def public_names() -> dict[str, object]:
+    """Return what the front door names, and the rooms behind it: each object once, by its shortest name."""
+    found: dict[str, object] = {}
+    doors = [("bayesclust", bayesclust)]
+    for door, module in doors:
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if isinstance(value, ModuleType):
+                doors.append((f"{door}.{name}", value))
+            elif not name.startswith("__") and not any(value is other for other in found.values()):
+                found[f"{door}.{name}"] = value
+    return found
+
+
+def room_of(name: str, value: object) -> str:
+    """Return the room that the name is reached by; of a name at the front door, the one that holds it."""
+    return name.split(".")[1] if name.count(".") > 1 else str(getattr(value, "__module__", "")).split(".")[1]
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each room's page, by the room's name."""
+    names = public_names()
+    rooms = {room_of(name, value) for name, value in names.items()}
+    ordered = [room for room in TITLES if room in rooms] + sorted(rooms - set(TITLES))
+    return {room: _page(room, [name for name in names if room_of(name, names[name]) == room]) for room in ordered}
+
+
+def _page(room: str, names: list[str]) -> str:
+    title = TITLES.get(room, room.capitalize())
+    module = getattr(bayesclust, room, None) or importlib.import_module(f"bayesclust.{room}")
+    explained = "\n".join(readable((inspect.getdoc(module) or "").splitlines()))
+    listed = "\n".join(f"   {name.removeprefix('bayesclust.')}" for name in sorted(names, key=str.lower))
+    return (
+        f"{title}\n{'=' * len(title)}\n\n.. module:: bayesclust.{room}\n\n{explained}\n\n"
+        f".. currentmodule:: bayesclust\n\n.. autosummary::\n   :toctree: generated\n\n{listed}\n"
+    )
+
+
+def command_line() -> str:
+    """Return the page of the command line: what ``--help`` says, of all commands."""
+    from bayesclust.cli import parser
+
+    os.environ["COLUMNS"] = "100"
+    return "Command line\n============\n\n" + "\n".join(_helps(parser()))
+
+
+def _helps(parser):
+    yield f".. rubric:: {parser.prog}\n\n.. code-block:: text\n"
+    yield "\n".join(f"   {line}".rstrip() for line in parser.format_help().splitlines()) + "\n"
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _helps(command)
+
+
+def all_pages() -> dict[str, str]:
+    """Return the texts of the rooms' pages, that of the command line and the list of them all, by name."""
+    texts = pages() | {"command_line": command_line()}
+    index = "Reference\n=========\n\nEverything that can be called, by the room that it is in.\n\n.. toctree::\n\n"
+    return texts | {"index": index + "".join(f"   {room}\n" for room in texts)}
+
+
+def make_rooms_importable() -> None:
+    """Let modules that the front door shows in another place than they lie in be imported from there, as autodoc does."""
+    for room in TITLES:
+        if (module := getattr(bayesclust, room, None)) is not None:
+            sys.modules.setdefault(f"bayesclust.{room}", module)

@@ -1,0 +1,30 @@
+"""Pages that are not kept but written before each build."""
+
+import shutil
+from pathlib import Path
+
+import equations
+import reference
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file where its text changes, so that Sphinx reads no more than it must."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def write_pages(app, config) -> None:
+    """Write reference and equations, and put the notebooks where Sphinx looks for pages."""
+    source = Path(app.srcdir)
+    for name, text in {**reference.all_pages(), "equations": equations.page()}.items():
+        write(source / "reference" / f"{name}.rst", text)
+    shutil.rmtree(source / "tutorial", ignore_errors=True)
+    shutil.copytree(source.parent / "notebooks", source / "tutorial", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+
+
+def setup(app):
+    """Write before Sphinx looks which files there are."""
+    reference.make_rooms_importable()
+    app.connect("config-inited", write_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,111 @@
+"""The documentation's sources are consistent: nothing public is missing, and the page of equations is true.
+
+The site itself is built by `make docs`, where warnings are errors.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.test_readme import names_after
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+SECTIONS = tomllib.loads((DOCS / "equations.toml").read_text(encoding="utf-8"))["section"]
+ENTRIES = [(section["title"], entry) for section in SECTIONS for entry in section["entry"]]
+
+
+def extension(name):
+    """One of the files in docs/_ext, which Sphinx finds by its own path."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"_ext/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def resolve(name):
+    """The object of a dotted name, as a user reaches it where that is possible, and the module that it is in."""
+    parts = name.split(".")
+    for cut in (1, *range(len(parts), 1, -1)):
+        try:
+            module = value = importlib.import_module(".".join(parts[:cut]))
+            for attribute in parts[cut:]:
+                value = getattr(value, attribute)
+        except (ModuleNotFoundError, AttributeError):
+            continue
+        return value, inspect.getmodule(value) or module
+    raise ModuleNotFoundError(name)
+
+
+def equations_named(text):
+    """Numbers of all equations that a docstring names: of "Eq. 3, 4 and 7" three, of "Eq. 16 to 19" four."""
+    found = set()
+    for several in re.findall(r"Eq\. (\d+(?:(?:, | and | to )\d+)*)", text):
+        numbers = [int(number) for number in re.findall(r"\d+", several)]
+        found |= set(range(numbers[0], numbers[-1] + 1)) if " to " in several else set(numbers)
+    return {f"Eq. {number}" for number in found}
+
+
+def names(text, equation):
+    plain = re.sub(r"[()]", "", " ".join(text.split()))
+    return equation in equations_named(plain) if equation.startswith("Eq. ") else equation in plain
+
+
+def test_lists_and_ranges_of_equations_are_read():
+    assert equations_named("Eq. 3, 4 and 7; Eq. 16 to 18, Eq. 2.") == {f"Eq. {n}" for n in (2, 3, 4, 7, 16, 17, 18)}
+
+
+@pytest.mark.parametrize(("paper", "entry"), ENTRIES, ids=lambda part: part if isinstance(part, str) else part["equation"])
+def test_the_page_of_equations_is_true(paper, entry):
+    for name in entry["code"]:
+        value, module = resolve(name)
+        text = f"{inspect.getdoc(value)}\n{inspect.getdoc(module)}"
+        assert names(text, entry["equation"]), f"neither {name} nor its module names {entry['equation']}"
+    for test in entry["tests"]:
+        path, _, function = test.partition("::")
+        assert re.search(rf"^def {function}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), test
+
+
+def test_a_page_is_written_for_every_public_name(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    reference = extension("reference")
+    listed = [line.strip() for text in reference.pages().values() for line in text.splitlines() if line.startswith("   ")]
+    import bayesclust
+
+    rooms = [getattr(bayesclust, name) for name in bayesclust.__all__ if inspect.ismodule(getattr(bayesclust, name))]
+    doors = [bayesclust, *rooms]
+    public = {id(getattr(door, name)) for door in doors for name in getattr(door, "__all__", ()) if name != "__version__"}
+    wanted = public - {id(room) for room in rooms}
+    reached = {id(resolve(f"bayesclust.{name}")[0]) for name in listed if re.fullmatch(r"[\w.]+", name)}
+    assert wanted <= reached
+
+
+CLAIMS = {
+    "several_annotators": lambda names: names["est"].n_clusters_ == 2,
+    "large_data": lambda names: names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1,
+    "missing_and_mixed": lambda names: names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.8,
+    "choosing_a_family": lambda names: names["better"] == "gaussian",
+    "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
+    "checkpoints": lambda names: names["same"].all(),
+    "several_processes": lambda names: len(np.unique(names["labels"])) == 2,
+    "extending": lambda names: names["labels"].tolist() == [0, 0, 1, 1],
+}
+"""What the examples of the how-tos should come to."""
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_examples_of_how_tos_run(name):
+    assert CLAIMS[name](names_after(f"docs/howto/{name}.md"))
+
+
+def test_no_how_to_is_left_out():
+    files = {path.stem for path in DOCS.glob("howto/*.md")} - {"index"}
+    listed = set(re.search(r"```\{toctree\}.*?\n\n(.*?)```", (DOCS / "howto/index.md").read_text(), re.S)[1].split())
+    with_python = {name for name in files if "```python" in (DOCS / f"howto/{name}.md").read_text(encoding="utf-8")}
+    assert (files, with_python) == (listed, set(CLAIMS))
