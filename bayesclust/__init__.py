@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         posterior,
         selection,
     )
-    from bayesclust.comparison import agreement, compare
+    from bayesclust.comparison import agreement, compare, leave_view_out
     from bayesclust.constraints import (
         ConfusionNoise,
         ImplicationConstraints,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from bayesclust.models import answer_sites, families
     from bayesclust.posterior import (
         answer_log_likelihood,
+        check_answers,
         cluster_counts,
         constraint_credibility,
         credible_ball,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         similar_items,
         similarity_matrix,
         source_reliability,
+        view_conflict,
     )
     from bayesclust.session import InteractiveSession
 
@@ -95,6 +97,7 @@ __all__ = [
     "agreement",
     "answer_log_likelihood",
     "answer_sites",
+    "check_answers",
     "cluster_counts",
     "compare",
     "constraint_credibility",
@@ -107,6 +110,7 @@ __all__ = [
     "inference",
     "information",
     "item_entropy",
+    "leave_view_out",
     "limit_path",
     "losses",
     "metrics",
@@ -119,6 +123,7 @@ __all__ = [
     "similar_items",
     "similarity_matrix",
     "source_reliability",
+    "view_conflict",
 ]
 
 # public name -> the module that holds it, or that it is
@@ -149,6 +154,7 @@ _HOME = {
     "agreement": "bayesclust.comparison",
     "answer_log_likelihood": "bayesclust.posterior",
     "answer_sites": "bayesclust.models",
+    "check_answers": "bayesclust.posterior",
     "cluster_counts": "bayesclust.posterior",
     "compare": "bayesclust.comparison",
     "constraint_credibility": "bayesclust.posterior",
@@ -161,6 +167,7 @@ _HOME = {
     "inference": "bayesclust.inference",
     "information": "bayesclust.information",
     "item_entropy": "bayesclust.posterior",
+    "leave_view_out": "bayesclust.comparison",
     "limit_path": "bayesclust.estimators",
     "losses": "bayesclust.posterior.losses",
     "metrics": "bayesclust.metrics",
@@ -173,6 +180,7 @@ _HOME = {
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
     "source_reliability": "bayesclust.posterior",
+    "view_conflict": "bayesclust.posterior",
 }
 
 
