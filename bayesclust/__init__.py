@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         source_reliability,
         view_conflict,
     )
+    from bayesclust.report import write_report
     from bayesclust.session import InteractiveSession
 
 __version__ = "0.1.0"
@@ -124,6 +125,7 @@ __all__ = [
     "similarity_matrix",
     "source_reliability",
     "view_conflict",
+    "write_report",
 ]
 
 # public name -> the module that holds it, or that it is
@@ -181,6 +183,7 @@ _HOME = {
     "similarity_matrix": "bayesclust.posterior",
     "source_reliability": "bayesclust.posterior",
     "view_conflict": "bayesclust.posterior",
+    "write_report": "bayesclust.report",
 }
 
 

@@ -28,6 +28,7 @@ FLOORS = [
     {"inference", "metrics", "posterior"},
     {"comparison"},
     {"datasets", "estimators", "information", "plots", "selection"},
+    {"report"},
     {"experiments", "session"},
     {"cli"},
     {"__main__"},

@@ -7,22 +7,25 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from bayesclust.cli import ask, demo, reproduce
+from bayesclust.cli import ask, compare, demo, fit, report, reproduce, summary
+from bayesclust.cli._codes import INTERRUPTED, MISUSED, REFUSED
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (ask, demo, reproduce)
+COMMANDS = (fit, summary, report, compare, ask, demo, reproduce)
 """Modules with a function ``add(commands)``, which adds a parser to what `ArgumentParser.add_subparsers` returned and sets
 its default `run`: a function of the parsed settings that returns the exit code."""
 
-REFUSED, MISUSED, INTERRUPTED = 1, 2, 130
-
 EPILOG = """examples:
-  bayesclust ask iris --session iris.npz      answer questions about pairs, and see the partition follow
-  bayesclust demo                             doubtful links on wine: posterior, credibility, figures
-  bayesclust reproduce tvclust --quick        the TVClust paper's tables in small, in a minute or two
-  bayesclust reproduce dcrc --quick           the DCRC paper's figures and tables, likewise
-  bayesclust COMMAND --help                   what a command does, and all its options
+  bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table and answers about pairs of its rows
+  bayesclust summary run.nc                                   what the posterior says
+  bayesclust report run.nc --out run.html                     the same with figures, as one page
+  bayesclust compare run.nc other.nc labels.csv               fits and labels side by side
+  bayesclust ask iris --session iris.npz                      answer questions about pairs, and see the partition follow
+  bayesclust demo                                             doubtful links on wine, from data to figures
+  bayesclust reproduce tvclust --quick                        the TVClust paper's tables in small, in a minute or two
+  bayesclust reproduce dcrc --quick                           the DCRC paper's figures and tables, likewise
+  bayesclust COMMAND --help                                   what a command does, and all its options
 
 Results go to standard output and to files, progress to standard error.
 exit codes: 0 done; 1 refused, with one sentence that says why; 2 not called rightly; 130 interrupted (Ctrl-C)"""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.membership import cluster_similarity
 from bayesclust.posterior.similarity import similarity_matrix
 from bayesclust.typing import FloatArray, IntArray
 
@@ -27,7 +28,7 @@ class Tree(NamedTuple):
 def by_cluster(draws: Labels, z: Labels) -> IntArray:
     """Items by the clusters of z, similar clusters side by side, and from the surest to the least sure within them."""
     sizes = np.bincount(z).astype(np.float64)
-    to_cluster = _to_clusters(draws, z)
+    to_cluster = cluster_similarity(draws, z)
     between = np.zeros((len(sizes), len(sizes)))
     np.add.at(between.T, z, to_cluster.T)
     rank = np.argsort(_cluster_order(between / sizes, sizes))
@@ -35,17 +36,6 @@ def by_cluster(draws: Labels, z: Labels) -> IntArray:
     own = to_cluster[z, np.arange(len(z))].round(12)
     order: IntArray = np.lexsort((-own, rank[z]))
     return order
-
-
-def _to_clusters(draws: Labels, z: Labels) -> FloatArray:
-    """Mean similarity of each item to the items of each cluster of z, itself included: (K, n)."""
-    sizes = np.bincount(z)
-    total = np.zeros((len(sizes), len(z)))
-    for draw in draws.astype(np.int64):
-        common = np.zeros((len(sizes), int(draw.max()) + 1))
-        np.add.at(common, (z, draw), 1)
-        total += common[:, draw]
-    return total / (len(draws) * sizes[:, None])
 
 
 def _cluster_order(between: FloatArray, sizes: FloatArray) -> IntArray:

@@ -17,22 +17,29 @@ if TYPE_CHECKING:
 __all__ = ["agreement"]
 
 LONGEST = 18
+MEASURES = {
+    "vi": ("Variation of information", "bits"),
+    "ari": ("Adjusted Rand index", ""),
+    "nmi": ("Normalised mutual information", ""),
+    "f": ("Pairwise F", ""),
+}
+"""Title and unit of what `bayesclust.agreement` measures."""
 NUMBERED = 16
 """Partitions whose cells have room for a number."""
 
 
-def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str = "", ax: Axes | None = None) -> Axes:
+def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str | None = None, ax: Axes | None = None) -> Axes:
     """Show a table of agreement or distance between partitions as a heat map with its numbers.
 
     Parameters
     ----------
     matrix : (m, m) pandas.DataFrame of float
-        Such as pairwise adjusted Rand indices, or variations of information; rows and columns have the same names. NaN
-        cells stay empty.
+        As `bayesclust.agreement` returns it, or another table of agreements or distances; rows and columns have the same
+        names. NaN cells stay empty.
     title : str, optional
-        By default the name of the columns' index, or "Agreement".
-    unit : str, default ""
-        For the colour bar, such as "bits".
+        By default the measure of `bayesclust.agreement` in words, or "Agreement".
+    unit : str, optional
+        For the colour bar; by default bits of a variation of information.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure, as large as the names ask for.
 
@@ -51,12 +58,10 @@ def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str = "",
 
     Examples
     --------
-    >>> import pandas as pd
     >>> import bayesclust as bc
-    >>> names = ["sampler", "limit"]
-    >>> ax = bc.plots.agreement(pd.DataFrame([[1.0, 0.8], [0.8, 1.0]], names, names), "Adjusted Rand index")
-    >>> [text.get_text() for text in ax.texts]
-    ['1.00', '0.80', '0.80', '1.00']
+    >>> ax = bc.plots.agreement(bc.agreement({"a": [0, 0, 1, 1], "b": [0, 0, 0, 0]}, "vi"))
+    >>> ax.get_title(loc="left"), [text.get_text() for text in ax.texts]
+    ('Variation of information', ['0.00', '1.00', '1.00', '0.00'])
     """
     values = _check(matrix)
     number = len(values)
@@ -75,10 +80,9 @@ def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str = "",
         _numbers(ax, values, image)
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.045, 1)))
     bar.outline.set_visible(False)
-    bar.set_label(unit)
-    if title is None:
-        title = "Agreement" if matrix.columns.name is None else str(matrix.columns.name)
-    ax.set_title(title, loc="left")
+    words = MEASURES.get(str(matrix.attrs.get("measure")), ("Agreement", ""))
+    bar.set_label(words[1] if unit is None else unit)
+    ax.set_title(words[0] if title is None else title, loc="left")
     return ax
 
 

@@ -91,7 +91,7 @@ def similarity(
         raise ValueError(f"a dendrogram takes at most {LARGEST_TREE:,} items; got {n:,}: leave order='clusters'.")
     tree = by_tree(draws) if order == "dendrogram" else None
     row = by_cluster(draws, z) if tree is None else tree.order
-    ax = axes_or_new(ax, 7.2, 6.6)
+    ax = axes_or_new(ax, 7.6, 6.6)
     edges = (-0.5, n - 0.5, n - 0.5, -0.5)
     image = ax.imshow(picture(draws, row), vmin=0, vmax=1, cmap="Blues", aspect="equal", extent=edges)
     ax.set(xticks=[], xlabel="items in the same order")

@@ -50,7 +50,9 @@ class _Row(NamedTuple):
         return self.values.dtype.kind in "iub"
 
 
-def traces(posterior: Any, var_names: str | Sequence[str] | None = None) -> NDArray[np.object_]:
+def traces(
+    posterior: Any, var_names: str | Sequence[str] | None = None, axes: NDArray[np.object_] | None = None
+) -> NDArray[np.object_]:
     """Show the draws of scalar quantities in order, by chain, and the distributions of each chain beside.
 
     Chains that explore the same posterior overlap in both columns. A chain that stays at a level of its own has not
@@ -63,16 +65,18 @@ def traces(posterior: Any, var_names: str | Sequence[str] | None = None) -> NDAr
     var_names : str or sequence of str, optional
         Variables of these groups, one row for each of their components. By default those that there are of log_joint,
         n_clusters, concentration and the noise parameters of all views; of a confusion matrix, its diagonal.
+    axes : (rows, 2) array of matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure with a legend of the chains.
 
     Returns
     -------
     (rows, 2) array of matplotlib.axes.Axes
-        Traces at the left, distributions at the right, on a new figure. Each line of a trace is labelled by its chain.
+        Traces at the left, distributions at the right. Each line of a trace is labelled by its chain.
 
     Raises
     ------
     ValueError, TypeError
-        If there are no draws in what is passed, or no such variable in them.
+        If there are no draws in what is passed, no such variable in them, or axes are of another shape.
 
     Examples
     --------
@@ -83,29 +87,39 @@ def traces(posterior: Any, var_names: str | Sequence[str] | None = None) -> NDAr
     >>> axes.shape, axes[0, 0].get_title(loc="left")
     ((2, 2), 'number of clusters')
     """
-    import matplotlib.pyplot as plt
-
     rows = _rows(_variables(posterior), var_names)
-
-    chains, draws = rows[0].values.shape
-    figure, axes = plt.subplots(
-        len(rows), 2, figsize=(9.5, 0.8 + 1.4 * len(rows)), layout="constrained",
-        sharey="row", squeeze=False, gridspec_kw={"width_ratios": [3.2, 1]},
-    )  # fmt: skip
-    for (left, right), row in zip(axes, rows, strict=True):
+    grid = _new_axes(len(rows)) if axes is None else np.asarray(axes, dtype=object)
+    if grid.shape != (len(rows), 2):
+        raise ValueError(f"axes have shape {grid.shape}, but there are {len(rows)} rows of 2: pass ({len(rows)}, 2) axes.")
+    for (left, right), row in zip(grid, rows, strict=True):
         _draw_trace(left, row)
         _draw_distribution(right, row)
-        left.set_xlim(0, max(draws - 1, 1))
-        left.tick_params(labelbottom=left is axes[-1, 0])
-    axes[-1, 0].set_xlabel("draw")
-    axes[-1, 1].set_xlabel("share of the chain's draws")
+        left.set_xlim(0, max(row.values.shape[1] - 1, 1))
+        left.tick_params(labelbottom=left is grid[-1, 0])
+    grid[-1, 0].set_xlabel("draw")
+    grid[-1, 1].set_xlabel("share of the chain's draws")
+    if axes is None:
+        _head(grid, *rows[0].values.shape)
+    return grid
+
+
+def _new_axes(rows: int) -> NDArray[np.object_]:
+    import matplotlib.pyplot as plt
+
+    grid: NDArray[np.object_] = plt.subplots(
+        rows, 2, figsize=(9.5, 0.8 + 1.4 * rows), layout="constrained",
+        sharey="row", squeeze=False, gridspec_kw={"width_ratios": [3.2, 1]},
+    )[1]  # fmt: skip
+    return grid
+
+
+def _head(grid: NDArray[np.object_], chains: int, draws: int) -> None:
+    figure = grid[0, 0].figure
     figure.suptitle(f"{counted(chains, 'chain')} of {counted(draws, 'draw')}", x=0.01, ha="left")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
+    handles, labels = grid[0, 0].get_legend_handles_labels()
     legend = figure.legend(handles, labels, loc="outside upper right", ncols=min(chains, 8), frameon=False)
     for line in legend.get_lines():
         line.set(linewidth=2, alpha=1)
-    grid: NDArray[np.object_] = axes
-    return grid
 
 
 def _variables(posterior: Any) -> dict[str, xr.DataArray]:

@@ -46,6 +46,8 @@ def test_scale_holds_all_values_and_starts_at_zero():
     far = bc.plots.agreement(pd.DataFrame([[0.0, 3.5], [3.5, 0.0]], names, names), unit="bits")
     assert far.images[0].get_clim() == (0, 3.5)
     assert far.child_axes[0].get_ylabel() == "bits"
+    measured = bc.plots.agreement(bc.agreement({"a": [0, 0, 1], "b": [0, 1, 1]}))
+    assert (measured.get_title(loc="left"), measured.child_axes[0].get_ylabel()) == ("Variation of information", "bits")
     below = bc.plots.agreement(pd.DataFrame([[1.0, -0.2], [-0.2, 1.0]], names, names))
     assert below.images[0].get_clim() == (-0.2, 1)
 

@@ -1,0 +1,201 @@
+"""``bayesclust compare``: several fits, and labels of any origin, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.cli._files import check_target, read_posterior, replaced
+from bayesclust.cli._sheet import Sheet, hint, read_sheet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["add", "run"]
+
+ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first posterior and whether inside its
+credible ball, and how much each two agree. Files ending in .nc are posteriors; all others are tables of labels, one item a
+line: a column called id (or that of --id), if items have names, and one of labels, which may be words."""
+
+EPILOG = """examples:
+  bayesclust compare sampler.nc limit.nc
+  bayesclust compare sampler.nc limit.nc kmeans.csv --truth classes.csv
+  bayesclust compare a.nc b.nc --measure ari --figure agreement.png --out table.csv
+
+columns:
+  n_clusters     of the partition: for a posterior, that which stands best for all its draws
+  distance       from the reference's partition, in bits (variation of information)
+  ball_level     share of the reference's draws that are no farther away; near 1 is far out
+  inside         whether the reference's credible ball of --level holds it
+  expected_loss  mean distance from the reference's draws, in bits
+  f, ari, nmi    pairwise F, adjusted Rand index, normalised mutual information with --truth"""
+
+
+def add(commands: Any) -> None:
+    """Describe the command.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+    """
+    parser = commands.add_parser(
+        "compare",
+        help="several fits, and labels of any origin, side by side",
+        description=ABOUT,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
+    parser.add_argument("--truth", type=Path, metavar="FILE", help="table of true labels")
+    parser.add_argument("--reference", metavar="NAME", help="whose posterior judges: a name as printed (default: the first)")
+    parser.add_argument("--measure", choices=("vi", "ari", "nmi", "f"), default="vi", help="of agreement (%(default)s)")
+    parser.add_argument("--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)")
+    parser.add_argument("--id", metavar="COLUMN", help="the column that names the items in tables (default: id)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the first table, comma-separated")
+    parser.add_argument("--figure", type=Path, metavar="FILE", help="also draw the agreement (.png, .svg or .pdf)")
+    parser.set_defaults(run=run)
+
+
+def run(settings: argparse.Namespace) -> int:
+    """Print the comparison.
+
+    Parameters
+    ----------
+    settings : argparse.Namespace
+        Parsed.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    from bayesclust.comparison import agreement, compare
+
+    for target in (settings.out, settings.figure):
+        if target is not None:
+            check_target(target)
+    methods, items = _read(settings.fits, settings.id)
+    y = None if settings.truth is None else _labels(settings.truth, settings.id, items)
+    table = compare(methods, y, reference=settings.reference, level=settings.level)
+    matrix = agreement(methods, settings.measure)
+    print(table.to_string(float_format="{:.3f}".format, na_rep=""))
+    if "reference" in table.attrs:
+        radius = f"{table.attrs['radius']:.3f} bits"
+        print(f"\nThe reference is {table.attrs['reference']}: its {settings.level:.0%} credible ball has radius {radius}.")
+    print(f"\nagreement ({settings.measure}{', bits' if settings.measure == 'vi' else ''})")
+    print(matrix.to_string(float_format="{:.3f}".format))
+    if settings.out is not None:
+        with replaced(settings.out) as draft:
+            table.to_csv(draft, index_label="fit")
+    if settings.figure is not None:
+        _draw(matrix, settings.figure)
+    written = [str(path) for path in (settings.out, settings.figure) if path is not None]
+    if written:
+        print("Written: " + ", ".join(written), file=sys.stderr)
+    return 0
+
+
+def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any], list[str] | None]:
+    """The fits by name, and what the items are called; posteriors say so first, and tables are put in their order."""
+    names = _short(paths)
+    trees = {path: read_posterior(path) for path in paths if path.suffix == ".nc"}
+    items: list[str] | None = None
+    first: Path | None = None
+    for path, tree in trees.items():
+        own = _item_names(tree)
+        if own is None:
+            continue
+        if items is not None and own != items:
+            raise ValueError(f"{path} has other items than {first}, or in another order: compare fits of the same data.")
+        items, first = own, path
+    methods: dict[str, Any] = {}
+    for name, path in zip(names, paths, strict=True):
+        if path in trees:
+            methods[name] = trees[path]
+            continue
+        if items is None and not trees:
+            items = _ids(read_sheet(path), id_column)
+        methods[name] = _labels(path, id_column, items)
+    return methods, items
+
+
+def _short(paths: Sequence[Path]) -> list[str]:
+    """File names without their endings; whole paths where these would be the same."""
+    stems = [path.stem for path in paths]
+    names = [stem if stems.count(stem) == 1 else str(path) for stem, path in zip(stems, paths, strict=True)]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise ValueError(f"{name} is given twice: name each file once.")
+    return names
+
+
+def _item_names(tree: Any) -> list[str] | None:
+    coords = tree["posterior"].coords
+    return [str(name) for name in coords["item"].values] if "item" in coords else None
+
+
+def _id_column(sheet: Sheet, id_column: str | None) -> str | None:
+    if id_column is not None:
+        return sheet.header[sheet.column(id_column)]
+    return next((name for name in sheet.header if name.lower() == "id"), None)
+
+
+def _ids(sheet: Sheet, id_column: str | None) -> list[str] | None:
+    own = _id_column(sheet, id_column)
+    return None if own is None else [cells[sheet.column(own)] for _, cells in sheet.rows]
+
+
+def _labels(path: Path, id_column: str | None, items: list[str] | None) -> np.ndarray[Any, np.dtype[np.str_]]:
+    """Labels of a table, in the order of the items."""
+    sheet = read_sheet(path)
+    own = _id_column(sheet, id_column)
+    others = [name for name in sheet.header if name != own]
+    column = next((name for name in others if name.lower() in ("label", "cluster")), others[0] if len(others) == 1 else None)
+    if column is None:
+        raise ValueError(
+            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels label or cluster."
+        )
+    at = sheet.column(column)
+    words = [cells[at] for _, cells in sheet.rows]
+    for line, cells in sheet.rows:
+        if not cells[at]:
+            raise ValueError(f"{sheet.at(line)}: {column} is empty: give every item a label.")
+    if own is None:
+        return np.array(words)
+    if items is None:
+        items = [str(row) for row in range(len(words))]
+    return np.array(_in_order(sheet, sheet.column(own), words, items))
+
+
+def _in_order(sheet: Sheet, at: int, words: list[str], items: list[str]) -> list[str]:
+    known, found = set(items), dict[str, str]()
+    for (line, cells), word in zip(sheet.rows, words, strict=True):
+        if cells[at] not in known:
+            raise ValueError(f"{sheet.at(line)}: no item is called {cells[at]!r} in the other fits{hint(cells[at], items)}.")
+        if cells[at] in found:
+            raise ValueError(f"{sheet.at(line)}: {cells[at]!r} has a label already: name each item once.")
+        found[cells[at]] = word
+    missing = [name for name in items if name not in found]
+    if missing:
+        raise ValueError(f"{sheet.path} has no label for {missing[0]!r}, and {len(missing)} are missing in all: add them.")
+    return [found[name] for name in items]
+
+
+def _draw(matrix: pd.DataFrame, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from bayesclust.plots import agreement
+
+    side = float(np.clip(2.2 + 0.55 * len(matrix), 3.6, 10))
+    figure = Figure(figsize=(side + 1.5, side), layout="constrained")
+    agreement(matrix, ax=figure.add_subplot())
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ValueError(f"{path}: there is no kind of figure {path.suffix!r}: name it .png, .svg or .pdf.")
+    with replaced(path) as draft:
+        figure.savefig(draft, format=kind, dpi=150)

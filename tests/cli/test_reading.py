@@ -1,0 +1,125 @@
+"""What is made of posteriors: summaries, reports and comparisons."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust import cli
+from bayesclust.posterior.membership import belonging
+from bayesclust.posterior.tree import to_datatree
+from bayesclust.report import as_text, findings, report_page
+
+
+def main(*arguments):
+    return cli.main([str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="session")
+def tree(run_nc):
+    from bayesclust.cli._files import read_posterior
+
+    return read_posterior(run_nc)
+
+
+def test_the_summary_is_what_the_posterior_says(run_nc, tree, capsys):
+    assert main("summary", run_nc, "--suspects", 3) == 0
+    out, error = capsys.readouterr()
+    assert out == as_text(findings(tree, suspects=3)) + "\n"
+    assert error == ""
+    assert "links, ann: p" in out
+
+
+def test_labels_are_written_by_name(run_nc, tree, tmp_path, capsys):
+    assert main("summary", run_nc, "--labels", tmp_path / "labels.csv") == 0
+    with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    labels = bc.point_estimate(tree)
+    assert [row["id"] for row in rows] == [f"n{i:02d}" for i in range(12)]
+    assert [int(row["cluster"]) for row in rows] == labels.tolist()
+    np.testing.assert_allclose([float(row["belonging"]) for row in rows], belonging(tree, labels), atol=5e-5)
+
+
+def test_the_report_is_the_page(run_nc, tree, tmp_path, capsys):
+    assert main("report", run_nc, "--out", tmp_path / "run.html", "--title", "A <b> title") == 0
+    out, error = capsys.readouterr()
+    assert out == f"{tmp_path / 'run.html'}\n"
+    assert "figures" in error
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == report_page(tree, title="A <b> title")
+
+
+def test_fits_and_labels_are_put_side_by_side(files, run_nc, tree, tmp_path, capsys):
+    truth = files / "truth.csv"
+    asked = ["--truth", truth, "--measure", "ari", "--out", tmp_path / "t.csv", "--figure", tmp_path / "a.svg"]
+    assert main("compare", run_nc, truth, *asked) == 0
+    out, error = capsys.readouterr()
+    y = np.repeat([0, 1], 6)
+    expected = bc.compare({"run": tree, "truth": y}, y)
+    agreement = bc.agreement({"run": tree, "truth": y}, "ari")
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["fit"] for row in rows] == ["run", "truth"]
+    for row, own in zip(rows, expected.to_dict("records"), strict=True):
+        assert float(row["distance"]) == pytest.approx(own["distance"])
+        assert float(row["ari"]) == pytest.approx(own["ari"])
+        assert row["inside"] == str(own["inside"])
+    assert f"{agreement.loc['run', 'truth']:.3f}" in out.partition("agreement (ari)")[2]
+    assert f"The reference is run: its 95% credible ball has radius {expected.attrs['radius']:.3f} bits." in out
+    assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert str(tmp_path / "a.svg") in error
+
+
+def test_labels_alone_are_compared_by_name_or_by_row(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("id,cluster\nx,1\ny,1\nz,2\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("cluster,id\nred,z\nblue,x\nblue,y\n", encoding="utf-8")
+    assert main("compare", tmp_path / "a.csv", tmp_path / "b.csv") == 0
+    out = capsys.readouterr().out
+    assert out.partition("agreement")[2].count("0.000") == 4
+    (tmp_path / "c.csv").write_text("cluster\n1\n2\n2\n", encoding="utf-8")
+    assert main("compare", tmp_path / "c.csv", tmp_path / "c.csv") == 1
+    assert "is given twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id,label\nn00,1\nm99,1\n", r"line 3: no item is called 'm99' in the other fits"),
+        ("id,label\nn00,1\nn00,1\n", r"line 3: 'n00' has a label already"),
+        ("id,label\nn00,1\n", r"has no label for 'n01', and 11 are missing in all"),
+        ("id,label\nn00,\n", r"line 2: label is empty"),
+        ("id,a,b\nn00,1,2\n", r"line 1: the columns are id, a, b: call the one of labels label or cluster"),
+        ("label\n1\n2\n", r"methods\['run'\] is about 12 items and methods\['l'\] about 2"),
+    ],
+)
+def test_tables_of_labels_that_do_not_fit_are_refused(run_nc, tmp_path, capsys, text, sentence):
+    (tmp_path / "l.csv").write_text(text, encoding="utf-8")
+    assert main("compare", run_nc, tmp_path / "l.csv") == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert len(error.splitlines()) == 1
+    assert re.search(sentence, error)
+
+
+def test_fits_of_other_items_are_refused(run_nc, tmp_path, capsys):
+    from bayesclust.posterior.names import with_names
+
+    other = with_names(to_datatree({"z": np.zeros((1, 3, 12), int)}), items=[f"other {i}" for i in range(12)])
+    other.to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    assert main("compare", run_nc, tmp_path / "other.nc") == 1
+    assert "other.nc has other items than" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["summary"], ["report", "--out", "x.html"], ["compare"]])
+def test_what_is_no_posterior_is_refused(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(*command, tmp_path / "none.nc") == 1
+    assert "there is no file" in capsys.readouterr().err
+    (tmp_path / "text.nc").write_text("no netCDF", encoding="utf-8")
+    assert main(*command, tmp_path / "text.nc") == 1
+    assert "text.nc is no netCDF file" in capsys.readouterr().err
+    to_datatree({"z": [[[0, 1]]]}).drop_nodes("posterior").to_netcdf(tmp_path / "empty.nc", engine="h5netcdf")
+    assert main(*command, tmp_path / "empty.nc") == 1
+    assert "holds no draws of a partition" in capsys.readouterr().err
+    assert not (tmp_path / "x.html").exists()

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.posterior.tree import to_datatree
+from bayesclust.report import as_text, findings
+
+
+def test_numbers_partition_and_ball_are_those_of_the_posterior(make):
+    tree = make()
+    found = findings(tree)
+    z = tree["posterior"]["z"].values.reshape(-1, 24)
+    numbers, counts = np.unique(z.max(axis=1) + 1, return_counts=True)
+    assert found.numbers == {int(k): pytest.approx(c / 400) for k, c in zip(numbers, counts, strict=True)}
+    np.testing.assert_array_equal(found.labels, bc.point_estimate(tree))
+    assert found.ball.radius == bc.credible_ball(tree).radius
+    assert (found.ok, found.verdict) == (bc.diagnose(tree).ok, bc.diagnose(tree).verdict)
+    sizes = np.bincount(found.labels)
+    assert found.clusters["items"].tolist() == sorted(sizes, reverse=True)
+    similarity = bc.similarity_matrix(tree)
+    for row in found.clusters.to_dict("records"):
+        members = np.flatnonzero(found.labels == row["cluster"])
+        inside = similarity[np.ix_(members, members)]
+        sure = (inside.sum(axis=1) - 1) / (len(members) - 1)
+        assert row["belonging"] == pytest.approx(sure.mean())
+        best = {found.names.index(name) for name in row["typical"]}
+        assert best == set(members[np.argsort(-sure, kind="stable")[:5]])
+
+
+def test_unsure_items_are_named(make):
+    found = findings(make())
+    assert {found.names.index(name) for name in found.least_sure["item"][:3]} == {3, 11, 19}
+    assert found.least_sure["belonging"].is_monotonic_increasing
+    assert found.least_sure["belonging"].max() < 0.95
+
+
+def test_suspects_are_the_least_believed_with_names(make):
+    tree = make()
+    table = bc.constraint_credibility(tree)
+    doubted = table[table["credibility"] < 0.5].sort_values(["credibility", "without"], kind="stable")
+    found = findings(tree, suspects=7)
+    assert (found.answers, found.doubted) == (100, len(doubted))
+    assert found.suspects["credibility"].tolist() == doubted["credibility"].head(7).tolist()
+    for row, own in zip(found.suspects.to_dict("records"), doubted.head(7).to_dict("records"), strict=True):
+        asked = [own[m] for m in "ijk" if own[m] is not None and own[m] == own[m]]
+        assert row["items"] == [found.names[int(i)] for i in asked]
+        assert row["source"] == (["ann", "</script>"][own["source"]] if own["view"] == "links" else "source 0")
+    assert set(found.sources["source"]) == {"ann", "</script>", "source 0"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape", "kind"),
+    [
+        ({"sampler": "collapsed"}, (2, 30), "chains"),
+        ({"sampler": "variational"}, (2, 30), "mean field"),
+        ({"inference": "variational_em", "n_clusters": 3}, (2, 30), "mean field"),
+        ({"xi_rate": 2.0, "divergence": "euclidean"}, (1, 1), "partition"),
+    ],
+)
+def test_what_the_draws_are_decides_the_verdict(make, settings, shape, kind):
+    found = findings(make(settings=settings, shape=shape))
+    assert found.kind == kind
+    assert (found.ok is None) == (kind != "chains")
+    words = {"chains": "run", "mean field": "mean-field", "partition": "one partition"}
+    assert words[kind] in found.verdict
+    assert as_text(found)
+
+
+def test_without_answers_data_or_settings():
+    found = findings(to_datatree({"z": [[[0, 0, 1], [0, 1, 1]]]}))
+    assert found.answers == found.doubted == len(found.suspects) == len(found.sources) == 0
+    assert "ANSWERS" not in as_text(found)
+
+
+def test_answers_without_noise_have_no_sources():
+    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    found = findings(to_datatree({"z": [[[0, 0, 1]]]}, views=[links]))
+    assert found.sources.empty
+    assert found.doubted == 1
+    assert "0, 2: same" in as_text(found)
+
+
+def test_the_text_says_what_was_found(make):
+    found = findings(make(), suspects=5)
+    text = as_text(found)
+    assert f"ANSWERS: {found.doubted} OF 100 ARE DOUBTED, THE 5 LEAST BELIEVED" in text
+    first = found.suspects.iloc[0]
+    assert f"{', '.join(first['items'])}: {first['answer']}, says {first['source']}" in text
+    assert f"within {found.ball.radius:.2f} bits" in text
+    for k, share in found.numbers.items():
+        assert (f"P(K = {k}) = {share:.2f}" in text) == (share >= 0.005)
+    assert "links, ann: p" in text
+    assert "\xa0" not in text
