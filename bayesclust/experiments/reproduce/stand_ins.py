@@ -20,7 +20,7 @@ from bayesclust.typing import IntArray
 __all__ = ["STAND_INS", "near_boundaries"]
 
 SPECIES = (602, 810, 501, 494, 82, 277, 32, 345, 139, 120, 190, 1280, 126)
-FACTOR, SYLLABLES, KINDS = 0.625, 2601, 14
+FACTOR, SYLLABLES, PATTERNS = 0.625, 2601, 14
 SEPARATION = 5.0
 APART = {"fuzzy": 1.4, "separate": 5.0}
 SHARE = 0.4
@@ -54,7 +54,7 @@ def syllable_sizes() -> tuple[int, ...]:
     -------
     tuple of int
     """
-    shares = FACTOR ** np.arange(KINDS)
+    shares = FACTOR ** np.arange(PATTERNS)
     sizes = np.maximum(np.round(SYLLABLES * shares / shares.sum()).astype(int), 2)
     sizes[0] += SYLLABLES - sizes.sum()
     return tuple(sizes.tolist())

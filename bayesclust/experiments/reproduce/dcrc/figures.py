@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 import bayesclust as bc
+from bayesclust.experiments.reproduce import sources
 from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.experiments.reproduce.dcrc.methods import METHODS
 from bayesclust.experiments.reproduce.dcrc.plans import FIGURE_6, FIGURE_7, Plan
 from bayesclust.experiments.reproduce.dcrc.regions import regions
 from bayesclust.experiments.reproduce.dcrc.tables import curve, tables
 from bayesclust.experiments.reproduce.drawing import save
-from bayesclust.experiments.reproduce.sources import load, title
+from bayesclust.experiments.reproduce.sources import title
 from bayesclust.plots._style import BLUE, DASHES, GREY, PALETTE, VERMILION, counted
 
 if TYPE_CHECKING:
@@ -162,8 +163,8 @@ def curves(
             if len(rows):
                 label = names.get(method, METHODS[method].title)
                 drawn[label] = _line(ax, rows, style(method, at))
-        classes = len(load(name).target_names)
-        ax.set_title(f"{title(name)}: {len(load(name).y)} items, K = {classes}", fontsize=8.5)
+        items = len(sources.load(name).y)
+        ax.set_title(f"{title(name)}: {items} items, K = {sources.classes(name)}", fontsize=8.5)
         ax.set_xticks(fractions, [f"{fraction:g}" for fraction in fractions], fontsize=8)
         ax.grid(linewidth=0.3)
     for at, ax in enumerate(panels.flat):
