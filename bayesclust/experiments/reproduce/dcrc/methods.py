@@ -113,6 +113,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "sparse-lp": Method("sparseLP", _started(sparse_lp), YES_NO, _grid("penalty", 0.1, 1.0, 10.0)),
         "dcrc-paper": Method("DCRC, the paper's search", partial(_dcrc, **_paper)),
         "dcrc-cv": Method("DCRC, tau and lambda chosen", partial(_dcrc, tau="cv", penalty="cv")),
+        "dcrc-rbf": Method("DCRC, RBF kernel", partial(_dcrc, kernel="rbf")),
         "dcrc-hard": Method("hard answers", partial(_dcrc, noise=0.0)),
         "dcrc-hard-literal": Method("hard answers, Eq. 14 literally", partial(_dcrc, noise=0.0, hard="literal")),
         "dcrc-even": Method("balance enforced", partial(_dcrc, balance=True)),
