@@ -46,7 +46,7 @@ def _fingerprint() -> str:
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / "executed" / _fingerprint())
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300
+nb_execution_timeout = 1800  # seconds for a cell, compiling included
 nb_execution_excludepatterns = ["howto/*"]
 nb_merge_streams = True
 nb_output_stderr = "remove-warn"
