@@ -213,7 +213,16 @@ def minimise(problem: Problem, menus: Sequence[Sequence[float]], seconds: float,
     if lost:
         model.add(sum(lost) <= problem.spare)
     model.minimize(sum(terms))
-    return _solve(encoding, served, seconds, workers, len(terms), scale)
+    found = _solve(encoding, served, seconds, workers, len(terms), scale)
+    return _at_least_the_cheapest(problem, menus, found) if found.values is None else found
+
+
+def _at_least_the_cheapest(problem: Problem, menus: Sequence[Sequence[float]], found: Found) -> Found:
+    """Where time was too short for the solver, fall back on what is cheapest, statements aside, if that is allowed."""
+    values = problem.costs.argmin(axis=1)
+    chosen = [int(np.flatnonzero(np.isfinite(menu))[0]) for menu in menus]
+    lost = int((np.isinf(problem.weights) & ~problem.held(values)).sum()) + sum(chosen)
+    return found if found.optimal or lost > problem.spare else found._replace(values=values, chosen=chosen)
 
 
 def _finite(costs: Sequence[float]) -> Any:
@@ -237,6 +246,10 @@ def _solve(
     solver = module.CpSolver()
     solver.parameters.num_workers = workers
     solver.parameters.random_seed = 0
+    # with all statements in the linear relaxation bounds are far better: thirty times less work, or proofs at all
+    solver.parameters.linearization_level = 2
+    if workers > 1:  # which otherwise follow strategies of their own
+        solver.parameters.extra_subsolvers.append("max_lp")
     if seconds < np.inf:
         solver.parameters.max_time_in_seconds = max(seconds, 0.0)
     status = solver.solve(encoding.model)

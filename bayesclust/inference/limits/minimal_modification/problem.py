@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.constraints.rules.statements import Among, Every, Statement, Together
+from bayesclust.constraints.rules.statements import Among, Apart, Closer, Every, Statement, Together
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 
@@ -88,7 +88,8 @@ def merge(problem: Problem) -> Merged:
         others = tuple(part for part in parts if type(part) not in (Together, Among))
         if others or not hard[row]:
             rows.append(row)
-            left.append((Every(others) if hard[row] else problem.statements[row]).renamed(variable_of))
+            kept = problem.statements[row] if not hard[row] else others[0] if len(others) == 1 else Every(others)
+            left.append(kept.renamed(variable_of))
     return Merged(Problem(costs, left, problem.weights[rows]), variable_of)
 
 
@@ -103,6 +104,46 @@ def _parts(statement: Statement) -> Iterator[Statement]:
 
 def _pairs(links: Sequence[tuple[int, int]]) -> IntArray:
     return np.array(links, dtype=np.int64).reshape(-1, 2)
+
+
+def without_dear_values(problem: Problem) -> Problem:
+    """Leave out values that no best solution needs.
+
+    `Apart` forbids each of its variables at most one value, that of the other; so does `Closer(i, j, k)` the variables i and
+    k. Where a variable is in b such statements and in no others, one of its b + 1 cheapest values is forbidden by none of
+    them, whatever the other variables are: dearer values can be left out.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    Problem
+        With infinite costs for values left out.
+
+    Examples
+    --------
+    >>> costs = np.array([[0.0, 3.0, 2.0, 4.0], [1.0, 0.0, 5.0, 6.0]])
+    >>> without_dear_values(Problem(costs, [Apart(0, 1)], np.array([np.inf]))).costs
+    array([[ 0., inf,  2., inf],
+           [ 1.,  0., inf, inf]])
+    """
+    forbidding = np.zeros(len(problem.costs), dtype=np.int64)
+    tied = np.zeros(len(problem.costs), dtype=np.bool_)
+    for statement in problem.statements:
+        items = list(statement.items)
+        if len(set(items)) == len(items) and type(statement) is Apart:
+            forbidding[items] += 1
+        elif len(set(items)) == len(items) and isinstance(statement, Closer):
+            forbidding[[statement.i, statement.k]] += 1
+            tied[statement.j] = True
+        else:
+            tied[items] = True
+    costs = problem.costs.copy()
+    place = np.argsort(np.argsort(costs, axis=1, kind="stable"), axis=1)
+    costs[~tied[:, None] & (place > forbidding[:, None])] = np.inf
+    return problem._replace(costs=costs)
 
 
 def components(problem: Problem) -> list[tuple[IntArray, list[int]]]:
@@ -127,4 +168,4 @@ def components(problem: Problem) -> list[tuple[IntArray, list[int]]]:
     return list(zip(variables, rows, strict=True))
 
 
-__all__ = ["Merged", "Problem", "components", "merge"]
+__all__ = ["Merged", "Problem", "components", "merge", "without_dear_values"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesclust.inference.limits.minimal_modification.cp_sat import Found, minimise
 from bayesclust.inference.limits.minimal_modification.enumeration import TooLarge, cheapest, frontier
-from bayesclust.inference.limits.minimal_modification.problem import Problem, components, merge
+from bayesclust.inference.limits.minimal_modification.problem import Problem, components, merge, without_dear_values
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -96,6 +96,7 @@ def solve(problem: Problem, limits: Limits) -> Solution:
 
 def _without(problem: Problem, limits: Limits) -> tuple[IntArray, float, bool]:
     merged, variable_of = merge(problem)
+    merged = without_dear_values(merged)
     values = np.zeros(len(merged.costs), dtype=np.int64)
     bound, optimal = 0.0, True
     for variables, rows in components(merged):
@@ -115,6 +116,7 @@ def _without(problem: Problem, limits: Limits) -> tuple[IntArray, float, bool]:
 
 
 def _with_spare(problem: Problem, limits: Limits) -> tuple[IntArray, float, bool]:
+    problem = without_dear_values(problem)
     parts = components(problem)
     values = np.zeros(len(problem.costs), dtype=np.int64)
     fronts, large = [], []

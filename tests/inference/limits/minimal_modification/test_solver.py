@@ -88,12 +88,22 @@ def hard_case(rng, n=220, K=5):
 def test_when_time_is_up_the_gap_is_told(rng):
     pytest.importorskip("ortools")
     X, seen, links = hard_case(rng)
-    est = bc.MinimalModification(1.0, 1.0, satisfied=0.9, time_limit=0.5)
+    est, credibility = bc.MinimalModification(1.0, 1.0, time_limit=1e-6), np.full(len(links), 0.8)
     with pytest.warns(ConvergenceWarning, match=r"^time is up: the objective is .*; allow a longer time_limit"):
-        est.fit(X, partition=seen, constraints=links)
-    assert est.gap_ > 0
-    assert 0 <= est.bound_ < est.objective_ == pytest.approx(est.bound_ + est.gap_)
-    assert len(est.given_up_) <= 44
+        est.fit(X, partition=seen, constraints=links, credibility=credibility)
+    # with no time at all the partition stays, and what it gives up is its price
+    broken = (links.truths(seen) != links.answers).sum()
+    assert est.labels_.tolist() == seen.tolist()
+    assert est.objective_ == pytest.approx(broken * np.log(4) / est.precision_)
+    assert (est.bound_, est.gap_) == (0.0, est.objective_)
+
+
+def test_without_time_the_cheapest_is_taken_where_that_is_allowed(rng):
+    pytest.importorskip("ortools")
+    problem = ring(400, 3, rng)  # of which all 400 statements are broken where it is cheapest
+    found = minimise(problem._replace(spare=401), [[np.inf, 2.0, 1.0]], 0.0, 1)
+    assert (found.values.tolist(), found.chosen, found.optimal, found.bound) == ([0] * 400, [1], False, 0.0)
+    assert minimise(problem._replace(spare=400), [[np.inf, 2.0, 1.0]], 0.0, 1).values is None
 
 
 def test_nothing_found_in_time_is_told(rng):
