@@ -25,6 +25,12 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "nmi": nmi,
     "f": pairwise_f,
 }
+TITLES = {
+    "vi": "variation of information (bits)",
+    "ari": "adjusted Rand index",
+    "nmi": "normalised mutual information",
+    "f": "pairwise F",
+}
 
 
 def compare(
@@ -150,7 +156,8 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     Returns
     -------
     pandas.DataFrame
-        One row and one column per method; ``attrs["measure"]`` says which measure it is.
+        One row and one column per method; ``attrs["measure"]`` says which measure it is, and the name of the columns says it
+        in words.
 
     Raises
     ------
@@ -161,7 +168,7 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     --------
     >>> import bayesclust as bc
     >>> bc.agreement({"a": [0, 0, 1, 1], "b": [0, 0, 0, 0], "c": ["x", "x", "y", "y"]})
-         a    b    c
+    variation of information (bits)    a    b    c
     a  0.0  1.0  0.0
     b  1.0  0.0  1.0
     c  0.0  1.0  0.0
@@ -172,7 +179,7 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     fits = read_methods(methods, as_loss(loss))
     partitions = [fit.labels for fit in fits.values()]
     values = np.array([[MEASURES[measure](one, other) for other in partitions] for one in partitions])
-    table = pd.DataFrame(values, index=list(fits), columns=list(fits))
+    table = pd.DataFrame(values, index=list(fits), columns=pd.Index(fits, name=TITLES[measure]))
     table.attrs["measure"] = measure
     return table
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from bayesclust.posterior.answers import confusions, log_likelihoods
 from bayesclust.posterior.batches import batches, error_of_means
+from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
-from bayesclust.typing import FloatArray
+from bayesclust.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from bayesclust.posterior.labels import Labels
 
 
-def constraint_credibility(posterior: Any) -> pd.DataFrame:
+def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -> pd.DataFrame:
     """Return, for every answer, the posterior probability that it is right.
 
     An answer is right where the partition agrees with it: a may-link whose items are together, a may-not-link whose
@@ -30,6 +31,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
+    labels : (n,) array of int, optional
+        A partition whose clusters the items are shown with; by default the `labels_` of the estimator, if it is one.
 
     Returns
     -------
@@ -39,7 +42,10 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         answer with the highest posterior probability). Where the noise was kept, also without (the credibility that the
         answer would have by the data and all other answers alone; much less than credibility where nothing but the
         answer itself speaks for it) and log_score (log probability of the answer given all the rest, in nats; its sum
-        over answers is the expected log predictive density of leave-one-out cross-validation).
+        over answers is the expected log predictive density of leave-one-out cross-validation). Where a concentration was
+        sampled, odds: how many times likelier to be right than wrong it has become, all told, over what the Chinese
+        restaurant process says of any items (TVClust Eq. 2; half a draw is added on both sides, so that it stays finite).
+        With labels, cluster_i, cluster_j and, for triplets, cluster_k.
 
     Notes
     -----
@@ -49,7 +55,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     Raises
     ------
     TypeError, ValueError
-        If there are no draws or no constraints in what is passed.
+        If there are no draws or no constraints in what is passed, or labels are of other items.
 
     Examples
     --------
@@ -70,6 +76,13 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
+    shown = getattr(posterior, "labels_", None) if labels is None else labels
+    if shown is not None:
+        partition = as_labels(shown, "labels")
+        if len(partition) != z.shape[2]:
+            raise ValueError(f"labels has {len(partition)} items, but the posterior has {z.shape[2]}: pass one per item.")
+        for item in (name for name in "ijk" if name in table):
+            table[f"cluster_{item}"] = table[item].map(dict(enumerate(partition.tolist()))).astype(table[item].dtype)
     return table
 
 
@@ -91,7 +104,21 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     frame["likely"] = words[tally.shares.argmax(axis=1)]
     if tally.left_out is not None:
         frame["without"], frame["log_score"] = tally.left_out
+    if "concentration" in draws:
+        prior = _prior_shares(view, draws["concentration"].values.ravel())[view.answers]
+        right, number = frame["credibility"] * z[..., 0].size, z[..., 0].size
+        frame["odds"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
+
+
+def _prior_shares(view: StoredView, alpha: FloatArray) -> FloatArray:
+    """Probability of each true answer about any items under the Chinese restaurant process, (answers,)."""
+    if view.items.shape[1] == 2:
+        patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
+    else:
+        patterns = np.stack([np.full_like(alpha, 2.0), alpha, alpha, alpha, alpha**2]) / ((1 + alpha) * (2 + alpha))
+    shares: FloatArray = np.bincount(view.truth, patterns.mean(axis=1), view.n_answers)
+    return shares
 
 
 class _Tally(NamedTuple):

@@ -168,6 +168,7 @@ def test_agreement_is_the_measure_of_every_two(rng, measure, function):
         assert table.loc[one, other] == pytest.approx(function(first, second), abs=1e-12)
     np.testing.assert_allclose(table, table.T, atol=1e-12)
     assert table.attrs["measure"] == measure
+    assert table.columns.name
 
 
 def test_agreement_of_fits_is_that_of_their_labels(fits):

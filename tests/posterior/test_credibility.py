@@ -82,3 +82,41 @@ def test_flipped_answers_are_the_least_believed(rng, noisy_draws):
 def test_a_run_without_constraints_is_refused():
     with pytest.raises(ValueError, match=r"has no group 'constant_data'.* pass the posterior_ of a fit with constraints"):
         bc.constraint_credibility(to_datatree({"z": np.zeros((1, 4, 15), int)}))
+
+
+def test_odds_are_those_of_the_chinese_restaurant(views):
+    """Of items that are seated in turn: the second with the first, the third with either."""
+    z = np.zeros((1, 4, 15), int)
+    z[0, 0, :] = np.arange(15)  # all together in three draws of four, all apart in one
+    alpha = np.array([[0.5, 1.0, 2.0, 4.0]])
+    tree = to_datatree({"z": z, "concentration": alpha}, views=views)
+    table = bc.constraint_credibility(tree)
+    together, third = (1 / (1 + alpha)).mean(), 1 / (2 + alpha)
+    # i j apart from k: j sits down by i, and k by itself; or i, k and j likewise
+    yes = (1 / (1 + alpha) * alpha * third).mean()
+    prior = {"same": together, "different": 1 - together, "yes": yes, "no": yes, "dnk": 1 - 2 * yes}
+    right = {"same": 3, "different": 1, "yes": 0, "no": 0, "dnk": 4}
+    for row in table.itertuples():
+        p, times = prior[row.answer], right[row.answer]
+        assert row.odds == pytest.approx((times + 0.5) / (4.5 - times) / (p / (1 - p)))
+
+
+def test_items_are_shown_with_their_clusters(views):
+    tree = to_datatree({"z": np.zeros((1, 4, 15), int)}, views=views)
+    labels = np.arange(15) // 5
+    table = bc.constraint_credibility(tree, labels=labels)
+    assert (table["cluster_i"] == labels[table["i"]]).all()
+    assert table["cluster_k"].isna().tolist() == [True] * 40 + [False] * 60
+    assert table["cluster_k"].dropna().tolist() == labels[views[1].items[:, 2]].tolist()
+    with pytest.raises(ValueError, match="labels has 2 items, but the posterior has 15"):
+        bc.constraint_credibility(tree, labels=[0, 1])
+
+
+def test_an_estimator_brings_its_clusters(rng):
+    X = rng.normal(size=(20, 1)) + np.repeat([[0.0], [6.0]], 10, axis=0)
+    links = bc.PairwiseConstraints([(0, 1), (0, 19)], [True, False], n_items=20)
+    est = bc.TVClust(num_chains=1, num_warmup=20, num_samples=20, progress=False, random_state=0).fit(X, constraints=links)
+    table = bc.constraint_credibility(est)
+    assert table["cluster_i"].tolist() == est.labels_[[0, 0]].tolist()
+    assert table["cluster_j"].tolist() == est.labels_[[1, 19]].tolist()
+    assert (table["odds"] > 1).all()
