@@ -106,6 +106,15 @@ def test_numbers_of_clusters_are_kept_and_new_ones_come_next():
     assert est.cost_ == pytest.approx(9.0 + 2 * 30.0)
 
 
+def test_a_number_without_items_is_no_place_to_go():
+    links = bc.PairwiseConstraints([(0, 5)], [False], N)
+    est = bc.MinimalModification(super_instances=1.0).fit(X, partition=[0, 0, 0, 2, 2, 0], constraints=links)
+    # item 0 is 10 from the anchor of cluster 2, item 5 is 20
+    assert (est.labels_.tolist(), est.cost_, est.n_clusters_) == ([2, 0, 0, 2, 2, 0], 10.0, 2)
+    with pytest.raises(ConflictError, match=r"^this constraint cannot hold: label\[0\] \(item 0 in cluster 1\): leave"):
+        bc.MinimalModification().fit(X, partition=[0, 0, 0, 2, 2, 0], constraints=bc.LabelConstraints([(0, 1)], N))
+
+
 def test_a_conflict_is_named_in_a_sentence():
     links = bc.PairwiseConstraints.from_lists([(0, 1), (1, 2), (3, 4)], [(0, 2), (4, 5)], N)
     with pytest.raises(ConflictError) as error:

@@ -106,6 +106,17 @@ def test_without_time_the_cheapest_is_taken_where_that_is_allowed(rng):
     assert minimise(problem._replace(spare=400), [[np.inf, 2.0, 1.0]], 0.0, 1).values is None
 
 
+def test_the_bound_does_not_count_what_may_still_be_given_up(rng):
+    """With no time, nothing is known of the long ring, and the short one may give up everything too."""
+    pytest.importorskip("ortools")
+    short, long = ring(3, 3, rng), ring(400, 3, rng)
+    shifted = [Apart(s.i + 3, s.j + 3) for s in long.statements]
+    both = Problem(np.vstack([short.costs, long.costs]), [*short.statements, *shifted], np.full(403, np.inf), spare=403)
+    found = solve(both, Limits.of(0.0, workers=1))
+    assert (found.bound, found.optimal) == (0.0, False)
+    assert found.objective == pytest.approx(cheapest(short, 0)[0])  # allowed, if not the best
+
+
 def test_nothing_found_in_time_is_told(rng):
     pytest.importorskip("ortools")
     problem = ring(400, 3, rng)
