@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from bayesclust.estimators import (
         DCRC,
         DPMeans,
+        HMRFMeans,
         MinimalModification,
         MKMeans,
         MPCKMeans,
@@ -74,6 +75,7 @@ __all__ = [
     "DCRC",
     "ConfusionNoise",
     "DPMeans",
+    "HMRFMeans",
     "ImplicationConstraints",
     "InteractiveSession",
     "LabelConstraints",
@@ -133,6 +135,7 @@ _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
+    "HMRFMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
     "InteractiveSession": "bayesclust.session",
     "LabelConstraints": "bayesclust.constraints",

@@ -95,6 +95,29 @@ examples:
         flags={"runtime": "time one fit of 4998 items with 1500 triplets"},
         trials=20,
     ),
+    "mpck": Paper(
+        help="Bilenko, Basu and Mooney: answers about pairs, and metrics",
+        about="""Bilenko, Basu and Mooney, section 4. Figures 2, 3, 5, 6 and 7: MPCK-Means and its parts by number of pairs
+answered, on iris, wine, ionosphere, digits 389 and letters IJL. Figures 8, 9, 11, 12 and 13: one metric or one for each
+cluster, diagonal or full, and RCA. F over all items, and over a fold of items that no answer names, as in the paper.""",
+        epilog=KEPT
+        + """
+
+All of it, 50 runs of 5 folds, takes many hours: choose --figures, --trials, --numbers, or --quick. Cells are
+run draw by draw.
+
+examples:
+  bayesclust reproduce mpck --quick
+  bayesclust reproduce mpck --figures 2 8 --trials 10
+  bayesclust reproduce mpck --methods sd sf --numbers 0 100 400 --trials 5""",
+        lists={
+            "figures": (int, "figures to make: 2 3 5 6 7 8 9 11 12 13 (default: all)"),
+            "methods": (str, "only these of each figure's methods (--list names them)"),
+            "numbers": (int, "pairs answered (default: 0 25 50 100 200 300 400)"),
+        },
+        flags={},
+        trials=50,
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from bayesclust.estimators.dcrc import DCRC
 from bayesclust.estimators.dp_means import DPMeans
+from bayesclust.estimators.hmrf_means import HMRFMeans
 from bayesclust.estimators.minimal_modification import MinimalModification
 from bayesclust.estimators.mpck_means import MPCKMeans
 from bayesclust.estimators.paths import limit_path
@@ -13,6 +14,7 @@ from bayesclust.estimators.tvclust import TVClust
 __all__ = [
     "DCRC",
     "DPMeans",
+    "HMRFMeans",
     "MKMeans",
     "MPCKMeans",
     "MinimalModification",

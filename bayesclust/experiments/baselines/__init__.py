@@ -28,6 +28,7 @@ from bayesclust.experiments.baselines.bregman_k_means import k_means
 from bayesclust.experiments.baselines.diagonal_metric import mmc
 from bayesclust.experiments.baselines.dirichlet_means import dp_means
 from bayesclust.experiments.baselines.learned_metric import itml
+from bayesclust.experiments.baselines.relevant_components import rca
 from bayesclust.experiments.baselines.sparse_metric import sparse_lp
 from bayesclust.experiments.baselines.squared_residuals import lsml
 from bayesclust.experiments.baselines.unconstrained import mixture
@@ -39,7 +40,7 @@ Baseline = Callable[[FloatArray, Any, int, int], IntArray]
 """What takes data (n, d), answers or None, the true number of clusters and a seed, and returns labels (n,)."""
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
-    {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mmc": mmc, "mixture": mixture}
+    {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mmc": mmc, "rca": rca, "mixture": mixture}
 )
 """Which hear answers about pairs, or none."""
 
@@ -56,6 +57,7 @@ __all__ = [
     "lsml",
     "mixture",
     "mmc",
+    "rca",
     "sparse_lp",
     "sssvad",
 ]

@@ -84,6 +84,7 @@ def _variational(k: int, seed: int, **settings: Any) -> Any:
 _released = _estimator(lambda k, seed: ReleasedRDPMeans(k, random_state=seed))
 _default = _estimator(lambda k, seed: bc.RDPMeans(random_state=seed))
 _told = _estimator(lambda k, seed: bc.RDPMeans(n_clusters=k, random_state=seed))
+_mpck = _estimator(lambda k, seed: bc.MPCKMeans(k, random_state=seed))
 _default_kl = _estimator(lambda k, seed: bc.RDPMeans(divergence="kl", random_state=seed))
 _told_kl = _estimator(lambda k, seed: bc.RDPMeans(n_clusters=k, divergence="kl", random_state=seed))
 _sampled = _estimator(lambda k, seed: bc.TVClust(random_state=seed, progress=False))
@@ -102,6 +103,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "rdp-means-released": Method("RDP-means, released settings", _released, told=True, raw=True, paper="RDP-means"),
         "lcvqe": Method("LCVQE", lcvqe, told=True, paper="LCVQE", least=2),
         "itml": Method("ITML + k-means", itml, told=True),
+        "mpck-means": Method("MPCK-Means", _mpck, told=True, paper="MPCKMeans"),
         "variational": Method("TVClust, variational", _estimator(_variational), paper="TVClust (variational)"),
         "authors": Method("TVClust, authors' settings", _authors, paper="TVClust (variational)"),
         "mixture": Method("mixture without answers", _sampled, answers=False, slow=True),
