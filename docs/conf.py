@@ -9,6 +9,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_ext"), str(ROOT)]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])  # for the notebooks' kernels
+os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # tqdm's, of bars for which ipywidgets would be needed
 
 import bayesclust  # noqa: E402
 
@@ -56,5 +57,5 @@ html_title = "bayesclust"
 html_static_path = ["_static"]
 html_css_files = ["bayesclust.css"]
 html_copy_source = False
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True}

@@ -61,11 +61,10 @@ print(f"area under the ROC curve: {area:.3f}")
 answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 
 # %% [markdown]
-# The least believed ones by name. Whiskers are Monte Carlo errors; a hollow diamond stands where the answer would be without
-# its own say.
+# The same in order, the least believed first. Few answers lie in between: nearly all are either believed or not.
 
 # %%
-bc.plots.ranking(est.posterior_, flipped=links.flipped, number=15);
+bc.plots.ranking(est.posterior_, flipped=links.flipped);
 
 # %% [markdown]
 # ## With and without its own say

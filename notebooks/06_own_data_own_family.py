@@ -3,7 +3,7 @@
 #
 # A table of calls to a help desk: how long the caller waited, how long the call took, by which way it came. Two colleagues
 # who know the calls by their names said of some pairs whether both were about the same kind of trouble. Nothing is
-# numbered, a few cells are missing, and waiting times are not Gaussian.
+# numbered, and waiting times are not Gaussian.
 
 # %%
 import numpy as np
@@ -21,7 +21,7 @@ calls = pd.DataFrame(
     },
     index=[f"call-{number:03}" for number in range(120)],
 )
-asked = bc.PairwiseConstraints.sample(kind, size=150, flip=0.1, n_sources=2, seed=0)
+asked = bc.PairwiseConstraints.sample(kind, size=250, flip=0.1, n_sources=2, seed=0)
 answers = pd.DataFrame(
     {
         "first": calls.index[asked.items[:, 0]],
@@ -50,8 +50,8 @@ links
 # %% [markdown]
 # ## With what is on the shelf
 #
-# `Product` puts a family on each group of columns. Words become codes; missing cells (NaN) are left out of the likelihood
-# where columns are independent. Times are positive and skewed, so their logarithms go in as Gaussian. For a first look, mean
+# `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which some are made here)
+# are left out of the likelihood where columns are independent. Times are positive and skewed, so their logarithms go in as Gaussian. For a first look, mean
 # field instead of a sampler: it takes a second, and finds one mode.
 
 # %%
@@ -97,7 +97,7 @@ whole, _ = integrate.quad(joint, 0, 20 / times.mean(), epsabs=0)
 print(f"{bound.log_marginal(times, np.array([2.0])):.6f} by the file, {np.log(whole):.6f} by the integral")
 
 # %%
-est = bc.TVClust(family=waiting_times.WaitingTimes(), num_warmup=150, num_samples=250, progress=False, random_state=0)
+est = bc.TVClust(family=waiting_times.WaitingTimes(), num_warmup=150, num_samples=350, progress=False, random_state=0)
 est.fit(calls[["waited", "took"]], constraints=links)
 print(bc.diagnose(est.posterior_))
 print(f"{est.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(est.labels_, kind):.2f}")

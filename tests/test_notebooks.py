@@ -65,6 +65,7 @@ def which_answers(names):
         assert table.loc[(1, parameter), "lower"] < 0.6
     assert ((table["lower"] - 0.05 < table["truth"]) & (table["truth"] < table["upper"] + 0.05)).all()
     assert names["area"] > 0.95
+    assert ((names["answers"]["credibility"] - 0.5).abs() > 0.4).mean() > 0.9
     assert (names["rests"]["own_say"] > 0.04).all()
 
 
@@ -101,6 +102,7 @@ def trusted(names):
 
 def own_family(names):
     assert abs(names["bound"].log_marginal(names["times"], np.array([2.0])) - np.log(names["whole"])) < 1e-6
+    assert names["bc"].diagnose(names["est"]).ok
     assert f(names, "est", names["kind"]) > f(names, "look", names["kind"])
     assert names["est"].n_clusters_ == 3
 
