@@ -51,8 +51,8 @@ links
 # ## With what is on the shelf
 #
 # `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which some are made here)
-# are left out of the likelihood where columns are independent. Times are positive and skewed, so their logarithms go in as Gaussian. For a first look, mean
-# field instead of a sampler: it takes a second, and finds one mode.
+# are left out of the likelihood where columns are independent. Times are positive and skewed, so their logarithms go in as
+# Gaussian. For a first look, mean field instead of a sampler: it takes a second, and finds one mode.
 
 # %%
 table = np.column_stack([np.log(calls[["waited", "took"]]), pd.factorize(calls["way"], sort=True)[0]])
