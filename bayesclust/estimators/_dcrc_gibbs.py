@@ -31,7 +31,8 @@ PRECISION_PRIOR = (2.0, 0.5)
 """Shape and rate of the Gamma prior of the weights' precision where `penalty` is None; its mean is what EM takes.
 
 Learned, it is what keeps drawn weights from losing accuracy: spread over all that a precision of 4 allows, classifiers
-blur classes that the one at the mode tells apart (iris: F falls from .62 to .54 at 0.05 n triplets); most data ask for less.
+blur classes that the one at the mode tells apart. Mean F on iris, ionosphere and balance at 0.05, 0.15 and 0.3 n triplets,
+three draws each: weights at their mode .797, drawn under a precision of 4 .787, under a learned one .831.
 """
 BIAS_SCALE = 10.0
 """Standard deviation of the biases where weights are drawn; the paper leaves them free, which is no prior to draw under."""

@@ -114,21 +114,20 @@ def test_forgotten_entropies_are_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [5, 6])
-def test_weights_of_three_classes_at_length(seed):
-    problem = case(seed=seed, prior=PRIOR)
+def test_weights_of_three_classes_at_length():
+    problem = case(seed=5, prior=PRIOR)
     scale = np.append(np.full(2, PRIOR.precision**-0.5), PRIOR.bias_scale)
-    weights = np.random.default_rng(seed).normal(size=(400_000, K, 3)) * scale
-    z, _ = labels_drawn(DCRCChain(problem, np.random.default_rng(seed)), 60_000, warmup=500)
+    weights = np.random.default_rng(5).normal(size=(150_000, K, 3)) * scale
+    z, _ = labels_drawn(DCRCChain(problem, np.random.default_rng(6)), 30_000, warmup=500)
     result = exact.compare(z, *posterior_of_partitions(problem, weights, np.zeros(len(weights)))[:2])
     assert result.agrees, result
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 16))
+@pytest.mark.parametrize("seed", [10, 11])
 @pytest.mark.parametrize("views", [all_views, known_views])
 def test_labels_given_the_weights_at_length(views, seed):
-    assert compared(case(views, seed), 60_000, seed).agrees
+    assert compared(case(views, seed), 30_000, seed).agrees
 
 
 def template(confusion=False, prior=None):
@@ -195,7 +194,7 @@ def test_joint_distribution_with_weights():
 @pytest.mark.parametrize("confusion", [False, True], ids=["eps", "confusion"])
 @pytest.mark.parametrize("prior", [None, PRIOR, LEARNED], ids=["held", "drawn", "learned"])
 def test_joint_distribution_at_length(confusion, prior):
-    assert_agree(z_scores(template(confusion, prior), 20_000, seed=5))
+    assert_agree(z_scores(template(confusion, prior), 8000, seed=5))
 
 
 def assert_noticed(problem, chain_type=DCRCChain):
@@ -271,7 +270,7 @@ def test_ranks_are_uniform(prior):
     problem = DCRCProblem(
         base.normal(size=(20, 1)), tuple(on_more_items(v, 20) for v in views), base.normal(size=(K, 2)), prior
     )
-    for rng in np.random.default_rng(7).spawn(150):
+    for rng in np.random.default_rng(7).spawn(100):
         world = World(problem, rng)
         truth = quantities(world.z, world.W, world.noise, world.chain(DCRCChain, rng))
         start = problem.W if prior is None else rng.normal(size=(K, 2))

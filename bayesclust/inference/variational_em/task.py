@@ -127,8 +127,9 @@ class Ascent:
 
     def maximise(self, steps: int = STEPS) -> None:
         """The M-step, at most so many iterations of L-BFGS."""
-        self.W = self.objective.climb(self.W, self.q, steps)
-        self.path.append(self.bound)
+        before = self.path[-1] if self.path else self.bound
+        self.W, raised = self.objective.climb(self.W, self.q, steps)
+        self.path.append(before + raised)
 
     def run(self, most: int, steps: int = STEPS) -> bool:
         """Alternate until an iteration adds less than the tolerance; False if the last one allowed still added more."""

@@ -89,19 +89,22 @@ class WeightObjective:
         gradient[:, -1] -= 2 * self.bias_ridge * W[:, -1]
         return value - self.ridge * float((W[:, :-1] ** 2).sum()) - self.bias_ridge * float((W[:, -1] ** 2).sum()), gradient
 
-    def climb(self, W: FloatArray, q: FloatArray, steps: int) -> FloatArray:
-        """Raise the objective by at most so many iterations of L-BFGS from W."""
+    def climb(self, W: FloatArray, q: FloatArray, steps: int) -> tuple[FloatArray, float]:
+        """Raise the objective by at most so many iterations of L-BFGS from W; returns the weights and by how much."""
         scale = max(self.n_named, 1)
+        values: list[float] = []
 
         def descend(flat: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.value_and_gradient(flat.reshape(W.shape), q)
-            return -value / scale, -gradient.ravel() / scale
+            values.append(-value / scale)
+            return values[-1], -gradient.ravel() / scale
 
-        start = -self.value_and_gradient(W, q)[0] / scale
         found = minimize(
             descend, W.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9}
         )
-        return found.x.reshape(W.shape) if found.fun < start else W
+        # the first evaluation is the start's
+        raised = scale * (values[0] - float(found.fun))
+        return (found.x.reshape(W.shape), raised) if raised > 0 else (W, 0.0)
 
 
 def log_softmax(logits: FloatArray) -> FloatArray:
@@ -138,7 +141,7 @@ def fit_logistic(features: FloatArray, labels: np.ndarray, number: int, steps: i
     ndarray of shape (number, D)
     """
     objective = WeightObjective(features, len(features), 1e-3 * len(features), 0.0, 0.0)
-    return objective.climb(np.zeros((number, features.shape[1])), np.eye(number)[labels], steps)
+    return objective.climb(np.zeros((number, features.shape[1])), np.eye(number)[labels], steps)[0]
 
 
 __all__ = ["WeightObjective", "fit_logistic", "log_softmax"]

@@ -63,9 +63,10 @@ def test_climbing_never_descends(rng):
     W, values = rng.normal(size=(3, 3)), []
     for _ in range(20):
         values.append(objective.value_and_gradient(W, q)[0])
-        W = objective.climb(W, q, 2)
+        W, raised = objective.climb(W, q, 2)
+        assert raised == pytest.approx(objective.value_and_gradient(W, q)[0] - values[-1], abs=1e-9)
     assert (np.diff(values) >= 0).all()
-    gradient = objective.value_and_gradient(objective.climb(W, q, 1000), q)[1]
+    gradient = objective.value_and_gradient(objective.climb(W, q, 1000)[0], q)[1]
     assert np.abs(gradient).max() < 0.01
 
 
