@@ -112,7 +112,13 @@ def test_figure_4_goes_through_the_means(entries):
     drawn = lines_of(figure.axes[1])
     for method in PLAN.methods_4:
         assert tuple(curve(entries, "iris", method, PLAN.fractions).f.round(4)) in drawn
-    assert "mean of 3 draws, with 95% intervals" in figure.get_suptitle()
+    assert "mean of 3 draws, 95% intervals from 4 draws on" in figure.get_suptitle()
+    more = entries.assign(trials=4)
+    figure = figures.curves(more, PLAN.data, ("dcrc",), PLAN.fractions, "Heading", {})
+    bars = figure.axes[1].collections[0].get_segments()
+    mine = curve(more, "iris", "dcrc", PLAN.fractions)
+    np.testing.assert_allclose([np.ptp(bar[:, 1]) for bar in bars], 2 * mine.f_error)
+    assert figure.get_suptitle().endswith("mean of 4 draws, with 95% intervals")
     assert figures.curves(entries, ("wine",), ("dcrc",), (0.1,), "Heading", {}) is None
 
 

@@ -42,6 +42,8 @@ COLOURS = {
     "dcrc-no-balance": (GREEN, ":", "^"),
 }
 WIDE = 4
+# of fewer draws Student's interval of a mean is as wide as the scale
+FEWEST = 4
 NAMES_6 = {"dcrc": "soft answers, eps = 0.05"}
 NAMES_7 = {"dcrc": "sizes learned, the default"}
 CLUSTERS = np.arange(2, 21)
@@ -175,7 +177,8 @@ def curves(
     figure.supylabel("pairwise F", fontsize=9)
     trials = entries[entries.method.isin(methods) & entries.data.isin(data) & (entries.fraction > 0)].trials
     span = counted(trials.max(), "draw") if trials.min() == trials.max() else f"{trials.min()} to {trials.max()} draws"
-    figure.suptitle(f"{heading}: mean of {span}" + (", with 95% intervals" if trials.max() > 1 else ""), fontsize=10)
+    bars = ", with 95% intervals" if trials.min() >= FEWEST else f", 95% intervals from {FEWEST} draws on"
+    figure.suptitle(f"{heading}: mean of {span}{bars}", fontsize=10)
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8)
     return figure
 
@@ -184,7 +187,8 @@ def _line(ax: Axes, rows: pd.DataFrame, look: dict[str, Any]) -> Any:
     """A level line where nothing is heard, and with bars otherwise."""
     if (rows.answers == "none").all() and len(rows) > 1:
         return ax.axhline(rows.f.iloc[0], **{**look, "marker": ""})
-    return ax.errorbar(rows.fraction, rows.f, yerr=rows.f_error.fillna(0.0), elinewidth=0.8, capsize=1.5, **look).lines[0]
+    bars = np.where(rows.trials >= FEWEST, rows.f_error, 0.0)
+    return ax.errorbar(rows.fraction, rows.f, yerr=bars, elinewidth=0.8, capsize=1.5, **look).lines[0]
 
 
 def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
