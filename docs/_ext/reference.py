@@ -62,7 +62,7 @@ def _page(room: str, names: list[str]) -> str:
     listed = "\n".join(f"   {name.removeprefix('bayesclust.')}" for name in sorted(names, key=str.lower))
     return (
         f"{title}\n{'=' * len(title)}\n\n.. module:: bayesclust.{room}\n\n{explained}\n\n"
-        f".. currentmodule:: bayesclust\n\n.. autosummary::\n   :toctree: generated\n\n{listed}\n"
+        f".. currentmodule:: bayesclust\n\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}\n"
     )
 
 
