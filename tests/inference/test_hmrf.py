@@ -166,7 +166,13 @@ def functionals(problem, z, centers, A):
     )
 
 
-@pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
+QUICK = [(None, False), ("diagonal", True)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "per_cluster"),
+    [pytest.param(*variant, marks=() if variant in QUICK else pytest.mark.slow) for variant in VARIANTS],
+)
 def test_geweke(rng, metric, per_cluster):
     """Answers at constant costs without a metric, a metric at T = 2 without answers: there the field can be drawn from."""
     n, K, T = 6, 2, 2.0 if metric else 6.0
