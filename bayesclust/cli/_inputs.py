@@ -63,12 +63,15 @@ class Answers:
     source : (m,) array of int
     sources : list of str or None
         Names of the sources; None where nothing names them.
+    notes : list of str
+        Which columns were passed over.
     """
 
     items: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     answers: list[str]
     source: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     sources: list[str] | None
+    notes: list[str]
 
     def view(self, n_items: int) -> PairwiseConstraints | RelativeConstraints:
         """Return them as constraints on this many items."""
@@ -191,11 +194,14 @@ def read_answers(paths: Sequence[Path], size: int, items: Items, delimiter: str 
     rows: list[list[int]] = []
     words: list[str] = []
     given: list[str] = []
+    notes: list[str] = []
     said = False
     for path in paths:
         sheet = read_sheet(path, delimiter)
         columns = _columns(sheet, size)
         said = said or "source" in sheet.header
+        ignored = [name for at, name in enumerate(sheet.header) if at not in columns and name != "source"]
+        notes += [f"{path}: columns ignored: {', '.join(ignored)}."] if ignored else []
         by = sheet.header.index("source") if "source" in sheet.header else None
         for line, cells in sheet.rows:
             members = [_item(sheet, line, cells[at], items, number) for at in columns[:-1]]
@@ -208,7 +214,7 @@ def read_answers(paths: Sequence[Path], size: int, items: Items, delimiter: str 
                 raise ValueError(f"{sheet.at(line)}: the source is empty: say who gave the answer.")
     sources, source = np.unique(given, return_inverse=True)
     named = sources.tolist() if said or len(sources) > 1 else None
-    return Answers(np.array(rows, dtype=np.int64), words, source.astype(np.int64), named)
+    return Answers(np.array(rows, dtype=np.int64), words, source.astype(np.int64), named, notes)
 
 
 def _columns(sheet: Sheet, size: int) -> list[int]:

@@ -38,9 +38,9 @@ class Option(NamedTuple):
 OPTIONS = (
     Option("sampler", "sampler", (TVCLUST,), {"choices": SAMPLERS, "help": "how the posterior is found (collapsed)"}),
     Option("family", "family", (TVCLUST,), {"choices": FAMILIES, "help": "likelihood of a cluster (gaussian)"}),
-    Option("chains", "num_chains", (TVCLUST,), {"type": int, "metavar": "N", "help": "chains, from dispersed starts (4)"}),
-    Option("warmup", "num_warmup", (TVCLUST,), {"type": int, "metavar": "N", "help": "sweeps before the first draw (500)"}),
-    Option("draws", "num_samples", (TVCLUST,), {"type": int, "metavar": "N", "help": "draws of each chain (1000)"}),
+    Option("chains", "num_chains", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "chains (4)"}),
+    Option("warmup", "num_warmup", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "sweeps before the draws (500)"}),
+    Option("draws", "num_samples", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "draws of each chain (1000)"}),
     Option("thinning", "thinning", (TVCLUST,), {"type": int, "metavar": "N", "help": "sweeps from draw to draw (1)"}),
     Option(
         "concentration", "concentration", (TVCLUST,),
@@ -58,7 +58,7 @@ OPTIONS = (
         "balance", "balance", (DCRC,),
         {"type": _balance, "metavar": "WORD", "help": "whether clusters are of equal size: yes, no, learn (default) or cv"},
     ),
-    Option("inference", "inference", (DCRC,), {"metavar": "WORD", "help": "how labels are inferred (variational_em)"}),
+    Option("inference", "inference", (DCRC,), {"metavar": "WORD", "help": "variational_em (default), or gibbs: draws"}),
     Option("kernel", "kernel", (DCRC,), {"choices": ("rbf", "polynomial"), "help": "curved boundaries (default: straight)"}),
     Option("penalty", "penalty", (MEANS,), {"type": float, "metavar": "LAMBDA", "help": "cost of a cluster (by the data)"}),
     Option(
@@ -120,6 +120,9 @@ def given_options(settings: argparse.Namespace) -> dict[str, Any]:
     for name in ("triplet_noise", "checkpoint"):
         if getattr(settings, name) is not None:
             _check_model(name.replace("_", "-"), (TVCLUST,), settings.model)
+    sampling = [name for name in ("chains", "warmup", "draws") if f"num_{name.replace('draws', 'samples')}" in chosen]
+    if settings.model == DCRC and sampling and chosen.get("inference") != "gibbs":
+        raise ValueError(f"--{sampling[0]} says how to sample, but dcrc does not unless asked to: add --inference gibbs.")
     if settings.model == DCRC and "n_clusters" not in chosen:
         raise ValueError("dcrc is told the number of clusters: pass --n-clusters K.")
     return chosen
@@ -150,7 +153,7 @@ def make_estimator(model: str, parameters: dict[str, Any], seed: int, progress: 
     from bayesclust import estimators
 
     if model == DCRC:
-        return estimators.DCRC(**parameters, random_state=seed)
+        return estimators.DCRC(**parameters, random_state=seed, progress=progress)
     if model == MEANS:
         return estimators.RDPMeans(**parameters, random_state=seed)
     return estimators.TVClust(**parameters, random_state=seed, progress=progress)

@@ -87,8 +87,8 @@ def run(settings: argparse.Namespace) -> int:
     if "reference" in table.attrs:
         radius = f"{table.attrs['radius']:.3f} bits"
         print(f"\nThe reference is {table.attrs['reference']}: its {settings.level:.0%} credible ball has radius {radius}.")
-    print(f"\nagreement ({settings.measure}{', bits' if settings.measure == 'vi' else ''})")
-    print(matrix.to_string(float_format="{:.3f}".format))
+    print(f"\nagreement: {matrix.columns.name}")
+    print(matrix.rename_axis(columns=None).to_string(float_format="{:.3f}".format))
     if settings.out is not None:
         with replaced(settings.out) as draft:
             table.to_csv(draft, index_label="fit")

@@ -111,6 +111,8 @@ def run(settings: argparse.Namespace) -> int:
         if paths
     }
     _say(settings, f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; fitting.")
+    for note in (note for own in answers.values() for note in own.notes):
+        _say(settings, note)
     views = [_models.with_noise(own.view(len(items.names)), settings.triplet_noise) for own in answers.values()]
     X = _standardized(items.X) if settings.standardize else items.X
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}
@@ -124,7 +126,7 @@ def run(settings: argparse.Namespace) -> int:
     tree = _named(tree, items, answers)
     with replaced(settings.out) as draft:
         tree.to_netcdf(draft, engine="h5netcdf")
-    print(f"{settings.out}: {_shape(tree)}, {estimator.n_clusters_} clusters.")
+    print(f"{settings.out}: {_shape(tree)}, {_counted(estimator.n_clusters_, 'cluster')}.")
     _say(settings, f"To read it: bayesclust summary {settings.out}")
     return INTERRUPTED if tree.attrs.get("interrupted") else 0
 
@@ -176,4 +178,8 @@ def _shape(tree: Any) -> str:
     sizes = tree["posterior"].sizes
     if sizes["chain"] * sizes["draw"] == 1:
         return f"one partition of {sizes['item']} items"
-    return f"{sizes['chain']} chains of {sizes['draw']} draws of {sizes['item']} items"
+    return f"{_counted(sizes['chain'], 'chain')} of {_counted(sizes['draw'], 'draw')} of {sizes['item']} items"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -37,7 +37,7 @@ def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str | Non
         As `bayesclust.agreement` returns it, or another table of agreements or distances; rows and columns have the same
         names. NaN cells stay empty.
     title : str, optional
-        By default the measure of `bayesclust.agreement` in words, or "Agreement".
+        By default the measure of `bayesclust.agreement` in words, the name of the columns, or "Agreement".
     unit : str, optional
         For the colour bar; by default bits of a variation of information.
     ax : matplotlib.axes.Axes, optional
@@ -80,7 +80,8 @@ def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str | Non
         _numbers(ax, values, image)
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.03, 0, 0.045, 1)))
     bar.outline.set_visible(False)
-    words = MEASURES.get(str(matrix.attrs.get("measure")), ("Agreement", ""))
+    named = "Agreement" if matrix.columns.name is None else str(matrix.columns.name)
+    words = MEASURES.get(str(matrix.attrs.get("measure")), (named, ""))
     bar.set_label(words[1] if unit is None else unit)
     ax.set_title(words[0] if title is None else title, loc="left")
     return ax

@@ -112,7 +112,9 @@ def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
     handles, words = ax.get_legend_handles_labels()
     words = [word.replace("partition given", "point estimate") for word in words]
     ax.legend(handles, words, frameon=False, fontsize="small")
+    ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= 1]
     ax.set_ylim(top=1.5 * ax.get_ylim()[1])  # room for the legend
+    ax.set_yticks(ticks)
     shares = ", ".join(f"{k} clusters {share:.2f}" for k, share in found.numbers.items())
     text = "Bars pool the chains; the marks are single chains, which should lie close together."
     yield _taken(figure, "clusters", text, f"Posterior probability of each number of clusters: {shares}.")

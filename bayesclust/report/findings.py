@@ -17,6 +17,7 @@ from bayesclust.posterior.membership import belonging
 from bayesclust.posterior.names import item_names, source_names
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions
+from bayesclust.report.surprises import surprises
 from bayesclust.typing import IntArray
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Findings:
         kept, without.
     sources : pandas.DataFrame
         `bayesclust.source_reliability`, the sources by name; empty where the noise was not kept.
+    surprises : list of str
+        What the noise model does not expect of the answers.
     """
 
     kind: str
@@ -94,6 +97,7 @@ class Findings:
     doubted: int
     suspects: pd.DataFrame
     sources: pd.DataFrame
+    surprises: list[str]
 
 
 def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Findings:
@@ -135,6 +139,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
     clusters, least_sure = _clusters(labels, belonging(draws, labels), names)
     table = _answers(posterior, names)
     doubted = table[table["credibility"] < 0.5] if len(table) else table
+    sources = _sources(posterior)
     return Findings(
         kind=kind,
         facts=_facts(posterior, len(table)),
@@ -149,7 +154,8 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
         answers=len(table),
         doubted=len(doubted),
         suspects=_least_believed(doubted, suspects),
-        sources=_sources(posterior),
+        sources=sources,
+        surprises=[] if sources.empty else surprises(posterior),
     )
 
 

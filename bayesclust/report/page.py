@@ -263,4 +263,8 @@ def _sources(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
         'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different"; noise: an answer '
         "is wrong; confusion: what a truth is answered. Wrong: how many answers are, on average over the posterior."
     )
-    yield from _section("Who answered", [table, f"<p><small>{escape(note)}</small></p>"], drawn, "sources")
+    parts = [table, f"<p><small>{escape(note)}</small></p>"]
+    if found.surprises:
+        told = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.surprises)
+        parts.append(f"<p>Not as the noise model expects:</p><ul>{told}</ul>")
+    yield from _section("Who answered", parts, drawn, "sources")

@@ -33,7 +33,7 @@ def as_text(found: Findings) -> str:
     items 3   answers 0
     """
     parts = [_facts(found), _verdict(found), _numbers(found), _clusters(found), _ball(found), _unsure(found)]
-    parts += [_suspects(found), _sources(found)]
+    parts += [_suspects(found), _sources(found), _surprises(found)]
     return "\n\n".join(text for text in ("\n".join(lines) for lines in parts) if text)
 
 
@@ -123,3 +123,11 @@ def _sources(found: Findings) -> Iterator[str]:
         numbers = f"{row['mean']:>8.2f}{row['lower']:>9.2f} to {row['upper']:.2f}"
         yield f"  {name:<{LONGEST}}{numbers}{row['answers']:>11,}{row['wrong']:>8.1f}"
     yield '  p: a pair of one cluster is answered "same"; q: a pair of two is answered "different"; noise: a wrong answer'
+
+
+def _surprises(found: Findings) -> Iterator[str]:
+    if not found.surprises:
+        return
+    yield "NOT AS THE NOISE MODEL EXPECTS"
+    for sentence in found.surprises:
+        yield from textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")

@@ -1,6 +1,7 @@
 """From tables to a posterior, and what the posterior says."""
 
 import json
+import re
 import signal
 import stat
 import threading
@@ -87,19 +88,20 @@ def test_columns_are_standardised_when_asked_for(files, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--model", "dcrc"], "dcrc is told the number of clusters: pass --n-clusters K."),
-        (["--model", "dcrc", "--n-clusters", "2", "--draws", "9"], "--draws is an option of tvclust, not of dcrc"),
+        (["--model", "dcrc"], r"dcrc is told the number of clusters: pass --n-clusters K\."),
+        (["--model", "dcrc", "--n-clusters", "2", "--draws", "9"], "--draws says how to sample, .* add --inference gibbs"),
+        (["--model", "dcrc", "--n-clusters", "2", "--sampler", "gibbs"], "--sampler is an option of tvclust, not of dcrc"),
         (["--model", "rdp-means", "--checkpoint", "x"], "--checkpoint is an option of tvclust, not of rdp-means"),
         (["--penalty", "2"], "--penalty is an option of rdp-means, not of tvclust"),
         (["--chains", "0"], "num_chains must be"),
-        (["--drop", "colour"], "data.csv, line 1: there is no column 'colour'"),
-        (["--pairs", "nowhere.csv"], "nowhere.csv"),
+        (["--drop", "colour"], r"data\.csv, line 1: there is no column 'colour'"),
+        (["--pairs", "nowhere.csv"], r"nowhere\.csv"),
     ],
 )
 def test_bad_settings_are_refused_and_nothing_is_written(files, tmp_path, capsys, arguments, sentence):
     error = refused(capsys, fit(files, tmp_path / "out.nc", *arguments, "--no-progress"))
     assert error.startswith("bayesclust: ")
-    assert sentence in error
+    assert re.search(sentence, error)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -151,7 +153,7 @@ def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
         kept = tree["posterior"].sizes["draw"]
         assert 40 <= kept < 1_000_000
         assert tree.attrs["interrupted"] == 1
-    assert f"1 chains of {kept} draws" in out
+    assert f"1 chain of {kept} draws" in out
 
 
 def test_a_checkpoint_is_gone_on_with(files, tmp_path):

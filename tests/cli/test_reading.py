@@ -65,7 +65,7 @@ def test_fits_and_labels_are_put_side_by_side(files, run_nc, tree, tmp_path, cap
         assert float(row["distance"]) == pytest.approx(own["distance"])
         assert float(row["ari"]) == pytest.approx(own["ari"])
         assert row["inside"] == str(own["inside"])
-    assert f"{agreement.loc['run', 'truth']:.3f}" in out.partition("agreement (ari)")[2]
+    assert f"{agreement.loc['run', 'truth']:.3f}" in out.partition("agreement: adjusted Rand index")[2]
     assert f"The reference is run: its 95% credible ball has radius {expected.attrs['radius']:.3f} bits." in out
     assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert str(tmp_path / "a.svg") in error

@@ -84,6 +84,7 @@ def test_answers_are_about_named_items(table, items):
     read = read_answers([pairs], 2, items)
     assert (read.items.tolist(), read.answers) == ([[0, 1], [3, 2], [3, 0]], ["same", "different", "same"])
     assert (read.source.tolist(), read.sources) == ([0, 0, 0], None)
+    assert read.notes == [f"{pairs}: columns ignored: when."]
     triplets = table("i,j,k,answer\nant,bee,cow,yes\nbee,dog,ant,?\n", "triplets.csv")
     read = read_answers([triplets], 3, items)
     assert (read.items.tolist(), read.answers) == ([[0, 1, 2], [1, 3, 0]], ["yes", "dnk"])

@@ -1,9 +1,12 @@
+from html import unescape
+
 import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.posterior.names import with_names
 from bayesclust.posterior.tree import to_datatree
-from bayesclust.report import as_text, findings
+from bayesclust.report import as_text, findings, report_page
 
 
 def test_numbers_partition_and_ball_are_those_of_the_posterior(make):
@@ -78,6 +81,24 @@ def test_answers_without_noise_have_no_sources():
     assert found.sources.empty
     assert found.doubted == 1
     assert "0, 2: same" in as_text(found)
+
+
+def test_what_the_noise_model_does_not_expect_is_told(make):
+    assert all("expected" in sentence for sentence in findings(make()).surprises)
+    truth = np.repeat([0, 1], 15)
+    coin = bc.PairwiseConstraints.sample(truth, size=60, flip=[0.0, 0.5], n_sources=2, seed=1)
+    draws = {"z": np.tile(truth, (2, 40, 1)), "p": np.full((2, 40, 2), 0.97), "q": np.full((2, 40, 2), 0.97)}
+    tree = to_datatree(draws, views=[coin], dims={"p": ("links_source",), "q": ("links_source",)})
+    tree = with_names(tree, sources={"links": ["ann", "bob"]})
+    found = findings(tree)
+    wrong = sum((truth[coin.items[:, 0]] == truth[coin.items[:, 1]])[coin.source == 1] != coin.answers[coin.source == 1])
+    assert wrong > 8
+    assert any(sentence.startswith(f"links, bob: wrong answers: {wrong}, where ") for sentence in found.surprises)
+    assert any("bob is at odds with the rest" in sentence for sentence in found.surprises)
+    assert not any("ann" in sentence for sentence in found.surprises)
+    assert "NOT AS THE NOISE MODEL EXPECTS\n  links, bob" in as_text(found)
+    page = unescape(report_page(tree))
+    assert all(f"<li>{sentence}</li>" in page for sentence in found.surprises)
 
 
 def test_the_text_says_what_was_found(make):
