@@ -205,8 +205,10 @@ def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
     -------
     ndarray of shape (n, K)
     """
-    common = np.take_along_axis(matched, z.astype(np.int64), axis=1)
-    return np.stack([(common == k).mean(axis=0) for k in range(matched.shape[1])], axis=1)
+    shares, items = np.zeros((z.shape[1], matched.shape[1])), np.arange(z.shape[1])
+    for labels, names in zip(z, matched, strict=True):
+        shares[items, names[labels]] += 1
+    return shares / len(z)
 
 
 def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
