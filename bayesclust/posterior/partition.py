@@ -55,7 +55,7 @@ def point_estimate(
         "vi" (variation of information), "binder", "omari" (one minus the adjusted Rand index), "nvi", "id", "nid" (see
         `bayesclust.losses`), or a value such as ``losses.VI(a=0.5)``. VI is the default since Binder's loss tends to leave
         small spurious clusters (Wade and Ghahramani 2018). Under the losses that are ratios (the last four) a visit prices
-        whole sums anew, and the search takes some times longer.
+        whole sums anew, and the search takes several times longer.
     n_runs : int, default 16
         Independent searches; 16 is the R package's default.
     max_clusters : int, default 0
