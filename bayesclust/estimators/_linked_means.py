@@ -109,7 +109,7 @@ class LinkedMeans(ConstrainedClusterer):
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} rounds: allow more rounds.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.objective_, self.objective_path_, self.n_iter_ = solution.objective, solution.path, len(solution.path)
         self._keep(problem, solution)

@@ -254,7 +254,7 @@ class MinimalModification(ConstrainedClusterer):
                 f"time is up: the objective is {found.objective:.6g}, and none below {found.bound:.6g} is possible; allow a "
                 "longer time_limit to close the gap.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.labels_ = found.labels
         self.n_clusters_ = len(np.unique(found.labels))

@@ -1,0 +1,37 @@
+"""What is around every `fit`: the clock, and warnings that point at the line that called it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import bayesclust as bc
+
+SHORT = bc.VariationalSettings(max_sweeps=1, tolerance=1e-300)
+CUT_SHORT = [
+    bc.RDPMeans(penalty=0.5, max_iter=1),
+    bc.DPMeans(penalty=0.5, max_iter=1),
+    bc.DCRC(3, n_init=1, max_iter=1, random_state=0),
+    bc.MPCKMeans(3, max_iter=1, random_state=0),
+    bc.TVClust("variational", variational=SHORT, num_samples=5, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", CUT_SHORT, ids=lambda estimator: type(estimator).__name__)
+def test_warnings_point_at_the_line_that_called_fit(estimator):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(bc.datasets.make_mixture(150, 2, 4, separation=3.0, seed=1).X)
+    (warning,) = (one for one in caught if issubclass(one.category, ConvergenceWarning))
+    assert warning.filename == __file__
+    assert 0 < estimator.fit_seconds_ < 600
+
+
+def test_fit_predict_is_timed_and_a_second_fit_anew():
+    X = np.arange(40.0).reshape(20, 2)
+    est = bc.DPMeans(penalty=30.0)
+    est.fit_predict(X)
+    first = est.fit_seconds_
+    est.fit(X[:5])
+    assert est.fit_seconds_ != first
