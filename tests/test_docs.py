@@ -109,3 +109,21 @@ def test_no_how_to_is_left_out():
     listed = set(re.search(r"```\{toctree\}.*?\n\n(.*?)```", (DOCS / "howto/index.md").read_text(), re.S)[1].split())
     with_python = {name for name in files if "```python" in (DOCS / f"howto/{name}.md").read_text(encoding="utf-8")}
     assert (files, with_python) == (listed, set(CLAIMS))
+
+
+def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, capsys):
+    """The commands as they stand there, on the files that stand there; only draws are fewer."""
+    from bayesclust.cli import main
+
+    text = (DOCS / "howto/command_line.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names, _, *rows = re.search(r"```text\n(.*?)```", text, re.S)[1].splitlines()
+    for number, name in enumerate(names.split()):
+        (tmp_path / name).write_text("".join(f"{row.split()[number]}\n" for row in rows))
+    commands = [line.partition("#")[0].split() for line in text.splitlines() if line.startswith("bayesclust ")]
+    assert [command[1] for command in commands] == ["fit", "summary", "summary", "report", "fit", "compare"]
+    for _, verb, *arguments in commands:
+        few = ["--draws", "60", "--warmup", "60"] if verb == "fit" and "rdp-means" not in arguments else []
+        assert main([verb, *arguments, *few]) == 0
+    assert "run.nc" in capsys.readouterr().out
+    assert (tmp_path / "run.html").stat().st_size > 10_000
