@@ -96,6 +96,16 @@ class CollapsedChain:
         """Logarithm of the concentration, which may be too small for a float itself."""
         return self.problem.concentration.log(self.alpha)
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Cluster of each item, by its slot: what answers speak of."""
+        return self.seating.z
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.seating.number[0])
+
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """One sweep over everything unknown.
 
@@ -113,16 +123,15 @@ class CollapsedChain:
                 self.schedule.record_blocks(moved, number)
         self._split_merge(self.schedule.proposals(self.rng, adapt=adapt))
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
-        number = int(self.seating.number[0])
-        self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
+        self._update_concentration()
         if not trust:
             self._update_noise()
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(variables of the posterior, sample statistics) of the present state."""
         variables: dict[str, Any] = {
-            "z": self.seating.z.copy(),
-            "n_clusters": int(self.seating.number[0]),
+            "z": self.labels.copy(),
+            "n_clusters": self.n_clusters,
             "concentration": self.alpha,
         }
         if self.problem.concentration.log_fixed is not None:
@@ -142,15 +151,17 @@ class CollapsedChain:
 
     def log_joint(self) -> float:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
-        problem, z = self.problem, self.seating.z
-        in_use = self.seating.slots[: self.seating.number[0]]
-        prior = problem.concentration
-        value = prior.log_prob(self.state.count[in_use], self.alpha) + prior.log_prior(self.alpha)
+        problem = self.problem
+        value = self._log_partition() + problem.concentration.log_prior(self.alpha)
         value += total_log_marginal(self.state, self.seating) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         for view, noise in zip(problem.views, self.noise, strict=True):
-            value += view.log_prob(z, noise) + view.noise.log_prior(noise)
+            value += view.log_prob(self.labels, noise) + view.noise.log_prior(noise)
         return float(value)
+
+    def _log_partition(self) -> float:
+        in_use = self.seating.slots[: self.seating.number[0]]
+        return self.problem.concentration.log_prob(self.state.count[in_use], self.alpha)
 
     def snapshot(self) -> dict[str, Any]:
         """Where the chain is, to the last bit; the clusters' statistics follow from it."""
@@ -224,12 +235,14 @@ class CollapsedChain:
             )
         self.accepted = accepted / proposals if proposals else np.nan
 
+    def _update_concentration(self) -> None:
+        self.alpha = self.problem.concentration.update(self.alpha, self.n_clusters, self.problem.n_items, self.rng)
+
     def _update_noise(self) -> None:
         views: Sequence[View] = self.problem.views
         if not views:
             return
-        z = self.seating.z
         self.noise = [
-            view.noise.draw(view.counts(z), noise, self.rng) for view, noise in zip(views, self.noise, strict=True)
+            view.noise.draw(view.counts(self.labels), noise, self.rng) for view, noise in zip(views, self.noise, strict=True)
         ]
         self.table = stack_tables(views, self.noise)

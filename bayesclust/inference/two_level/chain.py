@@ -1,0 +1,149 @@
+"""The collapsed sampler of a model whose clusters are mixtures of components.
+
+Classes are seldom ellipses. Where every cluster is one Gaussian, a class that is not splits into several, the answers that
+hold it together are contradicted by the thousand, and the noise model learns to dismiss them. Here components stay small and
+Gaussian, clusters are sets of components, and answers act on clusters alone: they group components instead of fighting them
+(mixtures of mixtures, Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with Dirichlet processes on both levels).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust.inference.collapsed import SPARE_SLOTS, CollapsedChain, TVClustProblem
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.seating import Seating
+from bayesclust.inference.two_level.component_moves import move_components
+from bayesclust.inference.two_level.levels import Levels, new_levels
+from bayesclust.inference.two_level.scan import scan_two_level
+from bayesclust.inference.two_level.splits import split_merge_clusters, split_merge_components
+from bayesclust.models.nested import WITHIN, nested_log_prob, update_within
+from bayesclust.models.priors import Concentration
+
+
+@dataclass(frozen=True)
+class TwoLevelProblem(TVClustProblem):
+    """The model and the data; `within` is the prior of the concentration of components within a cluster."""
+
+    within: Concentration = WITHIN
+
+
+class TwoLevelChain(CollapsedChain):
+    """One chain. `sweep` moves it on, `draw` tells where it is.
+
+    Of `moves`, `single_site` moves single items and single components, `link_blocks` components that answers tie together,
+    and `split_merge` is the number of proposals on each level.
+
+    Parameters
+    ----------
+    problem : TwoLevelProblem
+    z : ndarray of shape (n,)
+        Labels 0..K-1 to start from, every cluster being one component.
+    rng : Generator
+    moves : Moves
+    """
+
+    problem: TwoLevelProblem
+    levels: Levels | None = None
+
+    def __init__(self, problem: TwoLevelProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
+        self.beta = problem.within.initial()
+        super().__init__(problem, z, rng, moves)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        return self._levels.clusters.z
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self._levels.clusters.number[0])
+
+    @property
+    def _levels(self) -> Levels:
+        if self.levels is None:
+            raise RuntimeError("the chain has not been seated.")
+        return self.levels
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
+        variables, statistics = super().draw()
+        variables |= {
+            "component": self.seating.z.copy(),
+            "n_components": int(self.seating.number[0]),
+            "within_concentration": self.beta,
+        }
+        return variables, statistics
+
+    def log_joint(self) -> float:
+        """log p(components, clusters, x, s, alpha, beta, noise, hyper-parameters), in the user's units."""
+        return super().log_joint() + self.problem.within.log_prior(self.beta)
+
+    def snapshot(self) -> dict[str, Any]:
+        levels = self._levels
+        above = {"clusters": levels.clusters._asdict(), "owner": levels.owner, "size": levels.size}
+        return super().snapshot() | {"beta": self.beta, "levels": above}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        super().restore(snapshot)
+        self.beta, above = snapshot["beta"], snapshot["levels"]
+        self.levels = Levels(Seating(**above["clusters"]), above["owner"], above["size"])
+
+    def _log_partition(self) -> float:
+        return nested_log_prob(self.seating.z, self.labels, self.alpha, self.beta)
+
+    def _seat(self, z: NDArray[np.integer]) -> None:
+        super()._seat(z)
+        above = z if self.levels is None else self.levels.clusters.place[self.levels.clusters.z]
+        self.levels = new_levels(z, above, len(self.seating.slots), len(self.seating.slots))
+
+    def _scan(self) -> None:
+        order = self.rng.permutation(self.problem.n_items)
+        position, self.moved[0] = 0, 0
+        while position < len(order):
+            position = scan_two_level(
+                self.state, self.seating, self._levels, self.sites, self.table, self.log_alpha, self.beta,
+                order, position, self.moved, self.rng,
+            )  # fmt: skip
+            self._make_room(1)
+        self._move(bonded=False)
+
+    def _move(self, *, bonded: bool) -> tuple[int, int]:
+        """A pass over components, or over the groups that fresh bonds make."""
+        moved, number = move_components(
+            self.seating, self._levels, self.sites, self.table, self.log_alpha, self.beta, bonded, self.rng
+        )
+        return int(moved), int(number)
+
+    def _move_blocks(self) -> tuple[int, int]:
+        moved, number = self._move(bonded=True)
+        self.blocks_moved = moved / number
+        return moved, number
+
+    def _split_merge(self, proposals: int) -> None:
+        accepted, scans, rng = 0, self.moves.restricted_scans, self.rng
+        for _ in range(proposals):
+            self._make_room(SPARE_SLOTS)
+            first, second = self.anchors.draw(rng)
+            accepted += split_merge_clusters(
+                self.seating, self._levels, self.sites, self.table, self.log_alpha, self.beta, first, second, rng
+            )
+            company = np.flatnonzero(self.labels == self.labels[first])
+            second = int(company[rng.integers(len(company))])
+            if second != first:
+                accepted += split_merge_components(
+                    self.state, self.seating, self._levels, self.beta, first, second, scans, rng
+                )
+        self.accepted = accepted / (2 * proposals) if proposals else np.nan
+
+    def _update_concentration(self) -> None:
+        super()._update_concentration()
+        sizes = self._levels.size[self._levels.clusters.slots[: self.n_clusters]]
+        number = int(self.seating.number[0])
+        self.beta = update_within(self.problem.within, self.beta, number, sizes, self.rng)
+
+
+__all__ = ["TwoLevelChain", "TwoLevelProblem"]

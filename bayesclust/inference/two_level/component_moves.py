@@ -1,0 +1,130 @@
+"""Components change clusters: alone, and in the groups that answers hold together.
+
+Component k of s items, taken out of its cluster, joins cluster g or opens one. The items' likelihood does not change, so that
+the weights are those of the prior (`levels`) and of the answers about its items:
+
+    log v_g    = log w(n_g + s) - log w(n_g) + log p(answers | k in g),    log v_new = log alpha + log w(s) + log p(answers | k alone)
+
+Where answers tie several components together, none can leave alone. As in `bayesclust.inference.link_blocks`, an answer that
+favours "same" is then split into a bond and what is left; components with a bond between their items move as one, and every such
+answer drops out of the conditional.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._jit import kernel
+from bayesclust.constraints.sites import Sites, factor_value
+from bayesclust.inference.link_blocks import draw_bonds, find_root
+from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
+from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
+from bayesclust.models.families.base import FLOAT_OPTIONS
+
+FAST = FLOAT_OPTIONS["fastmath"]
+
+
+@kernel
+def _groups(
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], bonded: bool, rng: Generator
+) -> NDArray[np.int64]:
+    """Number of the group of each item, in random order; without bonds every component is one."""
+    group = components.place[components.z]
+    number = components.number[0]
+    if bonded:
+        parent = np.arange(number)
+        root = draw_bonds(sites, table, levels.clusters.z, rng)
+        for i in range(len(group)):
+            parent[find_root(parent, group[i])] = find_root(parent, group[root[i]])
+        for i in range(len(group)):
+            group[i] = find_root(parent, group[i])
+    return rng.permutation(number)[group]
+
+
+@kernel(fastmath=FAST)
+def _answers(
+    sites: Sites, table: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64], bonded: bool,
+    counted: NDArray[np.int64], turn: int,
+) -> float:  # fmt: skip
+    """Sum of log p(answer | labels) over the answers that name the items and do not drop out, each once."""
+    value = 0.0
+    for i in items:
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            f = sites.factor[entry]
+            if counted[f] == turn:
+                continue
+            counted[f] = turn
+            row = table[sites.code[f]]
+            if not (bonded and sites.member[f, 2] < 0 and row[0] > row[1]):
+                value += factor_value(sites, table, labels, f)
+    return value
+
+
+@kernel(fastmath=FAST)
+def _move(
+    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float, items: NDArray[np.int64],
+    bonded: bool, counted: NDArray[np.int64], turn: int, rng: Generator,
+) -> int:  # fmt: skip
+    """Draw a cluster for one group; returns it."""
+    clusters, size, s = levels.clusters, levels.size, len(items)
+    old = clusters.z[items[0]]
+    size[old] -= s
+    if size[old] == 0:
+        close_slot(clusters, old)
+    number = clusters.number[0]
+    logits = np.empty(number + 1)
+    for a in range(number + 1):
+        g = clusters.slots[a]
+        clusters.z[items] = g
+        logits[a] = _answers(sites, table, clusters.z, items, bonded, counted, turn + a)
+        if a < number:
+            logits[a] += log_cluster_weight(size[g] + s, beta) - log_cluster_weight(size[g], beta)
+        else:
+            logits[a] += log_alpha + log_cluster_weight(s, beta)
+    choice = draw_index(logits, number + 1, rng)
+    g = clusters.slots[choice]
+    if choice == number:
+        use_slot(clusters, g)
+        size[g] = 0
+    clusters.z[items] = g
+    size[g] += s
+    return int(g)
+
+
+@kernel(fastmath=FAST)
+def move_components(
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float,
+    bonded: bool, rng: Generator,
+) -> tuple[int, int]:  # fmt: skip
+    """One pass over all components, or over all groups that fresh bonds make; there must be a free cluster slot for each.
+
+    Returns
+    -------
+    tuple of int
+        How many groups changed their company, and how many there were.
+    """
+    group = _groups(components, levels, sites, table, bonded, rng)
+    order = np.argsort(group, kind="mergesort")
+    counted, turn = np.full(len(sites.code), -1), 0
+    begin, changed, number = 0, 0, 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and group[order[end]] == group[order[begin]]:
+            end += 1
+        items = order[begin:end]
+        old = levels.clusters.z[items[0]]
+        alone = levels.size[old] == len(items)
+        turn += levels.clusters.number[0] + 1
+        g = _move(levels, sites, table, log_alpha, beta, items, bonded, counted, turn, rng)
+        for i in items:
+            levels.owner[components.z[i]] = g
+        if not (g == old or (alone and levels.size[g] == len(items))):
+            changed += 1
+        number += 1
+        begin = end
+    return changed, number
+
+
+__all__ = ["move_components"]

@@ -1,0 +1,212 @@
+"""Split-merge moves on two levels: components within a cluster, and clusters as sets of components.
+
+Both follow `bayesclust.inference.split_merge`. Within a cluster no answer changes, so that anchors may be drawn from one
+cluster, and a split of a component S into A and B is accepted with min(1, r),
+
+    r = beta Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  m(x_A) m(x_B) / m(x_S)  /  q.
+
+Between clusters no likelihood of items changes. The components of the anchors' clusters are allocated in sequence (Dahl
+2003), whole, to the anchors' sides, by the sizes and by the answers about items already placed, and
+
+    r = alpha w(n_A) w(n_B) / w(n_S)  *  p(answers | split) / p(answers | merged)  /  q.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._jit import kernel
+from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.inference.seating import Seating, close_slot, members, use_slot
+from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
+from bayesclust.models.families.base import (
+    FLOAT_OPTIONS,
+    add_item,
+    clear_cluster,
+    derive,
+    log_marginal,
+    log_predictive,
+    remove_item,
+    set_items,
+)
+
+FAST = FLOAT_OPTIONS["fastmath"]
+
+
+@kernel
+def _anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
+    """Shuffle items, the two anchors to the front."""
+    rng.shuffle(items)
+    for position, which in ((0, anchor), (1, other)):
+        for t in range(len(items)):
+            if items[t] == which:
+                items[t], items[position] = items[position], items[t]
+
+
+@kernel(fastmath=FAST)
+def _log_shares(odds: float) -> tuple[float, float]:
+    """(log p, log(1 - p)) of log odds."""
+    log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
+    return log_a, log_a - odds
+
+
+@kernel(fastmath=FAST)
+def _restricted_scan(
+    state: Any, items: NDArray[np.int64], side: NDArray[np.int64], a: int, b: int, target: NDArray[np.int64], rng: Generator
+) -> float:
+    """Re-allocate items[2:] between slots a and b, or force them to `target`; the log probability of what was chosen."""
+    log_prob = 0.0
+    for t in range(2, len(items)):
+        i = items[t]
+        if side[t] != UNPLACED:
+            remove_item(state, i, side[t])
+        odds = math.log(state.count[a] / state.count[b]) + log_predictive(state, i, a) - log_predictive(state, i, b)
+        log_a, log_b = _log_shares(odds)
+        to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
+        log_prob += log_a if to_a else log_b
+        side[t] = a if to_a else b
+        add_item(state, i, side[t])
+    return log_prob
+
+
+@kernel(fastmath=FAST)
+def split_merge_components(
+    state: Any, components: Seating, levels: Levels, beta: float, anchor: int, other: int, scans: int, rng: Generator
+) -> bool:
+    """Propose to part two items of one cluster, or to bring their components together; needs three free slots.
+
+    Returns
+    -------
+    bool
+        Whether the proposal was accepted.
+    """
+    z = components.z
+    first, second = z[anchor], z[other]
+    free = components.slots[components.number[0] : components.number[0] + 3].copy()
+    a, b, merged = free[0], free[1], free[2]
+    items = members(components, first, second)
+    _anchors_first(items, anchor, other, rng)
+    drawn, side = np.full(len(items), UNPLACED), np.full(len(items), UNPLACED)
+    forced = np.where(z[items] == first, a, b) if first != second else drawn
+    for k in (a, b):
+        clear_cluster(state, k)
+    side[0], side[1] = a, b
+    add_item(state, anchor, a)
+    add_item(state, other, b)
+    for _ in range(scans + 1):
+        _restricted_scan(state, items, side, a, b, drawn, rng)
+    log_q = _restricted_scan(state, items, side, a, b, forced, rng)
+    set_items(state, items, merged)
+    derive(state, merged)
+    n_a, n_b = state.count[a], state.count[b]
+    ratio = math.log(beta) + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b) - log_q
+    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
+    if math.log(rng.random()) >= (ratio if first == second else -ratio):
+        return False
+    g = levels.owner[first]
+    close_slot(components, first)
+    if first == second:
+        use_slot(components, a)
+        use_slot(components, b)
+        levels.owner[a], levels.owner[b] = g, g
+        for t in range(len(items)):
+            z[items[t]] = side[t]
+    else:
+        close_slot(components, second)
+        use_slot(components, merged)
+        levels.owner[merged] = g
+        z[items] = merged
+    return True
+
+
+@kernel(fastmath=FAST)
+def _allocate(
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], beta: float, units: NDArray[np.int64],
+    target: NDArray[np.int64], a: int, b: int, site: NDArray[np.float64], rng: Generator,
+) -> float:  # fmt: skip
+    """Seat the components units[2:] in cluster slots a and b, or force them; the log probability of what was chosen."""
+    labels, size, log_prob = levels.clusters.z, levels.size, 0.0
+    for t in range(2, len(units)):
+        items = members(components, units[t], units[t])
+        for i in items:
+            add_site_logits(sites, table, labels, i, site)
+        s = len(items)
+        odds = site[a] - site[b]
+        site[:] = 0.0
+        odds += log_cluster_weight(size[a] + s, beta) - log_cluster_weight(size[a], beta)
+        odds -= log_cluster_weight(size[b] + s, beta) - log_cluster_weight(size[b], beta)
+        log_a, log_b = _log_shares(odds)
+        to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
+        log_prob += log_a if to_a else log_b
+        g = a if to_a else b
+        labels[items] = g
+        size[g] += s
+    return log_prob
+
+
+@kernel(fastmath=FAST)
+def split_merge_clusters(
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float,
+    anchor: int, other: int, rng: Generator,
+) -> bool:  # fmt: skip
+    """Propose to part the clusters of two components or to bring them together; needs three free cluster slots.
+
+    Returns
+    -------
+    bool
+        Whether the proposal was accepted; False where both anchors are in one component.
+    """
+    clusters, size = levels.clusters, levels.size
+    labels, k, m = clusters.z, components.z[anchor], components.z[other]
+    if k == m:
+        return False
+    first, second = labels[anchor], labels[other]
+    free = clusters.slots[clusters.number[0] : clusters.number[0] + 3].copy()
+    a, b, merged = free[0], free[1], free[2]
+    items = members(clusters, first, second)
+    units = np.array([u for u in components.slots[: components.number[0]]
+                      if levels.owner[u] == first or levels.owner[u] == second])  # fmt: skip
+    _anchors_first(units, k, m, rng)
+    before = labels[items].copy()
+    target = np.full(len(units), UNPLACED)
+    if first != second:
+        target = np.where(levels.owner[units] == first, a, b)
+    labels[items] = UNPLACED
+    size[a], size[b] = 0, 0
+    for unit, g in ((k, a), (m, b)):
+        own = members(components, unit, unit)
+        labels[own] = g
+        size[g] = len(own)
+    site, mark = np.zeros(len(size)), np.zeros(len(labels), np.int64)
+    log_q = _allocate(components, levels, sites, table, beta, units, target, a, b, site, rng)
+    ratio = log_alpha - log_q - log_cluster_weight(len(items), beta)
+    ratio += log_cluster_weight(size[a], beta) + log_cluster_weight(size[b], beta)
+    ratio += log_prob_touching(sites, table, labels, items, mark)
+    split = labels[items].copy()
+    labels[items] = merged
+    ratio -= log_prob_touching(sites, table, labels, items, mark)
+    if math.log(rng.random()) >= (ratio if first == second else -ratio):
+        for t in range(len(items)):
+            labels[items[t]] = before[t]
+        return False
+    close_slot(clusters, first)
+    if first == second:
+        use_slot(clusters, a)
+        use_slot(clusters, b)
+        for t in range(len(items)):
+            labels[items[t]] = split[t]
+    else:
+        close_slot(clusters, second)
+        use_slot(clusters, merged)
+        size[merged] = len(items)
+    for i in items:
+        levels.owner[components.z[i]] = labels[i]
+    return True
+
+
+__all__ = ["split_merge_clusters", "split_merge_components"]
