@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.two_level.chain import TwoLevelProblem
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.tree import group
@@ -51,7 +52,7 @@ class JudgesPartitions:
         sklearn.exceptions.NotFittedError
             If `fit` was not called.
         ValueError, TypeError
-            If it is not one whole number per item.
+            If it is not one whole number per item, or if the fit's clusters are mixtures (``view="mixture"``).
 
         Examples
         --------
@@ -64,6 +65,11 @@ class JudgesPartitions:
         """
         check_is_fitted(self)
         problem = self._problem
+        if isinstance(problem, TwoLevelProblem):
+            raise ValueError(
+                "log_joint of a partition needs a sum over all ways to make its clusters of components: with view='mixture' "
+                "there is none; judge partitions under a fit with view='plain'."
+            )
         z = check_partition(labels, problem.n_items)
         return log_marginal_joint(
             z, problem.family, views=problem.views, concentration=problem.concentration, hyper=self._usual_hyper()

@@ -14,6 +14,7 @@ from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.runner import Chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
+from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.typing import IntArray
 
 ONE_BY_ONE: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
@@ -46,7 +47,7 @@ def chain_starts(
 
     if name == BLOCKED:
         return [blocked]
-    chain_type = ONE_BY_ONE[name]
+    chain_type = TwoLevelChain if isinstance(problem, TwoLevelProblem) else ONE_BY_ONE[name]
     chosen = chain_type.default_moves(problem.n_items) if moves is None else moves
 
     def one_by_one(chain: int) -> Chain:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state
-from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._draws import draw_dims, draws_tree
 from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
 from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
+from bayesclust.estimators._views import check_view, pose
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.collapsed import TVClustProblem
@@ -29,10 +29,7 @@ from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
-
-UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
 class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
@@ -52,6 +49,12 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         "bernoulli", "poisson", "categorical", or an object of `bayesclust.families`, such as a `Product` of them for mixed
         columns. Its base measure is learned unless fixed there, in units of the data: the fit of a Gaussian family does not
         change when columns are shifted or rescaled (spherical: together).
+    view : {"plain", "mixture"}, default "plain"
+        What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.
+        Classes are seldom ellipses. Where they are not, a plain cluster splits, and the answers that hold the class together
+        are dismissed as noise; in a mixture answers group components instead of fighting them.
+    within_concentration : float or (shape, rate), default (1.0, 10.0)
+        Only "mixture": concentration of the components within a cluster, or its Gamma prior.
     concentration : float or (shape, rate), default (1.0, 1.0)
         alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has mean 1; answers and
         data soon outweigh it.
@@ -143,7 +146,9 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         sampler: str = "collapsed",
         *,
         family: str | Family = "gaussian",
+        view: str = "plain",
         concentration: float | tuple[float, float] = (1.0, 1.0),
+        within_concentration: float | tuple[float, float] = (1.0, 10.0),
         num_chains: int = 4,
         num_warmup: int = 500,
         num_samples: int = 1000,
@@ -160,7 +165,9 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     ) -> None:
         self.sampler = sampler
         self.family = family
+        self.view = view
         self.concentration = concentration
+        self.within_concentration = within_concentration
         self.num_chains = num_chains
         self.num_warmup = num_warmup
         self.num_samples = num_samples
@@ -218,19 +225,19 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         store = None
         if checkpoint is not None and random_state is not None:
             words = fingerprint(self._settings(), items, problem.views, random_state)
-            store = Checkpoint(checkpoint, words, self.num_chains, self._dims(problem))
+            store = Checkpoint(checkpoint, words, self.num_chains, draw_dims(problem))
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
             problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
             self._problem = problem
-            self.posterior_ = self._tree(Draws(drawn, {}, False), problem, items)
+            self.posterior_ = draws_tree(Draws(drawn, {}, False), problem, items, self._settings())
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
         draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
         self._problem = problem
-        self.posterior_ = self._tree(draws, problem, items)
+        self.posterior_ = draws_tree(draws, problem, items, self._settings())
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
@@ -249,11 +256,13 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             items, model = self._on_path(X, constraints, random_state)
             return items, model.problem
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
+        within = Concentration.parse(self.within_concentration, "within_concentration")
         items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
-        return items, TVClustProblem(family.bind(items), tuple(views), concentration)
+        return items, pose(self.view, family.bind(items), views, concentration, within)
 
     def _check_settings(self) -> Schedule:
         check_sampler(self.sampler, self.moves)
+        check_view(self.view, self.sampler, self.gamma)
         self._check_gamma(tuple(ONE_BY_ONE))
         check_int(self.num_chains, "num_chains")
         if self.n_jobs is not None:
@@ -276,22 +285,3 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             )
         compact: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         return compact
-
-    def _tree(self, draws: Draws, problem: TVClustProblem, items: FloatArray) -> Any:
-        settings = {name: value for name, value in self._settings().items() if name not in UNRECORDED}
-        attrs = {
-            "created_by": "bayesclust",
-            "version": version("bayesclust"),
-            "seed": self.random_state,
-            "interrupted": int(draws.interrupted),
-            "settings": settings,
-        }
-        if self.sampler == VARIATIONAL:
-            attrs["approximation"] = "mean field"
-        dims = self._dims(problem)
-        return to_datatree(draws.posterior, draws.sample_stats, X=items, views=problem.views, dims=dims, attrs=attrs)
-
-    @staticmethod
-    def _dims(problem: TVClustProblem) -> dict[str, tuple[str, ...]]:
-        """Names of the noise parameters' dimensions."""
-        return noise_dims(problem.views)

@@ -78,6 +78,10 @@ class Prediction:
         Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`.
     log_concentration : ndarray of shape (S,) or None, default None
         log alpha of each draw, where alpha may be too small for a float.
+    components : ndarray of shape (S, n) or None, default None
+        Draws of the components that clusters consist of, labels without gaps; None where a cluster is one component.
+    within : ndarray of shape (S,) or None, default None
+        Concentration of components within a cluster of each draw, with `components`.
 
     Examples
     --------
@@ -96,6 +100,8 @@ class Prediction:
     concentration: FloatArray
     hyper: FloatArray
     log_concentration: FloatArray | None = None
+    components: IntArray | None = None
+    within: FloatArray | None = None
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
@@ -144,9 +150,14 @@ class Prediction:
                 value[terms.rows] += np.exp(joins - total) @ share
         return value / value.sum(axis=1, keepdims=True)
 
+    @property
+    def _seats(self) -> IntArray:
+        """What items are seated in: components, or clusters where these are the same."""
+        return self.z if self.components is None else self.components
+
     def _blocks(self, rows: FloatArray) -> Iterator[_Terms]:
         """The terms of some new items at a time, whose number does not change the result."""
-        capacity = int(self.z.max()) + 1
+        capacity = int(self._seats.max()) + 1
         length = max(BLOCK // (len(self.z) * (capacity + 1)), 1)
         for first in range(0, len(rows), length):
             yield self._terms(slice(first, min(first + length, len(rows))), rows, capacity)
@@ -158,16 +169,34 @@ class Prediction:
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))
         log_alphas = np.log(self.concentration) if self.log_concentration is None else self.log_concentration
-        for s, (z, log_alpha, hyper) in enumerate(zip(self.z, log_alphas, self.hyper, strict=True)):
+        for s, (seats, log_alpha, hyper) in enumerate(zip(self._seats, log_alphas, self.hyper, strict=True)):
             family.set_hyper(state, hyper)
-            seating = new_seating(z, capacity)
+            seating = new_seating(seats, capacity)
             refresh(state, seating)
             terms = np.empty((number, int(seating.number[0]) + 1))
             seating_terms(state, seating, log_alpha, terms)
+            if self.within is not None:
+                terms = _cluster_terms(terms, seats, self.z[s], log_alpha, self.within[s])
             terms -= np.logaddexp(np.log(n), log_alpha)
             joins.append(terms[:, :-1])
             alone[:, s] = terms[:, -1]
         return _Terms(which, joins, alone)
+
+
+def _cluster_terms(
+    terms: FloatArray, components: IntArray, clusters: IntArray, log_alpha: float, beta: float
+) -> FloatArray:
+    """Terms of clusters from those of their components, as in `bayesclust.inference.two_level.scan`."""
+    log_prior = terms[:, -1] - log_alpha
+    sizes = np.bincount(clusters)
+    owner = np.zeros(int(components.max()) + 1, np.int64)
+    owner[components] = clusters
+    value = np.empty((len(terms), len(sizes) + 1))
+    value[:, -1] = terms[:, -1]
+    for g, size in enumerate(sizes):
+        old = logsumexp(terms[:, :-1][:, owner == g], axis=1)
+        value[:, g] = np.logaddexp(old, np.log(beta) + log_prior) + np.log(size / (size + beta))
+    return value
 
 
 def _shares(z: IntArray, labels: IntArray) -> FloatArray:

@@ -97,8 +97,11 @@ class _Store:
         return draws[None] if self.width is None else np.moveaxis(draws, 1, 0)
 
 
+PARTITIONS = ("z", "component")
+
+
 def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
-    if name == "z":
+    if name in PARTITIONS:
         return np.dtype(np.int16 if value.shape[-1] <= np.iinfo(np.int16).max else np.int32)
     return value.dtype
 

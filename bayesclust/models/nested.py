@@ -1,10 +1,11 @@
 """The prior over partitions on two levels: items in components, components in clusters.
 
 Clusters come from a Chinese restaurant process with concentration alpha; within each cluster its items are seated in
-components by another, with concentration beta, so that a cluster's items are a Dirichlet-process mixture. For clusters of n_g
-items with m_g components of n_gk items,
+components by another, with concentration beta, so that a cluster's items are a Dirichlet-process mixture. For clusters of
+n_g items with m_g components of n_gk items,
 
-    p = alpha^K Gamma(alpha) / Gamma(alpha + n)  prod_g [ Gamma(n_g) beta^m_g Gamma(beta) / Gamma(beta + n_g) prod_k Gamma(n_gk) ].
+    p = alpha^K Gamma(alpha) / Gamma(alpha + n)
+        prod_g [ Gamma(n_g) beta^m_g Gamma(beta) / Gamma(beta + n_g) prod_k Gamma(n_gk) ].
 
 With beta to 0 every cluster is one component, and the model is `bayesclust.models.tvclust`.
 """
@@ -57,8 +58,8 @@ def nested_log_prob(components: ArrayLike, clusters: ArrayLike, alpha: float, be
 def update_within(prior: Concentration, beta: float, n_components: int, sizes: IntArray, rng: Generator) -> float:
     """Draw beta given all clusters, by auxiliary variables as for the groups of a hierarchical process.
 
-    With w_g ~ Beta(beta + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g + beta)), beta ~ Gamma(a + m - sum s, b - sum log w), m being
-    the number of components in all (Teh et al. 2006, Eq. 47 to 49).
+    With w_g ~ Beta(beta + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g + beta)), beta ~ Gamma(a + m - sum s, b - sum log w), where
+    m is the number of components in all (Teh et al. 2006, Eq. 47 to 49).
 
     Parameters
     ----------

@@ -111,7 +111,9 @@ class Concentration:
         return float(total + a * np.log(b) - gammaln(a) + gammaln(sizes).sum())
 
     @classmethod
-    def parse(cls, value: float | tuple[float, float] | Concentration) -> Concentration:
+    def parse(
+        cls, value: float | tuple[float, float] | Concentration, name: str = "concentration"
+    ) -> Concentration:
         """A fixed value from a number, a Gamma prior from a pair.
 
         Raises
@@ -127,7 +129,7 @@ class Concentration:
             numbers = np.full(1, np.nan)
         if numbers.shape not in ((), (2,)) or not (np.isfinite(numbers).all() and (numbers > 0).all()):
             raise ValueError(
-                f"concentration={value!r} is neither a positive number nor a pair (shape, rate) of positive numbers; "
+                f"{name}={value!r} is neither a positive number nor a pair (shape, rate) of positive numbers; "
                 "give one of these."
             )
         if numbers.ndim == 0:

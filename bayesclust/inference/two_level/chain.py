@@ -72,7 +72,7 @@ class TwoLevelChain(CollapsedChain):
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         variables, statistics = super().draw()
         variables |= {
-            "component": self.seating.z.copy(),
+            "component": self.seating.place[self.seating.z],
             "n_components": int(self.seating.number[0]),
             "within_concentration": self.beta,
         }

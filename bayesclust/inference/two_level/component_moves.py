@@ -1,13 +1,14 @@
 """Components change clusters: alone, and in the groups that answers hold together.
 
-Component k of s items, taken out of its cluster, joins cluster g or opens one. The items' likelihood does not change, so that
-the weights are those of the prior (`levels`) and of the answers about its items:
+Component k of s items, taken out of its cluster, joins cluster g or opens one. The items' likelihood does not change, so
+that the weights are those of the prior (`levels`) and of the answers about its items:
 
-    log v_g    = log w(n_g + s) - log w(n_g) + log p(answers | k in g),    log v_new = log alpha + log w(s) + log p(answers | k alone)
+    log v_g    = log w(n_g + s) - log w(n_g) + log p(answers | k in g)
+    log v_new  = log alpha + log w(s)        + log p(answers | k alone)
 
-Where answers tie several components together, none can leave alone. As in `bayesclust.inference.link_blocks`, an answer that
-favours "same" is then split into a bond and what is left; components with a bond between their items move as one, and every such
-answer drops out of the conditional.
+Where answers tie several components together, none can leave alone. As in `bayesclust.inference.link_blocks`, an answer
+that favours "same" is then split into a bond and what is left; components with a bond between their items move as one, and
+every such answer drops out of the conditional.
 """
 
 from __future__ import annotations

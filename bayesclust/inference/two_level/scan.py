@@ -38,7 +38,7 @@ def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
         close_slot(components, k)
     if levels.size[g] == 0:
         close_slot(levels.clusters, g)
-    return k
+    return int(k)
 
 
 @kernel(fastmath=FLOAT_OPTIONS["fastmath"])
@@ -54,7 +54,7 @@ def _put_in(state: Any, components: Seating, levels: Levels, i: int, k: int, g: 
     components.z[i], levels.clusters.z[i] = k, g
     add_item(state, i, k)
     levels.size[g] += 1
-    return k
+    return int(k)
 
 
 @kernel(fastmath=FLOAT_OPTIONS["fastmath"])
