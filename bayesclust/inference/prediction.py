@@ -164,7 +164,7 @@ class Prediction:
 
     def _terms(self, which: slice, rows: FloatArray, capacity: int) -> _Terms:
         n = self.z.shape[1]
-        family = self.family.with_rows(np.concatenate([self.family.X, rows[which]]))
+        family = self.family.with_rows(np.concatenate([self.family.X, rows[which]])).judging()
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))

@@ -10,7 +10,8 @@ Only when an item moves do m_k and P_k change, by a shift of the mean along d an
 
     m' = m - s d,  P' = P + beta u u',  w_j = u'(x_j - m):    q'_j = q_j + 2 s w_j + s^2 q + beta (w_j + s q)^2
 
-which mends the cached forms of the rest of the block in O(d) each. Exact; `scan` is its plain twin.
+which mends the cached forms of the rest of the block in O(d) each. With a power, the ones in c, s and beta
+become it. Exact; `scan` is its plain twin.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def _mend(
     state: FullState, i: int, k: int, sign: int, rows: NDArray[np.float64], forms: NDArray[np.float64]
 ) -> None:
     """Update the forms of `rows` for item i joining (sign = 1) or leaving (-1) slot k, before it does."""
-    d = state.X.shape[1]
-    kappa = state.kappa0[0] + state.count[k]
+    d, power = state.X.shape[1], state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
     mean, precision = state.mean[k], state.precision[k]
     difference = state.X[i] - mean
     u = np.zeros(d)
@@ -52,8 +53,8 @@ def _mend(
         u += difference[a] * precision[a]
     q = np.sum(u * difference)
     offset = np.sum(u * mean)
-    shift = -sign / (kappa + sign)
-    g = kappa / (kappa + sign)
+    shift = -sign * power / (kappa + sign * power)
+    g = power * kappa / (kappa + sign * power)
     beta = -sign * g / (1.0 + sign * g * q)
     for j in range(len(rows)):
         w = np.sum(rows[j] * u) - offset
@@ -71,7 +72,7 @@ def _block_logits(
     logits: NDArray[np.float64],
 ) -> int:
     """Fill the logits of the clusters in use for an item of slot `old`; returns the position of `old`."""
-    kappa0, nu0 = state.kappa0[0], state.nu0[0]
+    kappa0, nu0, power = state.kappa0[0], state.nu0[0], state.power[0]
     own = 0
     for a in range(seating.number[0]):
         k = seating.slots[a]
@@ -82,14 +83,17 @@ def _block_logits(
                 site[k] = 0.0
                 logits[a] = -np.inf
                 continue
-            c = (kappa0 + n) / (kappa0 + n - 1.0)
-            left = 1.0 - c * q
+            kappa = kappa0 + power * n
+            c = kappa / (kappa - power)
+            left = 1.0 - power * c * q
             logdet += math.log(left)
             q = c * c * q / left
             n -= 1
-        kappa = kappa0 + n
-        tail = math.log1p(q * kappa / (kappa + 1.0))
-        logits[a] = log_size[n] + state.constant[n] - 0.5 * logdet - 0.5 * (nu0 + n + 1.0) * tail + site[k]
+        mass = power * n
+        kappa = kappa0 + mass
+        tail = math.log1p(q * power * kappa / (kappa + power))
+        likelihood = state.constant[n] - 0.5 * power * logdet - 0.5 * (nu0 + mass + power) * tail
+        logits[a] = log_size[n] + likelihood + site[k]
         site[k] = 0.0
     return own
 
@@ -110,8 +114,9 @@ def scan_full(
     z, empty, n, nu0 = seating.z, len(state.count) - 1, len(order), state.nu0[0]
     logits, site = np.empty(empty + 1), np.zeros(empty + 1)
     forms = np.empty((empty + 1, BLOCK))
-    prior_kappa = state.kappa0[0] / (state.kappa0[0] + 1.0)
-    prior_constant = log_alpha + state.constant[0] - 0.5 * state.logdet[empty]
+    power = state.power[0]
+    prior_kappa = power * state.kappa0[0] / (state.kappa0[0] + power)
+    prior_constant = log_alpha + state.constant[0] - 0.5 * power * state.logdet[empty]
     log_size = np.log(np.maximum(np.arange(len(z) + 1), 1) * 1.0)
     for begin in range(first, n, BLOCK):
         rows = state.X[order[begin : min(begin + BLOCK, n)]]
@@ -129,7 +134,7 @@ def scan_full(
             z[i] = UNPLACED
             add_site_logits(sites, table, z, i, site)
             own = _block_logits(state, seating, forms[:, j], log_size, site, old, logits)
-            logits[number] = prior_constant - 0.5 * (nu0 + 1.0) * math.log1p(forms[empty, j] * prior_kappa)
+            logits[number] = prior_constant - 0.5 * (nu0 + power) * math.log1p(forms[empty, j] * prior_kappa)
             choice = draw_index(logits, number + 1, rng)
             if (alone and choice == number) or (not alone and choice == own):
                 z[i] = old

@@ -132,7 +132,9 @@ SCALED: dict[str, Callable[[int, int, Generator, float], BoundFamily]] = {
         blocks_of_shares(n, d, rng), gamma, np.asarray, np.full(d, 3)
     ),
 }
-VARIANTS = (*HOLES, *MIXED, *SCALED)
+# items that weigh less than one
+COARSENED = {f"{name} coarsened": name for name in ("gaussian", "gaussian_diagonal", "gaussian_spherical", *list(HOLES)[:1])}
+VARIANTS = (*HOLES, *MIXED, *SCALED, *COARSENED)
 
 
 def bound_case(
@@ -142,6 +144,8 @@ def bound_case(
     make = learned if make is None else make
     if name in SCALED:
         return SCALED[name](n, d, rng, 0.8)
+    if name in COARSENED:
+        return bound_case(COARSENED[name], n, d, rng, make).coarsened(0.4)
     if name not in MIXED:
         family = make(FAMILIES[name] if name in FAMILIES else HOLES[name])
         X = data_for(family, n, d, rng)

@@ -67,6 +67,37 @@ class Components(ABC):
         """
 
 
+@dataclass(frozen=True)
+class CoarsenedComponents(Components):
+    """Components whose items all weigh less than one: p(x | theta)^power in the place of p(x | theta)."""
+
+    inner: Components
+    power: float
+
+    @classmethod
+    def of(cls, inner: Components, power: float) -> CoarsenedComponents:
+        """Give the items of other components a weight in (0, 1)."""
+        return cls(inner.rows, inner.parameters, inner, power)
+
+    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
+        return self.inner.statistics(xp, rows, weight)
+
+    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        return self.power * self.inner.log_density(xp, rows, terms)
+
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        return self.inner.draw(self._weighed(statistics), hyper, rng)
+
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        return self.inner.expected(self._weighed(statistics), hyper)
+
+    def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        return self.inner.log_marginal(self._weighed(statistics), hyper)
+
+    def _weighed(self, statistics: Terms) -> Terms:
+        return tuple(self.power * part for part in statistics)
+
+
 def cells_and_seen(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rows of a family that leaves missing cells out.
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from bayesclust import _jit
 from bayesclust.checks import check_items
-from bayesclust.models.components.base import Components
+from bayesclust.models.components.base import CoarsenedComponents, Components
+from bayesclust.models.families.hyper_prior import HyperPrior as HyperPrior
 from bayesclust.typing import ArrayLike
 
 FLOAT_OPTIONS: Any = {"fastmath": {"reassoc", "contract", "nsz"}}
@@ -73,72 +73,6 @@ def implements(function: Callable[..., Any], state_type: type) -> Callable[[Call
 
 
 @dataclass(frozen=True)
-class HyperPrior:
-    """Log-normal prior of one positive hyper-parameter, cut off below, or a fixed value where ``log_sd`` is 0.
-
-    Parameters
-    ----------
-    name : str
-        The variable's name in the posterior.
-    median : float
-        Median before the cut, or the fixed value.
-    log_sd : float
-        Standard deviation of the logarithm before the cut.
-    least : float, default 0
-        Smallest value possible.
-
-    Raises
-    ------
-    ValueError
-        If the median is not positive and finite, `log_sd` or `least` is negative or infinite, or the cut leaves next to
-        nothing of the prior.
-    """
-
-    name: str
-    median: float
-    log_sd: float
-    least: float = 0.0
-
-    def __post_init__(self) -> None:
-        for what, value, allowed in (
-            ("median", self.median, 0 < self.median < np.inf),
-            ("log_sd", self.log_sd, 0 <= self.log_sd < np.inf),
-            ("least", self.least, 0 <= self.least < np.inf),
-        ):
-            if not allowed:
-                least = "positive" if what == "median" else "not negative"
-                raise ValueError(
-                    f"{what}={value!r} of the prior of {self.name} is not a finite number that is {least}."
-                )
-        if self.log_sd > 0 and self._cut > 0.999:
-            raise ValueError(
-                f"least={self.least!r} cuts off nearly all of the prior of {self.name} with median {self.median!r}: "
-                "lower it or raise the median."
-            )
-
-    @property
-    def _cut(self) -> float:
-        """Probability that the cut takes away."""
-        return float(ndtr(np.log(self.least / self.median) / self.log_sd)) if self.least > 0 else 0.0
-
-    def log_prob(self, value: float) -> float:
-        """Log density of the parameter's logarithm; 0 where it is fixed, -inf below ``least``."""
-        if self.log_sd == 0:
-            return 0.0
-        if not self.least <= value < np.inf:
-            return -np.inf
-        standard = np.log(value / self.median) / self.log_sd
-        return float(-0.5 * standard**2 - np.log(self.log_sd) - 0.5 * np.log(2 * np.pi) - np.log1p(-self._cut))
-
-    def sample(self, rng: Generator) -> float:
-        """One draw."""
-        if self.log_sd == 0:
-            return self.median
-        uniform = self._cut + (1.0 - self._cut) * rng.random()
-        return float(self.median * np.exp(self.log_sd * ndtri(uniform)))
-
-
-@dataclass(frozen=True)
 class BoundFamily(ABC):
     """A family with its base measure, bound to data.
 
@@ -150,15 +84,24 @@ class BoundFamily(ABC):
         What the log marginals of all clusters lack to be log p(X | partition) in the user's units.
     hyper_priors : tuple of HyperPrior
         The hyper-parameters of the base measure, all positive.
+    power : float, default 1
+        Weight of an item: its likelihood is raised to this power. See `coarsened`.
+    judged_power : float or None, default None
+        Weight of an item that the predictive is asked about; None is that of all others.
     takes_missing : bool
         Whether further rows may have missing cells (NaN), which are left out of the likelihood.
+    takes_power : bool
+        Whether the family can be coarsened.
     """
 
     X: NDArray[np.float64]
     log_constant: float
     hyper_priors: tuple[HyperPrior, ...]
+    power: float = field(default=1.0, kw_only=True)
+    judged_power: float | None = field(default=None, kw_only=True)
 
     takes_missing: ClassVar[bool] = False
+    takes_power: ClassVar[bool] = False
 
     @abstractmethod
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> Any:
@@ -206,16 +149,57 @@ class BoundFamily(ABC):
         """
         return self.columns(check_items(X, least=1, missing=self.takes_missing))
 
+    def coarsened(self, power: float) -> Self:
+        """Every item's likelihood raised to a power: p(X | z, theta)^power, theta integrated out as before.
+
+        A posterior that asks the data to fit the model only roughly (Miller and Dunson 2019, Sec. 3): n items count as
+        power n. It is conjugate where the family is, since sums over the items are multiplied by the power.
+
+        Parameters
+        ----------
+        power : float in (0, 1]
+
+        Returns
+        -------
+        BoundFamily
+
+        Raises
+        ------
+        ValueError
+            If the family cannot be coarsened.
+        """
+        if power == 1:
+            return self
+        if not self.takes_power:
+            raise ValueError(
+                f"power={power!r} is for Gaussian families; got {type(self).__name__.removeprefix('Bound')}: leave power=1."
+            )
+        return replace(self, power=power, log_constant=power * self.log_constant)
+
+    def judging(self) -> Self:
+        """The same clusters with the predictive density of a whole item, whatever the items in them weigh."""
+        return replace(self, judged_power=1.0) if self.takes_power else self
+
+    @property
+    def powers(self) -> NDArray[np.float64]:
+        """(weight of an item in a cluster, weight of one that the predictive is asked about)."""
+        return np.array([self.power, self.power if self.judged_power is None else self.judged_power])
+
+    def weighed(self, components: Components) -> Components:
+        """Components of which every item weighs as this family says."""
+        return components if self.power == 1 else CoarsenedComponents.of(components, self.power)
+
     def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the log density of each row, in our coordinates, lacks to be in the user's units; shape (m,).
 
-        They sum to `log_constant` over the family's own rows. The same for every row, unless a family says otherwise.
+        Times the power they sum to `log_constant` over the family's own rows. The same for every row, unless a family says
+        otherwise.
         """
-        return np.full(len(rows), self.log_constant / len(self.X))
+        return np.full(len(rows), self.log_constant / (self.power * len(self.X)))
 
     def with_rows(self, rows: NDArray[np.float64]) -> Self:
         """The same base measure, in the same coordinates, bound to other rows."""
-        return replace(self, X=rows, log_constant=float(self.row_constants(rows).sum()))
+        return replace(self, X=rows, log_constant=self.power * float(self.row_constants(rows).sum()))
 
     def embedding(self) -> NDArray[np.float64]:
         """The items as points whose Euclidean distances make sense, for starting partitions and proposals."""

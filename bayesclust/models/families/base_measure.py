@@ -130,7 +130,7 @@ class BoundIndependentColumns(BoundColumns, ABC):
 
     floor: NDArray[np.float64]
 
-    takes_missing = True
+    takes_missing = takes_power = True
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import (
@@ -46,6 +47,7 @@ class DiagonalState(NamedTuple):
     rate0: NDArray[np.float64]  # (d,)
     kappa0: NDArray[np.float64]  # (1,)
     shape0: NDArray[np.float64]  # (1,) a0
+    power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
 @base.implements(base.clear_cluster, DiagonalState)
@@ -60,13 +62,15 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.add_item, DiagonalState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    kappa = state.kappa0[0] + state.count[k]
+    power = state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    share = power / (kappa + power)
     log_rate = 0.0
     for j in range(state.X.shape[1]):
         x = state.X[i, j]
         difference = x - state.mean[k, j]
-        state.rate[k, j] += 0.5 * kappa / (kappa + 1.0) * difference * difference
-        state.mean[k, j] += difference / (kappa + 1.0)
+        state.rate[k, j] += 0.5 * share * kappa * difference * difference
+        state.mean[k, j] += share * difference
         state.total[k, j] += x
         state.square[k, j] += x * x
         log_rate += math.log(state.rate[k, j])
@@ -76,14 +80,16 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.remove_item, DiagonalState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    kappa = state.kappa0[0] + state.count[k]
+    power = state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    share = power / (kappa - power)
     log_rate = 0.0
     for j in range(state.X.shape[1]):
         x = state.X[i, j]
         difference = x - state.mean[k, j]
-        rate = state.rate[k, j] - 0.5 * kappa / (kappa - 1.0) * difference * difference
+        rate = state.rate[k, j] - 0.5 * share * kappa * difference * difference
         state.rate[k, j] = max(rate, state.rate0[j])
-        state.mean[k, j] -= difference / (kappa - 1.0)
+        state.mean[k, j] -= share * difference
         state.total[k, j] -= x
         state.square[k, j] -= x * x
         log_rate += math.log(state.rate[k, j])
@@ -93,23 +99,24 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.log_predictive, DiagonalState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1]
-    n = state.count[k]
+    d, weight = state.X.shape[1], state.power[1]
+    n = state.power[0] * state.count[k]
     kappa = state.kappa0[0] + n
     shape = state.shape0[0] + 0.5 * n
-    g = 0.5 * kappa / (kappa + 1.0)
+    g = 0.5 * weight * kappa / (kappa + weight)
     tail = 0.0
     for j in range(d):
         difference = state.X[i, j] - state.mean[k, j]
         tail += math.log1p(g * difference * difference / state.rate[k, j])
-    constant = math.lgamma(shape + 0.5) - math.lgamma(shape) + 0.5 * math.log(g / math.pi)
-    return d * constant - 0.5 * state.log_rate[k] - (shape + 0.5) * tail
+    constant = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) + 0.5 * math.log(kappa / (kappa + weight))
+    constant -= 0.5 * weight * math.log(2.0 * math.pi)
+    return d * constant - 0.5 * weight * state.log_rate[k] - (shape + 0.5 * weight) * tail
 
 
 @base.implements(base.log_marginal, DiagonalState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
-    n = state.count[k]
+    n = state.power[0] * state.count[k]
     kappa0, shape0 = state.kappa0[0], state.shape0[0]
     shape = shape0 + 0.5 * n
     constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * math.log(kappa0 / (kappa0 + n))
@@ -120,16 +127,16 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.log_marginal_union, DiagonalState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1]
-    n = state.count[a] + state.count[b]
+    d, power = state.X.shape[1], state.power[0]
+    n = power * (state.count[a] + state.count[b])
     kappa0, shape0 = state.kappa0[0], state.shape0[0]
     kappa, shape = kappa0 + n, shape0 + 0.5 * n
     constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * math.log(kappa0 / kappa)
     constant -= 0.5 * n * math.log(2.0 * math.pi)
     log_rate = 0.0
     for j in range(d):
-        total = state.total[a, j] + state.total[b, j]
-        scatter = max(state.square[a, j] + state.square[b, j] - total * total / kappa, 0.0)
+        total = power * (state.total[a, j] + state.total[b, j])
+        scatter = max(power * (state.square[a, j] + state.square[b, j]) - total * total / kappa, 0.0)
         log_rate += math.log(state.rate0[j] + 0.5 * scatter)
     return d * constant + shape0 * state.log_rate[len(state.count) - 1] - shape * log_rate
 
@@ -148,11 +155,12 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.derive, DiagonalState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
-    kappa = state.kappa0[0] + state.count[k]
+    power = state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
     log_rate = 0.0
     for j in range(state.X.shape[1]):
-        mean = state.total[k, j] / kappa
-        scatter = max(state.square[k, j] - kappa * mean * mean, 0.0)
+        mean = power * state.total[k, j] / kappa
+        scatter = max(power * state.square[k, j] - kappa * mean * mean, 0.0)
         state.mean[k, j] = mean
         state.rate[k, j] = state.rate0[j] + 0.5 * scatter
         log_rate += math.log(state.rate[k, j])
@@ -168,8 +176,8 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
             return super().with_rows(rows)
         return BoundMissingGaussian(**{field.name: getattr(self, field.name) for field in fields(self)}).with_rows(rows)
 
-    def components(self) -> DiagonalComponents:
-        return DiagonalComponents((self.X,), self.parameters)
+    def components(self) -> Components:
+        return self.weighed(DiagonalComponents((self.X,), self.parameters))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> DiagonalState:
         """Cluster state with empty slots."""
@@ -177,7 +185,7 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
         total, square, mean, rate = np.zeros((4, slots, d))
         state = DiagonalState(
             self.X, np.zeros(slots, np.int64), total, square, mean, rate, np.zeros(slots),
-            np.zeros(d), np.zeros(1), np.zeros(1),
+            np.zeros(d), np.zeros(1), np.zeros(1), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -188,8 +196,10 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
         n, d = X.shape
         if n == 0:
             return 0.0
-        kappa, a, mean = kappa0 + n, a0 + n / 2, X.mean(axis=0)
-        b = b0 + 0.5 * ((X - mean) ** 2).sum(axis=0) + 0.5 * kappa0 * n / kappa * mean**2
+        mean, n = X.mean(axis=0), self.power * n
+        scatter = n * X.var(axis=0)
+        kappa, a = kappa0 + n, a0 + n / 2
+        b = b0 + 0.5 * scatter + 0.5 * kappa0 * n / kappa * mean**2
         constant = gammaln(a) - gammaln(a0) + 0.5 * math.log(kappa0 / kappa) - 0.5 * n * math.log(2 * math.pi)
         return float(d * constant + (a0 * np.log(b0) - a * np.log(b)).sum())
 

@@ -8,7 +8,8 @@ With n items of mean xbar and scatter S in a cluster (Murphy 2007, Eq. 250 to 26
     Psi_n   = Psi0 + S + kappa0 n / kappa_n (xbar - m0)(xbar - m0)'
     p(X)    = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2) (kappa0/kappa_n)^(d/2)
 
-and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below.
+and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below. With a power, every item weighs so many
+items (`families.base.BoundFamily.coarsened`): n, n xbar and S are multiplied by it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from scipy.special import gammaln, multigammaln
 
 from bayesclust._jit import kernel
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
@@ -43,6 +45,7 @@ class FullState(NamedTuple):
     kappa0: NDArray[np.float64]  # (1,)
     nu0: NDArray[np.float64]  # (1,)
     constant: NDArray[np.float64]  # (n + 1,) predictive's normaliser given the cluster's size
+    power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
 @base.implements(base.clear_cluster, FullState)
@@ -59,9 +62,10 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 @base.implements(base.add_item, FullState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison for the inverse
-    d = state.X.shape[1]
-    kappa = state.kappa0[0] + state.count[k]
-    g = kappa / (kappa + 1.0)
+    d, power = state.X.shape[1], state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    share = power / (kappa + power)
+    g = share * kappa
     x, mean, precision = state.X[i], state.mean[k], state.precision[k]
     total, outer = state.total[k], state.outer[k]
     difference = x - mean
@@ -73,7 +77,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     step = g / (1.0 + g * q)
     for a in range(d):
         precision[a] -= (step * u[a]) * u
-        mean[a] += difference[a] / (kappa + 1.0)
+        mean[a] += share * difference[a]
         total[a] += x[a]
     state.logdet[k] += math.log1p(g * q)
     state.count[k] += 1
@@ -82,9 +86,10 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
 @base.implements(base.remove_item, FullState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     # Psi_{n-1} = Psi_n - c d d',  d = x - m_n,  c = kappa_n / (kappa_n - 1)
-    d = state.X.shape[1]
-    kappa = state.kappa0[0] + state.count[k]
-    c = kappa / (kappa - 1.0)
+    d, power = state.X.shape[1], state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    share = power / (kappa - power)
+    c = share * kappa
     x, mean, precision = state.X[i], state.mean[k], state.precision[k]
     total, outer = state.total[k], state.outer[k]
     difference = x - mean
@@ -96,7 +101,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     step = c / (1.0 - c * q)
     for a in range(d):
         precision[a] += (step * u[a]) * u
-        mean[a] -= difference[a] / (kappa - 1.0)
+        mean[a] -= share * difference[a]
         total[a] -= x[a]
     state.logdet[k] += math.log1p(-c * q)
     state.count[k] -= 1
@@ -112,15 +117,16 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
         for b in range(d):
             row += precision[a, b] * (x[b] - mean[b])
         q += row * (x[a] - mean[a])
-    n = state.count[k]
-    kappa = state.kappa0[0] + n
-    tail = math.log1p(q * kappa / (kappa + 1.0))
-    return state.constant[n] - 0.5 * state.logdet[k] - 0.5 * (state.nu0[0] + n + 1.0) * tail
+    n, weight = state.count[k], state.power[1]
+    mass = state.power[0] * n
+    kappa = state.kappa0[0] + mass
+    tail = math.log1p(q * weight * kappa / (kappa + weight))
+    return state.constant[n] - 0.5 * weight * state.logdet[k] - 0.5 * (state.nu0[0] + mass + weight) * tail
 
 
 @kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
-def _log_normaliser(state: FullState, n: int, logdet: float) -> float:
-    """log p(X) of n items whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
+def _log_normaliser(state: FullState, n: float, logdet: float) -> float:
+    """log p(X) of items of weight n whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
     d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]
     value = 0.5 * d * (math.log(kappa0 / (kappa0 + n)) - n * math.log(math.pi))
     for j in range(d):
@@ -130,15 +136,16 @@ def _log_normaliser(state: FullState, n: int, logdet: float) -> float:
 
 @base.implements(base.log_marginal, FullState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    return _log_normaliser(state, state.count[k], state.logdet[k])
+    return _log_normaliser(state, state.power[0] * state.count[k], state.logdet[k])
 
 
 @base.implements(base.log_marginal_union, FullState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
-    n = state.count[a] + state.count[b]
+    power = state.power[0]
+    n = power * (state.count[a] + state.count[b])
     d, kappa = state.X.shape[1], state.kappa0[0] + n
-    total = state.total[a] + state.total[b]
-    psi = state.psi0 + state.outer[a] + state.outer[b]
+    total = power * (state.total[a] + state.total[b])
+    psi = state.psi0 + power * (state.outer[a] + state.outer[b])
     for j in range(d):
         psi[j] -= (total[j] / kappa) * total
     lower = np.linalg.cholesky(psi)
@@ -160,10 +167,10 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.derive, FullState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1]
-    kappa = state.kappa0[0] + state.count[k]
-    state.mean[k] = state.total[k] / kappa
-    psi = state.psi0 + state.outer[k]
+    d, power = state.X.shape[1], state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    state.mean[k] = power * state.total[k] / kappa
+    psi = state.psi0 + power * state.outer[k]
     for a in range(d):
         psi[a] -= (kappa * state.mean[k, a]) * state.mean[k]
     lower = np.linalg.cholesky(psi)
@@ -184,6 +191,8 @@ class BoundFullGaussian(BoundColumns):
     floor: NDArray[np.float64]
     shape: NDArray[np.float64]
 
+    takes_power = True
+
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
         scale, strength, kappa0 = hyper
@@ -200,8 +209,8 @@ class BoundFullGaussian(BoundColumns):
         centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
 
-    def components(self) -> FullComponents:
-        return FullComponents((self.X,), self.parameters)
+    def components(self) -> Components:
+        return self.weighed(FullComponents((self.X,), self.parameters))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> FullState:
         """Cluster state with empty slots."""
@@ -209,7 +218,7 @@ class BoundFullGaussian(BoundColumns):
         vectors, matrices = np.zeros((2, slots, d)), np.zeros((2, slots, d, d))
         state = FullState(
             self.X, np.zeros(slots, np.int64), vectors[0], matrices[0], vectors[1], matrices[1], np.zeros(slots),
-            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1),
+            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -219,22 +228,22 @@ class BoundFullGaussian(BoundColumns):
         kappa0, nu0, psi0 = self.parameters(hyper)
         n, d = self.X.shape
         state.kappa0[0], state.nu0[0], state.psi0[:] = kappa0, nu0, psi0
-        size = np.arange(n + 1)
+        power, weight = state.power
+        size = power * np.arange(n + 1)
         kappa = kappa0 + size
-        state.constant[:] = (
-            gammaln((nu0 + size + 1) / 2)
-            - gammaln((nu0 + size + 1 - d) / 2)
-            + 0.5 * d * (np.log(kappa / (kappa + 1)) - math.log(math.pi))
-        )
+        state.constant[:] = 0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(math.pi))
+        nu = (nu0 + size - np.arange(d)[:, None]) / 2
+        state.constant[:] += (gammaln(nu + weight / 2) - gammaln(nu)).sum(axis=0)
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X), by the formula in this file's first lines."""
         kappa0, nu0, psi0 = self.parameters(hyper)
-        n, d = X.shape
+        (n, d), power = X.shape, self.power
         if n == 0:
             return 0.0
-        kappa, nu, mean = kappa0 + n, nu0 + n, X.mean(axis=0)
-        psi = psi0 + (X - mean).T @ (X - mean) + kappa0 * n / kappa * np.outer(mean, mean)
+        mean, n = X.mean(axis=0), power * n
+        kappa, nu = kappa0 + n, nu0 + n
+        psi = psi0 + power * (X - mean).T @ (X - mean) + kappa0 * n / kappa * np.outer(mean, mean)
         return float(
             -0.5 * n * d * math.log(math.pi)
             + multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
@@ -272,9 +281,7 @@ class FullGaussian(base.Family):
     --------
     >>> import numpy as np
     >>> from bayesclust.models.families import FullGaussian
-    >>> X = np.random.default_rng(0).normal(size=(10, 2))
-    >>> bound = FullGaussian(scale=0.5).bind(X)
-    >>> bound.X.shape
+    >>> FullGaussian(scale=0.5).bind(np.random.default_rng(0).normal(size=(10, 2))).X.shape
     (10, 2)
     """
 

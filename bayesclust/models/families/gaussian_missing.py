@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust._jit import kernel
-from bayesclust.models.components.base import cells_and_seen
+from bayesclust.models.components.base import Components, cells_and_seen
 from bayesclust.models.components.gaussian_missing import MissingComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import BoundIndependentColumns
@@ -30,7 +30,7 @@ class MissingState(NamedTuple):
     start: NDArray[np.int64]  # (n + 1,) where an item's columns with a value begin
     column: NDArray[np.int64]
     count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,) items
-    seen: NDArray[np.float64]  # (C + 1, d) n of each column
+    seen: NDArray[np.float64]  # (C + 1, d) n of each column, weighted as the sums below
     total: NDArray[np.float64]  # (C + 1, d) sum of x
     square: NDArray[np.float64]  # (C + 1, d) sum of x^2
     mean: NDArray[np.float64]  # (C + 1, d) m_n
@@ -40,6 +40,7 @@ class MissingState(NamedTuple):
     rate0: NDArray[np.float64]  # (d,)
     kappa0: NDArray[np.float64]  # (1,)
     shape0: NDArray[np.float64]  # (1,) a0
+    power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
 @base.implements(base.clear_cluster, MissingState)
@@ -58,49 +59,54 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 @kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _prepare(state: MissingState, k: int, j: int) -> None:
     """Cache what the predictive of a column takes from the cluster alone."""
+    weight = state.power[1]
     kappa = state.kappa0[0] + state.seen[k, j]
     shape = state.shape0[0] + 0.5 * state.seen[k, j]
-    curve = 0.5 * kappa / ((kappa + 1.0) * state.rate[k, j])
-    state.curve[k, j] = curve
-    state.height[k, j] = math.lgamma(shape + 0.5) - math.lgamma(shape) + 0.5 * math.log(curve / math.pi)
+    state.curve[k, j] = 0.5 * weight * kappa / ((kappa + weight) * state.rate[k, j])
+    height = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) + 0.5 * math.log(kappa / (kappa + weight))
+    state.height[k, j] = height - 0.5 * weight * math.log(2.0 * math.pi * state.rate[k, j])
 
 
 @base.implements(base.add_item, MissingState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    power = state.power[0]
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
         x = state.X[i, j]
         kappa = state.kappa0[0] + state.seen[k, j]
         difference = x - state.mean[k, j]
-        state.rate[k, j] += 0.5 * kappa / (kappa + 1.0) * difference * difference
-        state.mean[k, j] += difference / (kappa + 1.0)
-        state.total[k, j] += x
-        state.square[k, j] += x * x
-        state.seen[k, j] += 1.0
+        share = power / (kappa + power)
+        state.rate[k, j] += 0.5 * share * kappa * difference * difference
+        state.mean[k, j] += share * difference
+        state.total[k, j] += power * x
+        state.square[k, j] += power * x * x
+        state.seen[k, j] += power
         _prepare(state, k, j)
     state.count[k] += 1
 
 
 @base.implements(base.remove_item, MissingState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    power = state.power[0]
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
         x = state.X[i, j]
         kappa = state.kappa0[0] + state.seen[k, j]
         difference = x - state.mean[k, j]
-        rate = state.rate[k, j] - 0.5 * kappa / (kappa - 1.0) * difference * difference
+        share = power / (kappa - power)
+        rate = state.rate[k, j] - 0.5 * share * kappa * difference * difference
         state.rate[k, j] = max(rate, state.rate0[j])
-        state.mean[k, j] -= difference / (kappa - 1.0)
-        state.total[k, j] -= x
-        state.square[k, j] -= x * x
-        state.seen[k, j] -= 1.0
+        state.mean[k, j] -= share * difference
+        state.total[k, j] -= power * x
+        state.square[k, j] -= power * x * x
+        state.seen[k, j] -= power
         _prepare(state, k, j)
     state.count[k] -= 1
 
 
 @base.implements(base.log_predictive, MissingState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    shape0 = state.shape0[0] + 0.5
+    shape0 = state.shape0[0] + 0.5 * state.power[1]
     value = 0.0
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
@@ -113,7 +119,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
 @kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     """Log marginal likelihood of n cells of a column that bring b_n to `rate`."""
-    if n == 0.0:
+    if n <= 0.0:
         return 0.0
     kappa0: float = state.kappa0[0]
     shape0: float = state.shape0[0]
@@ -148,13 +154,14 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.seen[k] = 0.0
     state.total[k] = 0.0
     state.square[k] = 0.0
+    power = state.power[0]
     for i in items:
         for entry in range(state.start[i], state.start[i + 1]):
             j = state.column[entry]
             x = state.X[i, j]
-            state.seen[k, j] += 1.0
-            state.total[k, j] += x
-            state.square[k, j] += x * x
+            state.seen[k, j] += power
+            state.total[k, j] += power * x
+            state.square[k, j] += power * x * x
 
 
 @base.implements(base.derive, MissingState)
@@ -176,8 +183,8 @@ class BoundMissingGaussian(BoundIndependentColumns):
         """The items in standard units; missing cells have the mean of the data, zero."""
         return np.where(np.isnan(self.X), 0.0, self.X)
 
-    def components(self) -> MissingComponents:
-        return MissingComponents(cells_and_seen(self.X), self.parameters)
+    def components(self) -> Components:
+        return self.weighed(MissingComponents(cells_and_seen(self.X), self.parameters))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> MissingState:
         """Cluster state with empty slots."""
@@ -186,7 +193,7 @@ class BoundMissingGaussian(BoundIndependentColumns):
         start, column = marked_cells(~np.isnan(self.X))
         state = MissingState(
             self.X, start, column, np.zeros(slots, np.int64), seen, total, square, mean, rate, height, curve,
-            np.zeros(d), np.zeros(1), np.zeros(1),
+            np.zeros(d), np.zeros(1), np.zeros(1), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -197,11 +204,12 @@ class BoundMissingGaussian(BoundIndependentColumns):
         value = 0.0
         for x, rate0 in zip(X.T, b0, strict=True):
             cells = x[~np.isnan(x)]
-            n = len(cells)
-            if n == 0:
+            if len(cells) == 0:
                 continue
-            kappa, a, mean = kappa0 + n, a0 + n / 2, cells.mean()
-            b = rate0 + 0.5 * ((cells - mean) ** 2).sum() + 0.5 * kappa0 * n / kappa * mean**2
+            mean, n = cells.mean(), self.power * len(cells)
+            scatter = n * cells.var()
+            kappa, a = kappa0 + n, a0 + n / 2
+            b = rate0 + 0.5 * scatter + 0.5 * kappa0 * n / kappa * mean**2
             value += gammaln(a) - gammaln(a0) + 0.5 * math.log(kappa0 / kappa) - 0.5 * n * math.log(2 * math.pi)
             value += a0 * math.log(rate0) - a * math.log(b)
         return float(value)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_spherical import SphericalComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
@@ -40,6 +41,7 @@ class SphericalState(NamedTuple):
     kappa0: NDArray[np.float64]  # (1,)
     shape0: NDArray[np.float64]  # (1,) a0
     rate0: NDArray[np.float64]  # (1,) b0
+    power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
 @base.implements(base.clear_cluster, SphericalState)
@@ -53,53 +55,58 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.add_item, SphericalState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    kappa = state.kappa0[0] + state.count[k]
+    power = state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    share = power / (kappa + power)
     squared_distance = 0.0
     for j in range(state.X.shape[1]):
         x = state.X[i, j]
         difference = x - state.mean[k, j]
         squared_distance += difference * difference
         state.square[k] += x * x
-        state.mean[k, j] += difference / (kappa + 1.0)
+        state.mean[k, j] += share * difference
         state.total[k, j] += x
-    state.rate[k] += 0.5 * kappa / (kappa + 1.0) * squared_distance
+    state.rate[k] += 0.5 * share * kappa * squared_distance
     state.count[k] += 1
 
 
 @base.implements(base.remove_item, SphericalState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    kappa = state.kappa0[0] + state.count[k]
+    power = state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    share = power / (kappa - power)
     squared_distance = 0.0
     for j in range(state.X.shape[1]):
         x = state.X[i, j]
         difference = x - state.mean[k, j]
         squared_distance += difference * difference
         state.square[k] -= x * x
-        state.mean[k, j] -= difference / (kappa - 1.0)
+        state.mean[k, j] -= share * difference
         state.total[k, j] -= x
-    state.rate[k] = max(state.rate[k] - 0.5 * kappa / (kappa - 1.0) * squared_distance, state.rate0[0])
+    state.rate[k] = max(state.rate[k] - 0.5 * share * kappa * squared_distance, state.rate0[0])
     state.count[k] -= 1
 
 
 @base.implements(base.log_predictive, SphericalState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1]
-    n = state.count[k]
+    d, weight = state.X.shape[1], state.power[1]
+    n = state.power[0] * state.count[k]
     kappa = state.kappa0[0] + n
     shape = state.shape0[0] + 0.5 * n * d
-    g = 0.5 * kappa / (kappa + 1.0)
+    g = 0.5 * weight * kappa / (kappa + weight)
     squared_distance = 0.0
     for j in range(d):
         difference = state.X[i, j] - state.mean[k, j]
         squared_distance += difference * difference
-    constant = math.lgamma(shape + 0.5 * d) - math.lgamma(shape) + 0.5 * d * math.log(g / (math.pi * state.rate[k]))
-    return constant - (shape + 0.5 * d) * math.log1p(g * squared_distance / state.rate[k])
+    constant = math.lgamma(shape + 0.5 * weight * d) - math.lgamma(shape) + 0.5 * d * math.log(kappa / (kappa + weight))
+    constant -= 0.5 * weight * d * math.log(2.0 * math.pi * state.rate[k])
+    return constant - (shape + 0.5 * weight * d) * math.log1p(g * squared_distance / state.rate[k])
 
 
 @base.implements(base.log_marginal, SphericalState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
-    n = state.count[k]
+    n = state.power[0] * state.count[k]
     kappa0, shape0 = state.kappa0[0], state.shape0[0]
     shape = shape0 + 0.5 * n * d
     constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * d * math.log(kappa0 / (kappa0 + n))
@@ -109,13 +116,13 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.log_marginal_union, SphericalState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1]
-    n = state.count[a] + state.count[b]
+    d, power = state.X.shape[1], state.power[0]
+    n = power * (state.count[a] + state.count[b])
     kappa0, shape0, rate0 = state.kappa0[0], state.shape0[0], state.rate0[0]
     kappa, shape = kappa0 + n, shape0 + 0.5 * n * d
-    scatter = state.square[a] + state.square[b]
+    scatter = power * (state.square[a] + state.square[b])
     for j in range(d):
-        scatter -= (state.total[a, j] + state.total[b, j]) ** 2 / kappa
+        scatter -= (power * (state.total[a, j] + state.total[b, j])) ** 2 / kappa
     rate = rate0 + 0.5 * max(scatter, 0.0)
     constant = math.lgamma(shape) - math.lgamma(shape0) + 0.5 * d * math.log(kappa0 / kappa)
     constant -= 0.5 * n * d * math.log(2.0 * math.pi)
@@ -136,10 +143,11 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.derive, SphericalState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
-    kappa = state.kappa0[0] + state.count[k]
-    scatter = state.square[k]
+    power = state.power[0]
+    kappa = state.kappa0[0] + power * state.count[k]
+    scatter = power * state.square[k]
     for j in range(state.X.shape[1]):
-        mean = state.total[k, j] / kappa
+        mean = power * state.total[k, j] / kappa
         state.mean[k, j] = mean
         scatter -= kappa * mean * mean
     state.rate[k] = state.rate0[0] + 0.5 * max(scatter, 0.0)
@@ -150,6 +158,8 @@ class BoundSphericalGaussian(BoundColumns):
     """Normal-inverse-gamma clusters in a common unit; hyper = (scale, strength, mean precision)."""
 
     floor: float
+
+    takes_power = True
 
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, float, float]:
         """(kappa0, a0, b0) in our coordinates; E[v_k] = b0 / (a0 - 1)."""
@@ -166,8 +176,8 @@ class BoundSphericalGaussian(BoundColumns):
         centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
         return lambda z: dist.Normal(centre[z], sd[z]).to_event(1)
 
-    def components(self) -> SphericalComponents:
-        return SphericalComponents((self.X,), self.parameters)
+    def components(self) -> Components:
+        return self.weighed(SphericalComponents((self.X,), self.parameters))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> SphericalState:
         """Cluster state with empty slots."""
@@ -175,7 +185,7 @@ class BoundSphericalGaussian(BoundColumns):
         total, mean = np.zeros((2, slots, d))
         state = SphericalState(
             self.X, np.zeros(slots, np.int64), total, np.zeros(slots), mean, np.zeros(slots),
-            np.zeros(1), np.zeros(1), np.zeros(1),
+            np.zeros(1), np.zeros(1), np.zeros(1), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -190,8 +200,10 @@ class BoundSphericalGaussian(BoundColumns):
         n, d = X.shape
         if n == 0:
             return 0.0
-        kappa, a, mean = kappa0 + n, a0 + n * d / 2, X.mean(axis=0)
-        b = b0 + 0.5 * ((X - mean) ** 2).sum() + 0.5 * kappa0 * n / kappa * (mean**2).sum()
+        mean, n = X.mean(axis=0), self.power * n
+        scatter = n * X.var(axis=0).sum()
+        kappa, a = kappa0 + n, a0 + n * d / 2
+        b = b0 + 0.5 * scatter + 0.5 * kappa0 * n / kappa * (mean**2).sum()
         return float(
             gammaln(a) - gammaln(a0) + 0.5 * d * math.log(kappa0 / kappa)
             - 0.5 * n * d * math.log(2 * math.pi) + a0 * math.log(b0) - a * math.log(b)
