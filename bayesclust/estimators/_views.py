@@ -1,35 +1,127 @@
-"""What a cluster is: one component of the family, or a mixture of components."""
+"""What a cluster is and how much the data weigh: given, or chosen by how well the answers are predicted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayesclust.checks import check_choice
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.checks import check_choice, check_random_state
 from bayesclust.constraints.base import View
+from bayesclust.estimators._draws import draws_tree
+from bayesclust.estimators._samplers import chain_starts
 from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.two_level.chain import TwoLevelProblem
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
+from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.tree import group
+from bayesclust.typing import FloatArray
 
-PLAIN, MIXTURE = "plain", "mixture"
+if TYPE_CHECKING:
+    import pandas as pd
 
-
-def check_view(view: object, sampler: str, gamma: float | None) -> None:
-    """Refuse a view of clusters that there is not, or that the sampler has not."""
-    check_choice(view, "view", (PLAIN, MIXTURE))
-    if view == MIXTURE and sampler != "collapsed":
-        raise ValueError(f"view='mixture' has sampler='collapsed' alone; got sampler={sampler!r}: choose that one.")
-    if view == MIXTURE and gamma is not None:
-        raise ValueError("gamma leads to the limit of plain clusters, view='mixture' to another: leave one of them out.")
-
-
-def pose(
-    view: str, family: BoundFamily, answers: Sequence[View], concentration: Concentration, within: Concentration
-) -> TVClustProblem:
-    """Return the problem that the view makes of a family."""
-    if view == MIXTURE:
-        return TwoLevelProblem(family, tuple(answers), concentration, within)
-    return TVClustProblem(family, tuple(answers), concentration)
+PLAIN, MIXTURE, AUTO = "plain", "mixture", "auto"
+POWERS = (1.0, 0.5, 0.25, 0.1)
+"""Tried by "auto", the most first: from every item at its full weight to ten counting as one."""
+PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
 
 
-__all__ = ["check_view", "pose"]
+class Pieces(NamedTuple):
+    """The pieces of a problem that views are made of."""
+
+    family: BoundFamily
+    answers: tuple[View, ...]
+    concentration: Concentration
+    within: Concentration
+
+    def problem(self, view: str, power: float) -> TVClustProblem:
+        """The problem under a view, every item weighing `power`."""
+        family = self.family.coarsened(power)
+        if view == MIXTURE:
+            return TwoLevelProblem(family, self.answers, self.concentration, self.within)
+        return TVClustProblem(family, self.answers, self.concentration)
+
+
+def check_view(view: object, power: object, sampler: str, gamma: float | None) -> None:
+    """Refuse a view that there is not, or that the sampler has not, and a power that is none."""
+    check_choice(view, "view", (PLAIN, MIXTURE, AUTO))
+    if power is not None and (isinstance(power, bool) or not isinstance(power, Real) or not 0 < float(power) <= 1):
+        raise ValueError(f"power={power!r} is not a number in (0, 1]: give one, or None.")
+    if view != PLAIN and sampler != "collapsed":
+        raise ValueError(f"view={view!r} has sampler='collapsed' alone; got sampler={sampler!r}: choose that one.")
+    if gamma is not None and (view != PLAIN or power is not None):
+        raise ValueError("gamma leads to the limit of plain clusters at full weight: leave out gamma, or view and power.")
+
+
+def settle(
+    pieces: Pieces, items: FloatArray, settings: Mapping[str, Any], random_state: int | Generator | None
+) -> tuple[str, float, pd.DataFrame | None]:
+    """Return the view and the power of a fit, as given or as chosen, and the scores by which they were chosen."""
+    view, power = settings["view"], settings["power"]
+    if view == AUTO:
+        return choose(pieces, power, items, settings, check_random_state(random_state).spawn(1)[0])
+    return view, 1.0 if power is None else float(power), None
+
+
+def choose(
+    pieces: Pieces, power: float | None, items: FloatArray, settings: Mapping[str, Any], rng: Generator
+) -> tuple[str, float, pd.DataFrame]:
+    """Compare views by short runs.
+
+    The score of a view is how probable it makes each answer, given the data and all the other answers. Labels have no part in
+    it, and neither has the density of the data, which tells nothing about answers and cannot be compared between powers.
+    Among the views whose mean score lies within one standard error (of paired differences) of the best, the one closest to
+    the plain model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, and one component to a cluster.
+
+    Parameters
+    ----------
+    pieces : Pieces
+    power : float or None
+        The only one to try; None tries `POWERS` where the family has them.
+    items : ndarray of shape (n, d)
+    settings : mapping
+        Of the estimator.
+    rng : Generator
+
+    Returns
+    -------
+    tuple of str, float and pandas.DataFrame
+        View, power, and one row for each that was tried: view, power, log_score (mean over answers, in nats), behind (the
+        best one's less this one's), error (standard error of that), clusters (mean number) and chosen.
+    """
+    powers = (power,) if power is not None else POWERS if pieces.family.takes_power else POWERS[:1]
+    tried = [(view, weight) for weight in powers for view in (PLAIN, MIXTURE)]
+    if not sum(map(len, pieces.answers)):
+        tried = tried[:1]
+    scores, clusters = [], []
+    for view, weight in tried:
+        problem = pieces.problem(view, weight)
+        starts = chain_starts("collapsed", problem, None, settings["moves"], rng.spawn(PILOT_CHAINS))
+        draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=settings["n_jobs"])
+        tree = draws_tree(replace(draws, sample_stats={}), problem, items, settings)
+        clusters.append(float(group(tree, "posterior")["n_clusters"].mean()))
+        scores.append(constraint_credibility(tree)["log_score"].to_numpy() if len(tried) > 1 else np.zeros(1))
+    return _within_one_error(tried, np.array(scores), clusters)
+
+
+def _within_one_error(
+    tried: Sequence[tuple[str, float]], scores: FloatArray, clusters: Sequence[float]
+) -> tuple[str, float, pd.DataFrame]:
+    import pandas as pd
+
+    behind = scores[scores.mean(axis=1).argmax()] - scores
+    error = behind.std(axis=1) / np.sqrt(scores.shape[1])
+    chosen = int(np.flatnonzero(behind.mean(axis=1) <= error)[0])
+    table = pd.DataFrame(tried, columns=["view", "power"])
+    table["log_score"], table["behind"], table["error"] = scores.mean(axis=1), behind.mean(axis=1), error
+    table["clusters"], table["chosen"] = clusters, np.arange(len(tried)) == chosen
+    return *tried[chosen], table
+
+
+__all__ = ["Pieces", "check_view", "choose", "settle"]

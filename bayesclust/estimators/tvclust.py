@@ -18,7 +18,7 @@ from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
 from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
-from bayesclust.estimators._views import check_view, pose
+from bayesclust.estimators._views import Pieces, check_view, settle
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.collapsed import TVClustProblem
@@ -49,10 +49,15 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         "bernoulli", "poisson", "categorical", or an object of `bayesclust.families`, such as a `Product` of them for mixed
         columns. Its base measure is learned unless fixed there, in units of the data: the fit of a Gaussian family does not
         change when columns are shifted or rescaled (spherical: together).
-    view : {"plain", "mixture"}, default "plain"
+    view : {"plain", "mixture", "auto"}, default "plain"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.
         Classes are seldom ellipses. Where they are not, a plain cluster splits, and the answers that hold the class together
-        are dismissed as noise; in a mixture answers group components instead of fighting them.
+        are dismissed as noise; in a mixture answers group components instead of fighting them. "auto" tries views and
+        powers in short runs, and takes what predicts each answer best from the others; labels have no part in it.
+    power : float in (0, 1] or None, default None
+        What an item weighs in the likelihood (Gaussian families): below 1, the data are asked to fit the model only roughly
+        (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the answers. The posterior is then that of
+        a model of fewer items, and its uncertainty is wider. None is 1, or what "auto" finds.
     within_concentration : float or (shape, rate), default (1.0, 10.0)
         Only "mixture": concentration of the components within a cluster, or its Gamma prior.
     concentration : float or (shape, rate), default (1.0, 1.0)
@@ -101,6 +106,10 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         Number of clusters in `labels_`.
     n_features_in_ : int
         Number of columns of the data.
+    view_, power_ : str, float
+        As used.
+    view_scores_ : pandas.DataFrame
+        With ``view="auto"`` how well each view predicted the answers, else None.
     limit_ : RDPMeans
         Only with `gamma`: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
@@ -117,7 +126,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     Warns
     -----
     ConvergenceWarning
-        If "variational" ends before the bound has settled.
+        If "variational" ends before its bound settles.
 
     Raises
     ------
@@ -147,6 +156,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         *,
         family: str | Family = "gaussian",
         view: str = "plain",
+        power: float | None = None,
         concentration: float | tuple[float, float] = (1.0, 1.0),
         within_concentration: float | tuple[float, float] = (1.0, 10.0),
         num_chains: int = 4,
@@ -166,6 +176,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         self.sampler = sampler
         self.family = family
         self.view = view
+        self.power = power
         self.concentration = concentration
         self.within_concentration = within_concentration
         self.num_chains = num_chains
@@ -258,11 +269,13 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
         items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
-        return items, pose(self.view, family.bind(items), views, concentration, within)
+        pieces = Pieces(family.bind(items), tuple(views), concentration, within)
+        self.view_, self.power_, self.view_scores_ = settle(pieces, items, self._settings(), random_state)
+        return items, pieces.problem(self.view_, self.power_)
 
     def _check_settings(self) -> Schedule:
         check_sampler(self.sampler, self.moves)
-        check_view(self.view, self.sampler, self.gamma)
+        check_view(self.view, self.power, self.sampler, self.gamma)
         self._check_gamma(tuple(ONE_BY_ONE))
         check_int(self.num_chains, "num_chains")
         if self.n_jobs is not None:

@@ -1,0 +1,133 @@
+"""What a cluster is, and what an item weighs: the settings `view` and `power` of TVClust."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesclust as bc
+from bayesclust.estimators._views import POWERS, _within_one_error
+
+SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "progress": False, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def crossed():
+    """Two classes of two tight groups each, at the corners of a square: no class is an ellipse."""
+    rng = np.random.default_rng(0)
+    corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
+    X = np.repeat(corners, 20, axis=0) + rng.normal(size=(80, 2))
+    return X, y, bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=1)
+
+
+@pytest.fixture(scope="module")
+def mixture(crossed):
+    X, _, links = crossed
+    return bc.TVClust(view="mixture", **SHORT).fit(X, constraints=links)
+
+
+def test_answers_group_what_the_data_keep_apart(crossed, mixture):
+    X, y, links = crossed
+    assert bc.metrics.pairwise_f(mixture.labels_, y) == 1.0
+    draws = mixture.posterior_["posterior"]
+    assert abs(float(draws["p"].mean()) - 0.9) < 0.1
+    assert draws["n_components"].values.mean() > 3.5 > draws["n_clusters"].values.mean()
+    plain = bc.TVClust(**SHORT).fit(X, constraints=links)
+    assert plain.n_clusters_ == 4
+    assert float(plain.posterior_["posterior"]["p"].mean()) < 0.7, "answers within a class are dismissed as noise"
+
+
+def test_components_lie_within_clusters(mixture):
+    draws = mixture.posterior_["posterior"]
+    for z, component in zip(draws["z"].values[0], draws["component"].values[0], strict=True):
+        assert len(np.unique(np.stack([z, component]), axis=1).T) == component.max() + 1
+
+
+def test_prediction_is_of_clusters(crossed, mixture):
+    X, y, _ = crossed
+    new = np.array([[0.5, -0.5], [8.0, 7.0], [0.0, 9.0], [7.5, 0.0]])
+    np.testing.assert_array_equal(mixture.predict(new), mixture.labels_[[0, 20, 40, 60]])
+    similarity = mixture.predict_similarity(new[:1])
+    assert similarity.shape == (1, 80)
+    assert similarity[0, y == 0].min() > 0.95 > 0.05 > similarity[0, y == 1].max()
+    proba = mixture.predict_proba(new)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+
+
+def test_density_of_new_items_is_a_mean_over_components(mixture):
+    """Far from all data nothing but the base measure speaks, whichever cluster opens a component."""
+    grid = np.stack(np.meshgrid(np.linspace(-30, 38, 200), np.linspace(-30, 38, 200)), axis=-1).reshape(-1, 2)
+    cell = (68 / 199) ** 2
+    total = np.exp(mixture.score_samples(grid, max_draws=10)).sum() * cell
+    assert 0.9 < total < 1.02
+
+
+def test_draws_survive_a_file_and_a_stop(crossed, mixture, tmp_path):
+    X, _, links = crossed
+    mixture.posterior_.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    read = xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf")
+    assert bc.diagnose(read).table.shape[0] > 3
+    first = bc.TVClust(view="mixture", **(SHORT | {"num_samples": 40}))
+    first.fit(X, constraints=links, checkpoint=tmp_path / "run.zarr")
+    again = bc.TVClust(view="mixture", **SHORT).fit(X, constraints=links, checkpoint=tmp_path / "run.zarr")
+    for name in ("z", "component", "within_concentration", "p"):
+        np.testing.assert_array_equal(again.posterior_["posterior"][name], mixture.posterior_["posterior"][name])
+
+
+def test_other_partitions_cannot_be_judged(crossed, mixture):
+    with pytest.raises(ValueError, match="view='plain'"):
+        mixture.log_joint(crossed[1])
+
+
+def test_power_makes_the_data_weigh_less(crossed):
+    X, _, links = crossed
+    weak = bc.TVClust(power=0.05, **SHORT).fit(X, constraints=links)
+    strong = bc.TVClust(power=1.0, **SHORT).fit(X, constraints=links)
+    right = [bc.constraint_credibility(est)["credibility"].mean() for est in (weak, strong)]
+    assert right[0] > right[1] + 0.1
+    np.testing.assert_array_equal(strong.labels_, bc.TVClust(**SHORT).fit(X, constraints=links).labels_)
+
+
+def test_auto_takes_what_predicts_the_answers(crossed):
+    X, y, links = crossed
+    est = bc.TVClust(view="auto", **SHORT).fit(X, constraints=links)
+    assert est.view_ == "mixture"
+    assert bc.metrics.pairwise_f(est.labels_, y) == 1.0
+    table = est.view_scores_
+    assert len(table) == 2 * len(POWERS)
+    assert table["chosen"].sum() == 1
+    assert table["behind"].min() == 0
+    same = bc.TVClust(view="auto", **SHORT).fit(X, constraints=links)
+    np.testing.assert_array_equal(same.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"])
+
+
+def test_auto_without_answers_is_the_plain_model(crossed):
+    est = bc.TVClust(view="auto", **SHORT).fit(crossed[0])
+    assert (est.view_, est.power_) == ("plain", 1.0)
+
+
+def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
+    tried = [("plain", 1.0), ("mixture", 1.0), ("plain", 0.5)]
+    spread = np.random.default_rng(0).normal(size=(1, 400))
+    close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
+    assert _within_one_error(tried, close, [1, 2, 3])[:2] == ("mixture", 1.0)
+    far = np.concatenate([spread - 0.5, spread - 0.4, spread])
+    assert _within_one_error(tried, far, [1, 2, 3])[:2] == ("plain", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"view": "ellipses"}, "view"),
+        ({"view": "mixture", "sampler": "gibbs"}, "sampler='collapsed'"),
+        ({"view": "mixture", "gamma": 2.0}, "gamma"),
+        ({"power": 0.0}, r"power=0.0 is not a number in \(0, 1\]"),
+        ({"power": 1.5}, "power"),
+        ({"power": True}, "power"),
+        ({"view": "mixture", "within_concentration": -1.0}, "within_concentration"),
+        ({"power": 0.5, "family": "poisson"}, "Gaussian families"),
+    ],
+)
+def test_bad_settings(settings, sentence):
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match=sentence):
+        bc.TVClust(**(SHORT | settings)).fit(X)
