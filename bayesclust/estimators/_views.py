@@ -74,8 +74,8 @@ def choose(
 ) -> tuple[str, float, pd.DataFrame]:
     """Compare views by short runs.
 
-    The score of a view is how probable it makes each answer, given the data and all the other answers. Labels have no part in
-    it, and neither has the density of the data, which tells nothing about answers and cannot be compared between powers.
+    The score of a view is how probable it makes each answer, given the data and all the other answers. Labels have no part
+    in it, and neither has the density of the data, which tells nothing about answers and cannot be compared between powers.
     Among the views whose mean score lies within one standard error (of paired differences) of the best, the one closest to
     the plain model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, and one component to a cluster.
 

@@ -11,6 +11,7 @@ from bayesclust.models.dcrc import dcrc, dcrc_log_joint
 from bayesclust.models.dcrc_objective import PaperObjective
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.models.joint import log_joint
+from bayesclust.models.mixture import mixture_log_joint, tvclust_mixture
 from bayesclust.models.tvclust import tvclust
 
 # JAX reads the variable when it is loaded; a JAX that is loaded already has to be told.
@@ -18,4 +19,14 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")
 if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_enable_x64", True)
 
-__all__ = ["PaperObjective", "WeightPrior", "answer_sites", "dcrc", "dcrc_log_joint", "log_joint", "tvclust"]
+__all__ = [
+    "PaperObjective",
+    "WeightPrior",
+    "answer_sites",
+    "dcrc",
+    "dcrc_log_joint",
+    "log_joint",
+    "mixture_log_joint",
+    "tvclust",
+    "tvclust_mixture",
+]

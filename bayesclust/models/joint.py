@@ -62,7 +62,7 @@ def log_joint(
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
     prior = Concentration(fixed=alpha) if concentration is None else concentration
     value = prior.log_prob(np.array([len(items) for items in clusters]), alpha)
-    value += _log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
+    value += log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
     value += prior.log_prior(alpha)
     for view, params in zip(views, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
@@ -114,11 +114,11 @@ def log_marginal_joint(
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
     prior = Concentration() if concentration is None else concentration
     value = prior.log_marginal(np.array([len(items) for items in clusters]))
-    value += _log_data(clusters, family, family.initial_hyper() if hyper is None else hyper)
+    value += log_data(clusters, family, family.initial_hyper() if hyper is None else hyper)
     value += sum(view.noise.log_marginal(view.counts(labels)) for view in views)
     return float(value)
 
 
-def _log_data(clusters: Sequence[IntArray], family: BoundFamily, hyper: FloatArray) -> float:
+def log_data(clusters: Sequence[IntArray], family: BoundFamily, hyper: FloatArray) -> float:
     """log p(x | partition, hyper-parameters), in the user's units."""
     return float(sum(family.log_marginal(family.X[items], hyper) for items in clusters) + family.log_constant)

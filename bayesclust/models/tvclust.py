@@ -89,8 +89,8 @@ def tvclust(
     answered = check_views(views, len(items))
     bound = family.bind(items)
     T = check_int(truncation, "truncation", least=2)
-    hyper = [_hyper_site(prior) for prior in bound.hyper_priors]
-    alpha = _concentration_site(Concentration.parse(concentration))
+    hyper = [hyper_site(prior) for prior in bound.hyper_priors]
+    alpha = concentration_site(Concentration.parse(concentration))
     stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
     # pi_k = v_k prod_{j<k} (1 - v_j)
     left = jnp.concatenate([jnp.ones(1), jnp.cumprod(1 - stick)])
@@ -104,7 +104,8 @@ def tvclust(
     answer_sites(answered, z, observe=observe)
 
 
-def _hyper_site(prior: HyperPrior) -> Any:
+def hyper_site(prior: HyperPrior) -> Any:
+    """Site of a hyper-parameter of the base measure, or its fixed value."""
     _, numpyro, dist = numpyro_modules()
     if prior.log_sd == 0:
         return prior.median
@@ -117,8 +118,9 @@ def _hyper_site(prior: HyperPrior) -> Any:
     return numpyro.sample(prior.name, dist.TransformedDistribution(logarithm, exp))
 
 
-def _concentration_site(prior: Concentration) -> Any:
+def concentration_site(prior: Concentration, name: str = "concentration") -> Any:
+    """Site of a concentration, or its fixed value."""
     _, numpyro, dist = numpyro_modules()
     if prior.fixed is not None:
         return prior.fixed
-    return numpyro.sample("concentration", dist.Gamma(prior.shape, prior.rate))
+    return numpyro.sample(name, dist.Gamma(prior.shape, prior.rate))

@@ -43,7 +43,7 @@ def test_components_lie_within_clusters(mixture):
 
 
 def test_prediction_is_of_clusters(crossed, mixture):
-    X, y, _ = crossed
+    y = crossed[1]
     new = np.array([[0.5, -0.5], [8.0, 7.0], [0.0, 9.0], [7.5, 0.0]])
     np.testing.assert_array_equal(mixture.predict(new), mixture.labels_[[0, 20, 40, 60]])
     similarity = mixture.predict_similarity(new[:1])

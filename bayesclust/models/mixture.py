@@ -1,0 +1,163 @@
+"""TVClust with clusters that are mixtures, as a NumPyro program and as a density with the parameters integrated out.
+
+A cluster g is a Dirichlet-process mixture of components of the family (Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017,
+with processes in the place of finite mixtures), and answers are about clusters:
+
+    alpha, beta ~ Gamma,    z_i ~ sticks(alpha),    c_i | z_i = g ~ sticks_g(beta),
+    theta_gc ~ G0,          x_i ~ p(. | theta_{z_i c_i})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.constraints.base import View
+from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.answers import answer_sites, refuse_enumerated
+from bayesclust.models.families import Family, get_family
+from bayesclust.models.families.base import BoundFamily
+from bayesclust.models.joint import log_data
+from bayesclust.models.nested import WITHIN, nested_log_prob
+from bayesclust.models.priors import Concentration
+from bayesclust.models.tvclust import concentration_site, hyper_site
+from bayesclust.typing import ArrayLike, FloatArray
+
+
+def tvclust_mixture(
+    X: ArrayLike,
+    views: View | Sequence[View] | None = None,
+    family: str | Family = "gaussian",
+    concentration: float | tuple[float, float] | Concentration = (1.0, 1.0),
+    within_concentration: float | tuple[float, float] | Concentration = (1.0, 10.0),
+    truncation: int = 10,
+    within_truncation: int = 10,
+    observe: bool = True,
+) -> None:
+    """Generate data and answers from clusters that are mixtures; a NumPyro program as `tvclust`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The items. The base measure takes its units from them even where they are not observed.
+    views : View, sequence of View or None
+        Answers about the items; each view is a site "<name>_answer".
+    family : str or Family, default "gaussian"
+        Likelihood of a component.
+    concentration, within_concentration : float, (shape, rate) or Concentration
+        alpha of the clusters and beta of the components within each of them, or their Gamma priors. The defaults are
+        those of `bayesclust.TVClust`.
+    truncation, within_truncation : int, default 10
+        Number of sticks of the clusters, and of the components of each; the last takes what is left.
+    observe : bool, default True
+        Condition on X and the answers; False leaves them to be simulated.
+
+    Raises
+    ------
+    ValueError
+        If labels arrive enumerated, as in `tvclust`, or for bad input.
+
+    Notes
+    -----
+    Sites beyond those of `tvclust`: "within_concentration", "within_stick" in the plate "cluster", and "component" (which of
+    its cluster's components an item has) in the plate "item". The plate "component" holds the components of the first
+    cluster, then those of the second, and so on.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> import numpyro.infer
+    >>> from bayesclust.models import tvclust_mixture
+    >>> prior = numpyro.infer.Predictive(tvclust_mixture, num_samples=3)
+    >>> draws = prior(jax.random.key(0), np.arange(10.0).reshape(5, 2), family="gaussian_spherical", observe=False)
+    >>> draws["component"].shape, draws["x"].shape
+    ((3, 5), (3, 5, 2))
+    """
+    jnp, numpyro, dist = numpyro_modules()
+    family = get_family(family)
+    items = check_items(X, missing=family.takes_missing)
+    answered = check_views(views, len(items))
+    bound = family.bind(items)
+    T, S = check_int(truncation, "truncation", least=2), check_int(within_truncation, "within_truncation", least=2)
+    hyper = [hyper_site(prior) for prior in bound.hyper_priors]
+    alpha = concentration_site(Concentration.parse(concentration))
+    beta = concentration_site(Concentration.parse(within_concentration, "within_concentration"), "within_concentration")
+
+    def weights(stick: Any) -> Any:
+        ones = jnp.ones((*stick.shape[:-1], 1))
+        return jnp.concatenate([stick, ones], -1) * jnp.concatenate([ones, jnp.cumprod(1 - stick, -1)], -1)
+
+    stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
+    weight = numpyro.deterministic("weight", weights(stick))
+    with numpyro.plate("cluster", T):
+        below = numpyro.sample("within_stick", dist.Beta(jnp.ones(S - 1), beta * jnp.ones(S - 1)).to_event(1))
+    with numpyro.plate("component", T * S):
+        likelihood = bound.component_sites(hyper)
+    with numpyro.plate("item", len(items)):
+        z = numpyro.sample("z", dist.Categorical(probs=weight))
+        refuse_enumerated(z, len(items))
+        component = numpyro.sample("component", dist.Categorical(probs=weights(below)[z]))
+        numpyro.sample("x", likelihood(z * S + component), obs=bound.columns(items) if observe else None)
+    answer_sites(answered, z, observe=observe)
+
+
+def mixture_log_joint(
+    z: ArrayLike,
+    components: ArrayLike,
+    family: BoundFamily,
+    *,
+    views: Sequence[View] = (),
+    concentration: Concentration | None = None,
+    within: Concentration = WITHIN,
+    alpha: float = 1.0,
+    beta: float = 0.1,
+    hyper: FloatArray | None = None,
+    noise: Sequence[Mapping[str, Any]] = (),
+) -> float:
+    """Return log p(z, components, x, s, alpha, beta, hyper-parameters, noise), component parameters integrated out.
+
+    Parameters
+    ----------
+    z, components : array of shape (n,)
+        Labels of clusters and of components; items of one component are in one cluster.
+    family : BoundFamily
+    views : sequence of View
+    concentration : Concentration or None
+        Prior of alpha; None leaves its density out.
+    within : Concentration
+        Prior of beta.
+    alpha, beta : float
+    hyper : array, optional
+        Hyper-parameters of the base measure; the prior medians if left out.
+    noise : sequence of mappings
+        Noise parameters of each view.
+
+    Returns
+    -------
+    float
+        In the user's units; -inf where a component lies in two clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.models.families import SphericalGaussian
+    >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
+    >>> two, one = mixture_log_joint([0, 0, 0, 0], [0, 0, 1, 1], family), mixture_log_joint([0] * 4, [0] * 4, family)
+    >>> bool(two > one)
+    True
+    """
+    labels, lower = np.asarray(z), np.asarray(components)
+    hyper = family.initial_hyper() if hyper is None else hyper
+    value = nested_log_prob(lower, labels, alpha, beta) + within.log_prior(beta)
+    value += 0.0 if concentration is None else concentration.log_prior(alpha)
+    value += log_data([np.flatnonzero(lower == k) for k in np.unique(lower)], family, hyper)
+    value += family.log_hyper_prior(hyper)
+    for view, params in zip(views, noise, strict=True):
+        value += view.log_prob(labels, params) + view.noise.log_prior(params)
+    return float(value)
+
+
+__all__ = ["mixture_log_joint", "tvclust_mixture"]
