@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.inference.collapsed import TVClustProblem
@@ -23,12 +24,17 @@ def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
     return z
 
 
+def _has_plain_clusters(estimator: Any) -> bool:
+    return not isinstance(getattr(estimator, "_problem", None), TwoLevelProblem)
+
+
 class JudgesPartitions:
     """What `TVClust` says of partitions that it did not find itself."""
 
     posterior_: Any
     _problem: TVClustProblem
 
+    @available_if(_has_plain_clusters)
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, answers | base measure) of any partition of the items.
 
@@ -36,6 +42,7 @@ class JudgesPartitions:
         hyper-parameters of the base measure, which are one for all clusters, stay at their posterior geometric means. So
         differences between partitions are differences of log posterior probability under that base measure, whoever
         found them; a draw's own `log_joint` in `sample_stats` is another thing, the density of everything drawn with it.
+        Fits with ``view="mixture"`` have no such method: it would be a sum over all ways to make clusters of components.
 
         Parameters
         ----------
@@ -52,7 +59,7 @@ class JudgesPartitions:
         sklearn.exceptions.NotFittedError
             If `fit` was not called.
         ValueError, TypeError
-            If it is not one whole number per item, or if the fit's clusters are mixtures (``view="mixture"``).
+            If it is not one whole number per item.
 
         Examples
         --------
@@ -65,11 +72,6 @@ class JudgesPartitions:
         """
         check_is_fitted(self)
         problem = self._problem
-        if isinstance(problem, TwoLevelProblem):
-            raise ValueError(
-                "log_joint of a partition needs a sum over all ways to make its clusters of components: with view='mixture' "
-                "there is none; judge partitions under a fit with view='plain'."
-            )
         z = check_partition(labels, problem.n_items)
         return log_marginal_joint(
             z, problem.family, views=problem.views, concentration=problem.concentration, hyper=self._usual_hyper()

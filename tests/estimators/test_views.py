@@ -73,9 +73,13 @@ def test_draws_survive_a_file_and_a_stop(crossed, mixture, tmp_path):
         np.testing.assert_array_equal(again.posterior_["posterior"][name], mixture.posterior_["posterior"][name])
 
 
-def test_other_partitions_cannot_be_judged(crossed, mixture):
-    with pytest.raises(ValueError, match="view='plain'"):
-        mixture.log_joint(crossed[1])
+def test_other_partitions_are_judged_by_the_plain_model(crossed, mixture):
+    X, y, links = crossed
+    assert not hasattr(mixture, "log_joint")
+    fits = {"mixture": mixture, "plain": bc.TVClust(**SHORT).fit(X, constraints=links), "truth": y}
+    table = bc.compare(fits)
+    assert table.attrs["log_joint_of"] == "plain"
+    assert table.loc["truth", "inside"]
 
 
 def test_power_makes_the_data_weigh_less(crossed):
