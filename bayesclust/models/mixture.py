@@ -63,7 +63,7 @@ def tvclust_mixture(
     Notes
     -----
     Sites beyond those of `tvclust`: "within_concentration", "within_stick" in the plate "cluster", and "component" (which of
-    its cluster's components an item has) in the plate "item". The plate "component" holds the components of the first
+    its cluster's components an item has) in the plate "item". The plate "components" holds the components of the first
     cluster, then those of the second, and so on.
 
     Examples
@@ -94,7 +94,7 @@ def tvclust_mixture(
     weight = numpyro.deterministic("weight", weights(stick))
     with numpyro.plate("cluster", T):
         below = numpyro.sample("within_stick", dist.Beta(jnp.ones(S - 1), beta * jnp.ones(S - 1)).to_event(1))
-    with numpyro.plate("component", T * S):
+    with numpyro.plate("components", T * S):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(probs=weight))
