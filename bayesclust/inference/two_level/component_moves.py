@@ -126,6 +126,3 @@ def move_components(
         number += 1
         begin = end
     return changed, number
-
-
-__all__ = ["move_components"]

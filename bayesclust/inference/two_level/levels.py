@@ -57,6 +57,3 @@ def new_levels(
 def log_cluster_weight(size: int, beta: float) -> float:
     """log w(n) above."""
     return math.lgamma(size) + math.lgamma(beta) - math.lgamma(beta + size)
-
-
-__all__ = ["Levels", "log_cluster_weight", "new_levels"]

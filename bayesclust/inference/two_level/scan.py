@@ -109,6 +109,3 @@ def scan_two_level(
         k = _put_in(state, components, levels, i, component[choice], cluster[choice])
         moved[0] += k != old
     return len(order)
-
-
-__all__ = ["scan_two_level"]

@@ -207,6 +207,3 @@ def split_merge_clusters(
     for i in items:
         levels.owner[components.z[i]] = labels[i]
     return True
-
-
-__all__ = ["split_merge_clusters", "split_merge_components"]
