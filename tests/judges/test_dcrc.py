@@ -98,7 +98,9 @@ def judge_partitions(problem, weights, log_mass, number, seed):
     return result
 
 
-@pytest.mark.parametrize("prior", [PRIOR, UNEVEN, LEARNED], ids=["even", "uneven", "learned precision"])
+@pytest.mark.parametrize(
+    "prior", [PRIOR, pytest.param(UNEVEN, marks=pytest.mark.slow), LEARNED], ids=["even", "uneven", "learned precision"]
+)
 def test_weights_drawn_too(prior):
     problem = case(seed=3, prior=prior, K=2, d=1)
     result = judge_partitions(problem, *grid(prior), 3000, 4)
@@ -106,6 +108,7 @@ def test_weights_drawn_too(prior):
     assert result.number > 2
 
 
+@pytest.mark.slow
 def test_forgotten_entropies_are_noticed():
     problem = case(seed=3, prior=PRIOR, K=2, d=1)
     plain = WeightPrior(PRIOR.precision, PRIOR.bias_scale)
