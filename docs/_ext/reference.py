@@ -17,6 +17,7 @@ TITLES = {
     "families": "Families",
     "posterior": "Posteriors",
     "comparison": "Comparing fits",
+    "report": "Reports",
     "losses": "Losses between partitions",
     "plots": "Plots",
     "inference": "Settings and parts of samplers",

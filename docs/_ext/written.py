@@ -23,8 +23,14 @@ def write_pages(app, config) -> None:
     shutil.copytree(source.parent / "notebooks", source / "tutorial", ignore=shutil.ignore_patterns("__pycache__", ".*"))
 
 
+def look_again(app) -> None:
+    """Let pages be found that the environment of an earlier build does not know, before autosummary reads the lists."""
+    app.env.find_files(app.config, app.builder)
+
+
 def setup(app):
     """Write before Sphinx looks which files there are."""
     reference.make_rooms_importable()
     app.connect("config-inited", write_pages)
+    app.connect("builder-inited", look_again, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
