@@ -72,6 +72,12 @@ def test_the_page_of_equations_is_true(paper, entry):
         assert re.search(rf"^def {function}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), test
 
 
+def test_no_paper_and_no_entry_stands_twice_on_the_page_of_equations():
+    papers = [section["title"] for section in SECTIONS]
+    entries = [(paper, entry["equation"], entry["title"]) for paper, entry in ENTRIES]
+    assert (len(set(papers)), len(set(entries))) == (len(papers), len(entries))
+
+
 def test_a_page_is_written_for_every_public_name(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     reference = extension("reference")
@@ -89,6 +95,7 @@ def test_a_page_is_written_for_every_public_name(monkeypatch):
 CLAIMS = {
     "several_annotators": lambda names: names["est"].n_clusters_ == 2,
     "large_data": lambda names: names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1,
+    "not_gaussian": lambda names: names["est"].n_clusters_ == 2,
     "missing_and_mixed": lambda names: names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.8,
     "choosing_a_family": lambda names: names["better"] == "gaussian",
     "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
