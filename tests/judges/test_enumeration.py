@@ -142,11 +142,10 @@ def test_new_cluster_with_parameters_from_the_prior_is_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [10, 11])
 @pytest.mark.parametrize("moves", MOVES)
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_and_move_at_length(name, moves, seed):
-    judge(problem(name, n=7, seed=seed), MOVES[moves], 30_000, seed)
+def test_every_family_and_move_at_length(name, moves):
+    judge(problem(name, n=7, seed=10), MOVES[moves], 30_000, 10)
 
 
 @pytest.mark.slow
