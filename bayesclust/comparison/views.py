@@ -79,11 +79,8 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any, *, loss: str 
     >>> across = bc.PairwiseConstraints.sample(other, size=40, flip=0.05, seed=0, name="across")
     >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
     >>> est = est.fit(X, constraints=[along, across])
-    >>> bc.leave_view_out(est, X, [along, across])["finding"]
-    along     agrees with the rest
-    across     tells another story
-    data                       NaN
-    Name: finding, dtype: object
+    >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
+    {'along': 'agrees with the rest', 'across': 'tells another story'}
     """
     import pandas as pd
 

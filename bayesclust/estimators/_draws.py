@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from bayesclust.constraints.dataset import noise_dims
+from bayesclust.estimators._samplers import VARIATIONAL
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.runner import Draws
 from bayesclust.posterior.tree import to_datatree
@@ -43,6 +44,8 @@ def draws_tree(draws: Draws, problem: TVClustProblem, items: FloatArray, setting
         "interrupted": int(draws.interrupted),
         "settings": {name: value for name, value in settings.items() if name not in UNRECORDED},
     }
+    if settings.get("sampler") == VARIATIONAL:
+        attrs["approximation"] = "mean field"
     dims = draw_dims(problem)
     return to_datatree(draws.posterior, draws.sample_stats, X=items, views=problem.views, dims=dims, attrs=attrs)
 

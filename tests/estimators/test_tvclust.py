@@ -74,7 +74,7 @@ def test_posterior_survives_a_file(fitted, tmp_path):
         for name in back.children:
             xr.testing.assert_equal(back[name].to_dataset(), fitted.posterior_[name].to_dataset())
         table = bc.constraint_credibility(back.load())
-    assert table.equals(bc.constraint_credibility(fitted))
+    assert table.equals(bc.constraint_credibility(fitted.posterior_))
 
 
 def test_items_that_are_shifted_and_rescaled_get_the_same_draws(data):
