@@ -165,6 +165,7 @@ def test_notebooks_run_in_a_kernel_of_their_own(path, monkeypatch):
     from nbclient import NotebookClient
 
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # which the tests set; a kernel shows its figures inline
     notebook = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
     nbformat.validate(notebook)
     with warnings.catch_warnings():
