@@ -1,7 +1,7 @@
 # Each target makes .venv and installs into it first, when that is needed.
 PYTHON_IN_VENV = .venv/bin/python
 # xdist workers; each holds its own compiled kernels, so more than a few cost more than they bring
-WORKERS = -n auto --maxprocesses 4
+WORKERS = -n auto --maxprocesses 4 --dist worksteal
 
 .PHONY: help env demo test test-slow lint format bench docs notebooks
 

@@ -284,6 +284,14 @@ def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None)
     return number
 
 
+def check_n_clusters(value: Any, n_items: int) -> int:
+    """Return `value` as a number of clusters that so many items can make."""
+    k = check_int(value, "n_clusters")
+    if k > n_items:
+        raise ValueError(f"n_clusters={k} is more than the {n_items} items of X: ask for fewer clusters.")
+    return k
+
+
 def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
     if not isinstance(value, str) or value not in choices:

@@ -11,6 +11,8 @@ import numpy as np
 
 __all__ = ["add", "run"]
 
+from bayesclust.cli._describe import describe
+
 ABOUT = """Ask about items of a data set, and let the partition follow the answers, moving as little as they demand.
 
 DATA is a file of numbers, one item a line, with a header or without (.csv), an array (.npy), or the name of a data set of
@@ -30,13 +32,8 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = commands.add_parser(
-        "ask",
-        help="answer questions about pairs or triplets, and see the partition follow",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    text = "answer questions about pairs or triplets, and see the partition follow"
+    parser = describe(commands, "ask", text, ABOUT, EPILOG)
     parser.add_argument("data", metavar="DATA", help="file of numbers, or name of a data set")
     parser.add_argument("--session", type=Path, required=True, metavar="FILE", help="where the session is kept (.npz)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="file to write the labels to, one a line")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust.cli._describe import describe
 from bayesclust.cli._files import check_target, read_posterior, replaced
 from bayesclust.cli._sheet import Sheet, hint, read_sheet
 
@@ -43,13 +44,7 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = commands.add_parser(
-        "compare",
-        help="several fits, and labels of any origin, side by side",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = describe(commands, "compare", "several fits, and labels of any origin, side by side", ABOUT, EPILOG)
     parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="table of true labels")
     parser.add_argument("--reference", metavar="NAME", help="whose posterior judges: a name as printed (default: the first)")

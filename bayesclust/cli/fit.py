@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesclust.cli import _models
 from bayesclust.cli._codes import INTERRUPTED
+from bayesclust.cli._describe import describe
 from bayesclust.cli._files import check_target, replaced
 from bayesclust.cli._inputs import Answers, Items, read_answers, read_items
 
@@ -55,13 +56,8 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = commands.add_parser(
-        "fit",
-        help="cluster a table with answers about pairs and triplets; write the posterior",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    text = "cluster a table with answers about pairs and triplets; write the posterior"
+    parser = describe(commands, "fit", text, ABOUT, EPILOG)
     parser.add_argument("data", type=Path, help="table of items")
     parser.add_argument("--pairs", type=Path, nargs="+", default=[], metavar="FILE", help="answers about pairs")
     parser.add_argument("--triplets", type=Path, nargs="+", default=[], metavar="FILE", help="answers about triplets")

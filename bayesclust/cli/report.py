@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bayesclust.cli._describe import describe
 from bayesclust.cli._files import check_target, read_posterior, replaced
 
 __all__ = ["add", "run"]
@@ -27,13 +28,7 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = commands.add_parser(
-        "report",
-        help="what a posterior says, as one page for a browser",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = describe(commands, "report", "what a posterior says, as one page for a browser", ABOUT, EPILOG)
     parser.add_argument("posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="HTML file to write")
     parser.add_argument("--title", metavar="TEXT", help="heading (default: the name of the data)")

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bayesclust.cli._describe import describe
+
 __all__ = ["PAPERS", "add", "run"]
 
 
@@ -134,13 +136,7 @@ def add(commands: Any) -> None:
         metavar="PAPER", title="papers", dest="paper", required=True
     )
     for name, paper in PAPERS.items():
-        parser = papers.add_parser(
-            name,
-            help=paper.help,
-            description=paper.about,
-            epilog=paper.epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        parser = describe(papers, name, paper.help, paper.about, paper.epilog)
         folder = Path(f"{name}_output")
         parser.add_argument(
             "--output", type=Path, default=folder, metavar="DIR", help="folder to write to (default: %(default)s)"

@@ -7,6 +7,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from bayesclust.cli._describe import describe
 from bayesclust.cli._files import check_target, read_posterior, replaced
 
 __all__ = ["add", "run"]
@@ -31,13 +32,7 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = commands.add_parser(
-        "summary",
-        help="what a posterior says, in the terminal",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = describe(commands, "summary", "what a posterior says, in the terminal", ABOUT, EPILOG)
     parser.add_argument("posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z")
     parser.add_argument("--suspects", type=int, default=10, metavar="N", help="doubted answers to list (%(default)s)")
     parser.add_argument("--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)")

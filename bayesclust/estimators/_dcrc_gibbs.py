@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bayesclust.checks import check_choice, check_int
 from bayesclust.constraints.base import View
-from bayesclust.constraints.dataset import noise_dims
+from bayesclust.estimators._draws import draws_tree
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
@@ -23,7 +22,7 @@ from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.answers import INTERVAL, confusions
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import stored_views, to_datatree
+from bayesclust.posterior.tree import stored_views
 from bayesclust.typing import FloatArray, IntArray
 
 GIBBS, MODE, SAMPLE = "gibbs", "mode", "sample"
@@ -39,7 +38,6 @@ BIAS_SCALE = 10.0
 MATCHING_ROUNDS = 20
 MOST_CLASSIFIERS = 200
 """Draws of the weights over which predictions are averaged."""
-UNRECORDED = ("random_state", "progress", "n_jobs")
 
 
 class SampledLabels:
@@ -119,17 +117,7 @@ class SampledLabels:
     def _chains_tree(self: Any, draws: Draws, W: FloatArray | None, items: FloatArray, views: Sequence[View]) -> Any:
         import xarray as xr
 
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in UNRECORDED}
-        attrs = {
-            "created_by": "bayesclust",
-            "version": version("bayesclust"),
-            "seed": self.random_state,
-            "interrupted": int(draws.interrupted),
-            "settings": settings,
-        }
-        tree = to_datatree(
-            draws.posterior, draws.sample_stats, X=items, views=views, dims=noise_dims(views), attrs=attrs
-        )
+        tree = draws_tree(draws, views, items, self.get_params(deep=False))
         if W is not None:
             shape = draws.posterior["z"].shape[:2]
             names = ("chain", "draw", "cluster", "coefficient")

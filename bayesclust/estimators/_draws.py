@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from bayesclust.constraints.base import View
 from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators._samplers import VARIATIONAL
-from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.runner import Draws
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import FloatArray
@@ -16,18 +16,18 @@ from bayesclust.typing import FloatArray
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-def draw_dims(problem: TVClustProblem) -> dict[str, tuple[str, ...]]:
+def draw_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, beyond chain and draw."""
-    return {"component": ("item",), **noise_dims(problem.views)}
+    return {"component": ("item",), **noise_dims(views)}
 
 
-def draws_tree(draws: Draws, problem: TVClustProblem, items: FloatArray, settings: Mapping[str, Any]) -> Any:
+def draws_tree(draws: Draws, views: Sequence[View], items: FloatArray, settings: Mapping[str, Any]) -> Any:
     """Put draws, data, answers and settings together.
 
     Parameters
     ----------
     draws : Draws
-    problem : TVClustProblem
+    views : sequence of View
     items : ndarray of shape (n, d)
         As the user gave them.
     settings : mapping
@@ -46,8 +46,7 @@ def draws_tree(draws: Draws, problem: TVClustProblem, items: FloatArray, setting
     }
     if settings.get("sampler") == VARIATIONAL:
         attrs["approximation"] = "mean field"
-    dims = draw_dims(problem)
-    return to_datatree(draws.posterior, draws.sample_stats, X=items, views=problem.views, dims=dims, attrs=attrs)
+    return to_datatree(draws.posterior, draws.sample_stats, X=items, views=views, dims=draw_dims(views), attrs=attrs)
 
 
 __all__ = ["draw_dims", "draws_tree"]

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_int, check_items, check_random_state
+from bayesclust.checks import check_choice, check_int, check_items, check_n_clusters, check_random_state
 from bayesclust.constraints.base import View
 from bayesclust.estimators._costs import check_cost, costs_of_answers
 from bayesclust.estimators._credible import confidence_by_source
@@ -27,6 +27,7 @@ from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import group, stored_views
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
+METRICS = ("diagonal", "full")
 INITS = ("neighbourhoods", "paper", "k-means++")
 
 
@@ -74,11 +75,16 @@ class LinkedMeans(ConstrainedClusterer):
             self.closure_ = False
             return points, links
 
+    def _check_metrics(self: Any) -> tuple[str, bool]:
+        """Kind of metric, and whether each cluster has its own."""
+        check_choice(self.metric, "metric", METRICS)
+        if not isinstance(self.per_cluster, (bool, np.bool_)):
+            raise TypeError(f"per_cluster must be True or False; got {self.per_cluster!r}.")
+        return self.metric, bool(self.per_cluster)
+
     def _check_start(self, n_items: int) -> tuple[int, str, IntArray | None, Generator]:
         """Number of clusters, kind of start, labels to start from, and the generator."""
-        k = check_int(self.n_clusters, "n_clusters")
-        if k > n_items:
-            raise ValueError(f"n_clusters={k} is more than the {n_items} items of X: ask for fewer clusters.")
+        k = check_n_clusters(self.n_clusters, n_items)
         if isinstance(self.init, str):
             if self.init not in INITS:
                 options = " or ".join(f'"{name}"' for name in INITS)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_choice, check_int, check_positive, check_random_state
+from bayesclust.checks import check_choice, check_int, check_n_clusters, check_positive, check_random_state
 from bayesclust.constraints.base import View
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators.base import ConstrainedClusterer
@@ -79,10 +79,7 @@ class MeansClusterer(ConstrainedClusterer):
             return check_positive(self.penalty, "penalty")
         if self.n_clusters is None:
             return None
-        k = check_int(self.n_clusters, "n_clusters")
-        if k > len(points):
-            raise ValueError(f"n_clusters={k} is more than the {len(points)} items of X: ask for fewer clusters.")
-        return float(penalties(points, divergence, k)[-1])
+        return float(penalties(points, divergence, check_n_clusters(self.n_clusters, len(points)))[-1])
 
     def _solve(self, task: Task, graph: Graph, penalty: float, schedule: Schedule, rng: Generator) -> Solution:
         points, divergence, _, start = task

@@ -104,7 +104,7 @@ def choose(
         problem = pieces.problem(view, weight)
         starts = chain_starts("collapsed", problem, None, settings["moves"], rng.spawn(PILOT_CHAINS))
         draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=settings["n_jobs"])
-        tree = draws_tree(replace(draws, sample_stats={}), problem, items, settings)
+        tree = draws_tree(replace(draws, sample_stats={}), pieces.answers, items, settings)
         clusters.append(float(group(tree, "posterior")["n_clusters"].mean()))
         scores.append(constraint_credibility(tree)["log_score"].to_numpy() if len(tried) > 1 else np.zeros(1))
     return _within_one_error(tried, np.array(scores), clusters)

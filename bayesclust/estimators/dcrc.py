@@ -9,7 +9,7 @@ from typing import Any, Self
 from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust.checks import check_choice, check_int, check_random_state
+from bayesclust.checks import check_choice, check_int, check_n_clusters, check_random_state
 from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators import _dcrc_settings as settings
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
@@ -245,8 +245,7 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         settings.with_noise([], self.noise)
         random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
         items, views = self._enter(X, constraints)
-        if number > len(items):
-            raise ValueError(f"n_clusters={number} is more than the {len(items)} items of X: ask for fewer clusters.")
+        check_n_clusters(number, len(items))
         views, store = settings.with_noise(views, self.noise), None
         if checkpoint is not None and random_state is not None:
             words = fingerprint(params, items, views, random_state)

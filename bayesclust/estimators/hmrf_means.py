@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_int, check_random_state
+from bayesclust.checks import check_int, check_n_clusters, check_random_state
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.inference.hmrf import FieldProblem, HMRFChain
 from bayesclust.inference.runner import Schedule, run_chains
@@ -127,8 +127,7 @@ class HMRFMeans(ConstrainedClusterer):
         schedule = Schedule(check_int(self.num_warmup, "num_warmup", least=0), check_int(self.num_samples, "num_samples"))
         rng = check_random_state(self.random_state)
         items, views = self._enter(X, constraints, partial(check_field_data, field=field), kinds=("pairwise",))
-        if k > len(items):
-            raise ValueError(f"n_clusters={k} is more than the {len(items)} items of X: ask for fewer clusters.")
+        check_n_clusters(k, len(items))
         posed = FieldProblem.of(items, tuple(views), k, field)
         starts = [
             partial(HMRFChain, posed, seeded_partition(posed.problem.points, k, own), own) for own in rng.spawn(chains)

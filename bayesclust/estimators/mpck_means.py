@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int
 from bayesclust.constraints._checks import number_between
-from bayesclust.estimators._linked_means import LinkedMeans, credible_costs
+from bayesclust.estimators._linked_means import METRICS, LinkedMeans, credible_costs
 from bayesclust.typing import ArrayLike
 
-METRICS = ("diagonal", "full")
 STEPS = ("exact", "paper")
 
 
@@ -217,14 +215,12 @@ class MPCKMeans(LinkedMeans):
         -------
         self
         """
-        check_choice(self.metric, "metric", METRICS)
+        metric, per_cluster = self._check_metrics()
         step = check_choice(self.metric_step, "metric_step", STEPS)
         stages = check_int(self.growth, "growth")
-        if not isinstance(self.per_cluster, (bool, np.bool_)):
-            raise TypeError(f"per_cluster must be True or False; got {self.per_cluster!r}.")
         eps = number_between(self.conditioning, "conditioning", "(0, 1)")
         prior = number_between(self.prior_items, "prior_items", "(0, inf)" if step == "exact" else "[0, inf)")
         points, links = self._enter_links(X, constraints, self.cost, self.closure, self.strict)
-        solution = self._solve(points, links, self.metric, bool(self.per_cluster), prior, step=step, eps=eps, stages=stages)
+        solution = self._solve(points, links, metric, per_cluster, prior, step=step, eps=eps, stages=stages)
         self.n_mended_ = solution.mended
         return self

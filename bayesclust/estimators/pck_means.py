@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice
 from bayesclust.constraints._checks import number_between
 from bayesclust.estimators._linked_means import LinkedMeans, credible_costs
-from bayesclust.estimators.mpck_means import METRICS
 from bayesclust.typing import ArrayLike
 
 
@@ -191,12 +188,10 @@ class MKMeans(LinkedMeans):
         """
         if constraints is not None:
             raise TypeError("MKMeans takes no constraints: use MPCKMeans.")
-        check_choice(self.metric, "metric", METRICS)
-        if not isinstance(self.per_cluster, (bool, np.bool_)):
-            raise TypeError(f"per_cluster must be True or False; got {self.per_cluster!r}.")
+        metric, per_cluster = self._check_metrics()
         prior = number_between(self.prior_items, "prior_items", "(0, inf)")
         points, links = self._enter_links(X, None, 1.0, False, False)
-        self._solve(points, links, self.metric, bool(self.per_cluster), prior)
+        self._solve(points, links, metric, per_cluster, prior)
         return self
 
 

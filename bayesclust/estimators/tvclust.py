@@ -236,19 +236,19 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         store = None
         if checkpoint is not None and random_state is not None:
             words = fingerprint(self._settings(), items, problem.views, random_state)
-            store = Checkpoint(checkpoint, words, self.num_chains, draw_dims(problem))
+            store = Checkpoint(checkpoint, words, self.num_chains, draw_dims(problem.views))
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
             problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
             self._problem = problem
-            self.posterior_ = draws_tree(Draws(drawn, {}, False), problem, items, self._settings())
+            self.posterior_ = draws_tree(Draws(drawn, {}, False), problem.views, items, self._settings())
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
         draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
         self._problem = problem
-        self.posterior_ = draws_tree(draws, problem, items, self._settings())
+        self.posterior_ = draws_tree(draws, problem.views, items, self._settings())
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self

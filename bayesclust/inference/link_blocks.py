@@ -61,9 +61,9 @@ def draw_bonds(
 @kernel(fastmath=FAST)
 def block_value(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64],
-    counted: NDArray[np.int64], turn: int,
+    bonded: bool, counted: NDArray[np.int64], turn: int,
 ) -> float:  # fmt: skip
-    """Sum of log p(answer | z) over the answers that name the block and do not drop out, each once."""
+    """Sum of log p(answer | z) over the answers that name the block, each once; given bonds, those that do not drop out."""
     value = 0.0
     for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
@@ -72,9 +72,8 @@ def block_value(
                 continue
             counted[f] = turn
             row = table[sites.code[f]]
-            if sites.member[f, 2] < 0 and row[0] > row[1]:
-                continue
-            value += factor_value(sites, table, z, f)
+            if not (bonded and sites.member[f, 2] < 0 and row[0] > row[1]):
+                value += factor_value(sites, table, z, f)
     return value
 
 
@@ -99,7 +98,7 @@ def _move_block(
         k = seating.slots[a]
         z[items] = k
         turn += 1
-        logits[a] = block_value(sites, table, z, items, counted, turn)
+        logits[a] = block_value(sites, table, z, items, True, counted, turn)
         if a < number:
             n = state.count[k]
             logits[a] += math.lgamma(n + m) - math.lgamma(n) + log_marginal_union(state, k, block) - log_marginal(state, k)

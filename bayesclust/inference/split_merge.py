@@ -39,6 +39,23 @@ from bayesclust.models.families.base import (
 FAST = FLOAT_OPTIONS["fastmath"]
 
 
+@kernel
+def anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
+    """Shuffle items, the two anchors to the front."""
+    rng.shuffle(items)
+    for position, which in ((0, anchor), (1, other)):
+        for t in range(len(items)):
+            if items[t] == which:
+                items[t], items[position] = items[position], items[t]
+
+
+@kernel(fastmath=FAST)
+def log_shares(odds: float) -> tuple[float, float]:
+    """(log p, log(1 - p)) of log odds."""
+    log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
+    return log_a, log_a - odds
+
+
 @kernel(fastmath=FAST)
 def _log_odds(
     state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, a: int, b: int,
@@ -78,8 +95,7 @@ def _restricted_scan(
             remove_item(state, i, z[i])
             z[i] = UNPLACED
         odds = _log_odds(state, sites, table, z, i, a, b, site)
-        log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
-        log_b = log_a - odds
+        log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
         _place(state, z, i, a if to_a else b)
@@ -128,13 +144,7 @@ def split_merge(
     free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
     a, b, merged = free[0], free[1], free[2]
     items = members(seating, first, second)
-    rng.shuffle(items)
-    for t in range(len(items)):
-        if items[t] == anchor:
-            items[t], items[0] = items[0], items[t]
-    for t in range(len(items)):
-        if items[t] == other:
-            items[t], items[1] = items[1], items[t]
+    anchors_first(items, anchor, other, rng)
     before = z[items].copy()
     drawn = np.full(len(items), UNPLACED)
     forced = drawn

@@ -23,7 +23,7 @@ from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.joint import log_data
 from bayesclust.models.nested import WITHIN, nested_log_prob
 from bayesclust.models.priors import Concentration
-from bayesclust.models.tvclust import concentration_site, hyper_site
+from bayesclust.models.tvclust import concentration_site, hyper_site, stick_weights
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -86,12 +86,8 @@ def tvclust_mixture(
     alpha = concentration_site(Concentration.parse(concentration))
     beta = concentration_site(Concentration.parse(within_concentration, "within_concentration"), "within_concentration")
 
-    def weights(stick: Any) -> Any:
-        ones = jnp.ones((*stick.shape[:-1], 1))
-        return jnp.concatenate([stick, ones], -1) * jnp.concatenate([ones, jnp.cumprod(1 - stick, -1)], -1)
-
     stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
-    weight = numpyro.deterministic("weight", weights(stick))
+    weight = numpyro.deterministic("weight", stick_weights(stick))
     with numpyro.plate("cluster", T):
         below = numpyro.sample("within_stick", dist.Beta(jnp.ones(S - 1), beta * jnp.ones(S - 1)).to_event(1))
     with numpyro.plate("components", T * S):
@@ -99,7 +95,7 @@ def tvclust_mixture(
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(probs=weight))
         refuse_enumerated(z, len(items))
-        component = numpyro.sample("component", dist.Categorical(probs=weights(below)[z]))
+        component = numpyro.sample("component", dist.Categorical(probs=stick_weights(below)[z]))
         numpyro.sample("x", likelihood(z * S + component), obs=bound.columns(items) if observe else None)
     answer_sites(answered, z, observe=observe)
 

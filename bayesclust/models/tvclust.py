@@ -92,9 +92,7 @@ def tvclust(
     hyper = [hyper_site(prior) for prior in bound.hyper_priors]
     alpha = concentration_site(Concentration.parse(concentration))
     stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
-    # pi_k = v_k prod_{j<k} (1 - v_j)
-    left = jnp.concatenate([jnp.ones(1), jnp.cumprod(1 - stick)])
-    weight = numpyro.deterministic("weight", jnp.append(stick, 1.0) * left)
+    weight = numpyro.deterministic("weight", stick_weights(stick))
     with numpyro.plate("component", T):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
@@ -102,6 +100,13 @@ def tvclust(
         refuse_enumerated(z, len(items))
         numpyro.sample("x", likelihood(z), obs=bound.columns(items) if observe else None)
     answer_sites(answered, z, observe=observe)
+
+
+def stick_weights(stick: Any) -> Any:
+    """Return pi_k = v_k prod_{j<k} (1 - v_j) along the last axis, the last weight being what is left."""
+    jnp, _, _ = numpyro_modules()
+    ones = jnp.ones((*stick.shape[:-1], 1))
+    return jnp.concatenate([stick, ones], -1) * jnp.concatenate([ones, jnp.cumprod(1 - stick, -1)], -1)
 
 
 def hyper_site(prior: HyperPrior) -> Any:

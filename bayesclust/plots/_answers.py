@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.plots._style import counted, shortened
+from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.names import item_names, source_names
 from bayesclust.typing import ArrayLike, BoolArray
 
@@ -27,6 +28,14 @@ def check_flipped(flipped: ArrayLike, m: int) -> BoolArray:
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise TypeError(f"flipped must hold truth values; got dtype {array.dtype}: pass True where an answer is wrong.")
     return array.astype(np.bool_)
+
+
+def judged(posterior: Any, flipped: ArrayLike | None) -> tuple[pd.DataFrame, BoolArray | None]:
+    """Return the credibility of all answers, and which of them are wrong in truth; refuse what has no answers."""
+    table = constraint_credibility(posterior)
+    if table.empty:
+        raise ValueError("the constraints of the posterior hold no answers: there is nothing to show.")
+    return table, None if flipped is None else check_flipped(flipped, len(table))
 
 
 def claims(posterior: Any, table: pd.DataFrame) -> list[str]:

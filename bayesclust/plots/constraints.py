@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._answers import check_flipped
+from bayesclust.plots._answers import judged
 from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, counted, in_words, shortened
-from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.names import source_names
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
@@ -62,10 +61,7 @@ def constraints(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['"same"', '"different"']
     """
-    table = constraint_credibility(posterior)
-    if table.empty:
-        raise ValueError("the constraints of the posterior hold no answers: there is nothing to show.")
-    wrong = None if flipped is None else check_flipped(flipped, len(table))
+    table, wrong = judged(posterior, flipped)
     rows = _rows(posterior, table)
     ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
-from bayesclust.plots._answers import check_flipped, claims
+from bayesclust.plots._answers import claims, judged
 from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, bare, counted
-from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.typing import ArrayLike, BoolArray
 
 if TYPE_CHECKING:
@@ -65,10 +64,7 @@ def ranking(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0, 2: "different"', '0, 1: "same"']
     """
-    table = constraint_credibility(posterior)
-    if table.empty:
-        raise ValueError("the constraints of the posterior hold no answers: there is nothing to show.")
-    wrong = None if flipped is None else check_flipped(flipped, len(table))
+    table, wrong = judged(posterior, flipped)
     listed = number is not None or len(table) <= LISTED
     most = len(table) if number is None else check_int(number, "number")
     order = np.argsort(table["credibility"].to_numpy(), kind="stable")[:most]

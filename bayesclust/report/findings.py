@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.answers import source_reliability
+from bayesclust.posterior.counts import cluster_counts
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnostics import diagnose
@@ -129,7 +130,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
     """
     check_int(suspects, "suspects", least=0)
     draws = stacked_partitions(posterior)
-    numbers, counts = np.unique(draws.max(axis=1).astype(np.int64) + 1, return_counts=True)
+    shares = cluster_counts(posterior)["probability"]
     names, labels = item_names(posterior), point_estimate(draws)
     kind = _kind(posterior)
     ok, verdict = None, VERDICTS.get(kind, "")
@@ -147,7 +148,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
         verdict=verdict,
         names=names,
         labels=labels,
-        numbers={int(k): float(count / len(draws)) for k, count in zip(numbers, counts, strict=True)},
+        numbers={int(k): float(share) for k, share in zip(shares.index.to_numpy(), shares, strict=True) if share > 0},
         clusters=clusters,
         ball=credible_ball(draws, labels, level=level),
         least_sure=least_sure,

@@ -7,14 +7,13 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints import LinkNoise, UniformNoise
-from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges import exact
 from tests.judges.cases import data_for, learned, links, problem, triplets
-from tests.judges.generative import CLUSTERS, answers_given, crp_draw, data_given
+from tests.judges.generative import CLUSTERS, answers_given, crp_draw, data_given, put_data_under
 from tests.judges.test_geweke import assert_agree, functionals, standard_error
 
 MOVES = {
@@ -112,7 +111,7 @@ def test_wrong_weight_of_new_components_is_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("moves", ["default", "split-merge"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_and_move_at_length(name, moves):
     result = judge(small(name, 6, Concentration(1.0, 1.0)), MOVES[moves], 40_000, 6)
@@ -145,13 +144,6 @@ def two_level_functionals(case, components, z, alpha, beta, hyper, noise):
     values |= {"side by side": components[0] == components[1]}
     values["near below"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (components[0] == components[1])
     return values
-
-
-def put_data_under(chain, case):
-    chain.problem, chain.hyper_sampler.family = case, case.family
-    chain.sites = compile_sites(case.views, case.n_items)
-    chain.table = stack_tables(case.views, chain.noise)
-    chain._seat(chain.seating.place[chain.seating.z])
 
 
 def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesclust.checks import check_int, check_random_state
+from bayesclust.checks import check_int, check_n_clusters, check_random_state
 from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
-__all__ = ["check_n_clusters", "k_means", "means", "nearest", "numbered", "partition", "spread_out"]
+__all__ = ["k_means", "means", "nearest", "numbered", "partition", "spread_out"]
 
 
 Visit = Callable[[FloatArray], tuple[IntArray, float]]
@@ -80,29 +80,6 @@ def nearest(distances: FloatArray) -> tuple[IntArray, float]:
     total : float
     """
     return distances.argmin(axis=1), float(distances.min(axis=1).sum())
-
-
-def check_n_clusters(n_clusters: int, n: int) -> int:
-    """Return `n_clusters` if it is an integer from 1 to the number of items.
-
-    Parameters
-    ----------
-    n_clusters : int
-    n : int
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not.
-    """
-    k = check_int(n_clusters, "n_clusters")
-    if k > n:
-        raise ValueError(f"n_clusters={k} is more than the {n} items of X: ask for fewer clusters.")
-    return k
 
 
 def partition(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from bayesclust.checks import check_items, check_views
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, k_means
+from bayesclust.experiments.baselines.bregman_k_means import k_means
+from bayesclust.experiments.baselines.door import enter
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
@@ -56,9 +56,7 @@ def mmc(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, n_init: 
     >>> f(mmc(X, None, 2, 0), y) < 0.6, f(mmc(X, links, 2, 0), y) > 0.9
     (True, True)
     """
-    points = check_items(X)
-    views = check_views(constraints, len(points), kinds=("pairwise",))
-    k = check_n_clusters(n_clusters, len(points))
+    points, views, k = enter(X, constraints, n_clusters, "pairwise")
     return k_means(points * np.sqrt(learn_scales(points, views)), None, k, seed, n_init=n_init)
 
 

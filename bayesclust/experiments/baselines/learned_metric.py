@@ -8,10 +8,11 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from bayesclust._jit import kernel
-from bayesclust.checks import check_int, check_items, check_positive, check_random_state, check_views
+from bayesclust.checks import check_int, check_positive, check_random_state
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.questions import random_pairs
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, k_means
+from bayesclust.experiments.baselines.bregman_k_means import k_means
+from bayesclust.experiments.baselines.door import enter
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
@@ -69,9 +70,7 @@ def itml(
     >>> f(itml(X, None, 2, 0), y) < 0.6, f(itml(X, links, 2, 0), y) > 0.9
     (True, True)
     """
-    points = check_items(X)
-    views = check_views(constraints, len(points), kinds=("pairwise",))
-    k = check_n_clusters(n_clusters, len(points))
+    points, views, k = enter(X, constraints, n_clusters, "pairwise")
     metric = learn_metric(points, views, seed=seed, slack=slack, max_sweeps=max_sweeps, tol=tol)
     return k_means(points @ np.linalg.cholesky(metric), None, k, seed, n_init=n_init)
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.checks import check_items, check_views
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters
+from bayesclust.experiments.baselines.door import enter
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
@@ -54,9 +53,7 @@ def rca(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed) -> IntArray
     >>> f(rca(X, None, 2, 0), y) < 0.6, f(rca(X, links, 2, 0), y) > 0.9
     (True, True)
     """
-    points = check_items(X)
-    views = check_views(constraints, len(points), kinds=("pairwise",))
-    k = check_n_clusters(n_clusters, len(points))
+    points, views, k = enter(X, constraints, n_clusters, "pairwise")
     graph = link_graph(views, len(points))
     white = points @ whitening(points, must_link_components(graph.pairs[graph.same], len(points)))
     # at no cost answers only say where to start

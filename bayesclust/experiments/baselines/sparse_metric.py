@@ -8,9 +8,10 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
-from bayesclust.checks import check_items, check_positive, check_views
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, k_means
+from bayesclust.checks import check_positive
+from bayesclust.experiments.baselines.bregman_k_means import k_means
 from bayesclust.experiments.baselines.comparisons import comparisons, gaps
+from bayesclust.experiments.baselines.door import enter
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 __all__ = ["learn_sparse", "sparse_lp"]
@@ -57,9 +58,8 @@ def sparse_lp(
     >>> f(sparse_lp(X, None, 2, 0), y) < 0.6, f(sparse_lp(X, triplets, 2, 0), y) > 0.9
     (True, True)
     """
-    points = check_items(X)
-    compared = comparisons(check_views(constraints, len(points), kinds=("relative",)))
-    k = check_n_clusters(n_clusters, len(points))
+    points, views, k = enter(X, constraints, n_clusters, "relative")
+    compared = comparisons(views)
     metric = learn_sparse(*gaps(points, compared), penalty=penalty)
     values, vectors = np.linalg.eigh(metric)
     image = points @ (vectors * np.sqrt(np.maximum(values, 0.0)))

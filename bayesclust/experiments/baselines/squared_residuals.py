@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from bayesclust.checks import check_int, check_items, check_positive, check_views
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, k_means
+from bayesclust.checks import check_int, check_positive
+from bayesclust.experiments.baselines.bregman_k_means import k_means
 from bayesclust.experiments.baselines.comparisons import comparisons, gaps
+from bayesclust.experiments.baselines.door import enter
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 __all__ = ["learn_factor", "lsml", "objective"]
@@ -61,9 +62,8 @@ def lsml(
     >>> f(lsml(X, None, 2, 0), y) < 0.6, f(lsml(X, triplets, 2, 0, weight=100.0), y) > 0.9
     (True, True)
     """
-    points = check_items(X)
-    compared = comparisons(check_views(constraints, len(points), kinds=("relative",)))
-    k = check_n_clusters(n_clusters, len(points))
+    points, views, k = enter(X, constraints, n_clusters, "relative")
+    compared = comparisons(views)
     factor = learn_factor(*gaps(points, compared), weight=weight, max_iter=max_iter)
     return k_means(points @ factor, None, k, seed, n_init=n_init)
 

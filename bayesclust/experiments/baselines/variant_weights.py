@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_items, check_positive, check_random_state, check_views
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, means, numbered, spread_out
+from bayesclust.checks import check_int, check_positive, check_random_state
+from bayesclust.experiments.baselines.bregman_k_means import means, numbered, spread_out
 from bayesclust.experiments.baselines.comparisons import comparisons, gaps
+from bayesclust.experiments.baselines.door import enter
 from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
@@ -119,9 +120,8 @@ def sssvad(
     >>> bc.metrics.pairwise_f(sssvad(X, triplets, 2, 0), y) > 0.9
     True
     """
-    points = check_items(X)
-    compared = comparisons(check_views(constraints, len(points), kinds=("relative",)))
-    k = check_n_clusters(n_clusters, len(points))
+    points, views, k = enter(X, constraints, n_clusters, "relative")
+    compared = comparisons(views)
     beta = 1.0 + check_positive(exponent - 1.0, "exponent - 1")
     check_int(n_init, "n_init")
     check_int(max_iter, "max_iter")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayesclust._jit import kernel
-from bayesclust.checks import check_views
-from bayesclust.experiments.baselines.bregman_k_means import check_n_clusters, partition
+from bayesclust.checks import check_n_clusters, check_views
+from bayesclust.experiments.baselines.bregman_k_means import partition
 from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed

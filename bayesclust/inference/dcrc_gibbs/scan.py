@@ -62,7 +62,7 @@ def move_class_blocks(
                 z[i] = k
                 logits[k] += log_p[i, k]
             turn += 1
-            logits[k] += block_value(sites, table, z, items, counted, turn)
+            logits[k] += block_value(sites, table, z, items, True, counted, turn)
         k = draw_index(logits, len(logits), rng)
         z[items] = k
         moved[0] += k != old

@@ -49,25 +49,19 @@ class TwoLevelChain(CollapsedChain):
     """
 
     problem: TwoLevelProblem
-    levels: Levels | None = None
 
     def __init__(self, problem: TwoLevelProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
-        self.beta = problem.within.initial()
-        super().__init__(problem, z, rng, moves)
+        labels = np.asarray(z)
+        self.beta, self.levels = problem.within.initial(), new_levels(labels, labels, len(labels), len(labels))
+        super().__init__(problem, labels, rng, moves)
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        return self._levels.clusters.z
+        return self.levels.clusters.z
 
     @property
     def n_clusters(self) -> int:
-        return int(self._levels.clusters.number[0])
-
-    @property
-    def _levels(self) -> Levels:
-        if self.levels is None:
-            raise RuntimeError("the chain has not been seated.")
-        return self.levels
+        return int(self.levels.clusters.number[0])
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         variables, statistics = super().draw()
@@ -83,7 +77,7 @@ class TwoLevelChain(CollapsedChain):
         return super().log_joint() + self.problem.within.log_prior(self.beta)
 
     def snapshot(self) -> dict[str, Any]:
-        levels = self._levels
+        levels = self.levels
         above = {"clusters": levels.clusters._asdict(), "owner": levels.owner, "size": levels.size}
         return super().snapshot() | {"beta": self.beta, "levels": above}
 
@@ -97,7 +91,7 @@ class TwoLevelChain(CollapsedChain):
 
     def _seat(self, z: NDArray[np.integer]) -> None:
         super()._seat(z)
-        above = z if self.levels is None else self.levels.clusters.place[self.levels.clusters.z]
+        above = self.levels.clusters.place[self.levels.clusters.z]
         self.levels = new_levels(z, above, len(self.seating.slots), len(self.seating.slots))
 
     def _scan(self) -> None:
@@ -105,7 +99,7 @@ class TwoLevelChain(CollapsedChain):
         position, self.moved[0] = 0, 0
         while position < len(order):
             position = scan_two_level(
-                self.state, self.seating, self._levels, self.sites, self.table, self.log_alpha, self.beta,
+                self.state, self.seating, self.levels, self.sites, self.table, self.log_alpha, self.beta,
                 order, position, self.moved, self.rng,
             )  # fmt: skip
             self._make_room(1)
@@ -114,7 +108,7 @@ class TwoLevelChain(CollapsedChain):
     def _move(self, *, bonded: bool) -> tuple[int, int]:
         """A pass over components, or over the groups that fresh bonds make."""
         moved, number = move_components(
-            self.seating, self._levels, self.sites, self.table, self.log_alpha, self.beta, bonded, self.rng
+            self.seating, self.levels, self.sites, self.table, self.log_alpha, self.beta, bonded, self.rng
         )
         return int(moved), int(number)
 
@@ -129,19 +123,19 @@ class TwoLevelChain(CollapsedChain):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
             accepted += split_merge_clusters(
-                self.seating, self._levels, self.sites, self.table, self.log_alpha, self.beta, first, second, rng
+                self.seating, self.levels, self.sites, self.table, self.log_alpha, self.beta, first, second, rng
             )
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:
                 accepted += split_merge_components(
-                    self.state, self.seating, self._levels, self.beta, first, second, scans, rng
+                    self.state, self.seating, self.levels, self.beta, first, second, scans, rng
                 )
         self.accepted = accepted / (2 * proposals) if proposals else np.nan
 
     def _update_concentration(self) -> None:
         super()._update_concentration()
-        sizes = self._levels.size[self._levels.clusters.slots[: self.n_clusters]]
+        sizes = self.levels.size[self.levels.clusters.slots[: self.n_clusters]]
         number = int(self.seating.number[0])
         self.beta = update_within(self.problem.within, self.beta, number, sizes, self.rng)
 

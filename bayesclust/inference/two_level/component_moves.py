@@ -18,8 +18,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
-from bayesclust.constraints.sites import Sites, factor_value
-from bayesclust.inference.link_blocks import draw_bonds, find_root
+from bayesclust.constraints.sites import Sites
+from bayesclust.inference.link_blocks import block_value, draw_bonds, find_root
 from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 from bayesclust.models.families.base import FLOAT_OPTIONS
@@ -45,25 +45,6 @@ def _groups(
 
 
 @kernel(fastmath=FAST)
-def _answers(
-    sites: Sites, table: NDArray[np.float64], labels: NDArray[np.int64], items: NDArray[np.int64], bonded: bool,
-    counted: NDArray[np.int64], turn: int,
-) -> float:  # fmt: skip
-    """Sum of log p(answer | labels) over the answers that name the items and do not drop out, each once."""
-    value = 0.0
-    for i in items:
-        for entry in range(sites.start[i], sites.start[i + 1]):
-            f = sites.factor[entry]
-            if counted[f] == turn:
-                continue
-            counted[f] = turn
-            row = table[sites.code[f]]
-            if not (bonded and sites.member[f, 2] < 0 and row[0] > row[1]):
-                value += factor_value(sites, table, labels, f)
-    return value
-
-
-@kernel(fastmath=FAST)
 def _move(
     levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float, items: NDArray[np.int64],
     bonded: bool, counted: NDArray[np.int64], turn: int, rng: Generator,
@@ -79,7 +60,7 @@ def _move(
     for a in range(number + 1):
         g = clusters.slots[a]
         clusters.z[items] = g
-        logits[a] = _answers(sites, table, clusters.z, items, bonded, counted, turn + a)
+        logits[a] = block_value(sites, table, clusters.z, items, bonded, counted, turn + a)
         if a < number:
             logits[a] += log_cluster_weight(size[g] + s, beta) - log_cluster_weight(size[g], beta)
         else:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from bayesclust._jit import kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.seating import Seating, close_slot, members, use_slot
+from bayesclust.inference.split_merge import anchors_first, log_shares
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 from bayesclust.models.families.base import (
     FLOAT_OPTIONS,
@@ -38,23 +39,6 @@ from bayesclust.models.families.base import (
 FAST = FLOAT_OPTIONS["fastmath"]
 
 
-@kernel
-def _anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
-    """Shuffle items, the two anchors to the front."""
-    rng.shuffle(items)
-    for position, which in ((0, anchor), (1, other)):
-        for t in range(len(items)):
-            if items[t] == which:
-                items[t], items[position] = items[position], items[t]
-
-
-@kernel(fastmath=FAST)
-def _log_shares(odds: float) -> tuple[float, float]:
-    """(log p, log(1 - p)) of log odds."""
-    log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
-    return log_a, log_a - odds
-
-
 @kernel(fastmath=FAST)
 def _restricted_scan(
     state: Any, items: NDArray[np.int64], side: NDArray[np.int64], a: int, b: int, target: NDArray[np.int64], rng: Generator
@@ -66,7 +50,7 @@ def _restricted_scan(
         if side[t] != UNPLACED:
             remove_item(state, i, side[t])
         odds = math.log(state.count[a] / state.count[b]) + log_predictive(state, i, a) - log_predictive(state, i, b)
-        log_a, log_b = _log_shares(odds)
+        log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
         side[t] = a if to_a else b
@@ -90,7 +74,7 @@ def split_merge_components(
     free = components.slots[components.number[0] : components.number[0] + 3].copy()
     a, b, merged = free[0], free[1], free[2]
     items = members(components, first, second)
-    _anchors_first(items, anchor, other, rng)
+    anchors_first(items, anchor, other, rng)
     drawn, side = np.full(len(items), UNPLACED), np.full(len(items), UNPLACED)
     forced = np.where(z[items] == first, a, b) if first != second else drawn
     for k in (a, b):
@@ -140,7 +124,7 @@ def _allocate(
         site[:] = 0.0
         odds += log_cluster_weight(size[a] + s, beta) - log_cluster_weight(size[a], beta)
         odds -= log_cluster_weight(size[b] + s, beta) - log_cluster_weight(size[b], beta)
-        log_a, log_b = _log_shares(odds)
+        log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
         g = a if to_a else b
@@ -171,7 +155,7 @@ def split_merge_clusters(
     items = members(clusters, first, second)
     units = np.array([u for u in components.slots[: components.number[0]]
                       if levels.owner[u] == first or levels.owner[u] == second])  # fmt: skip
-    _anchors_first(units, k, m, rng)
+    anchors_first(units, k, m, rng)
     before = labels[items].copy()
     target = np.full(len(units), UNPLACED)
     if first != second:

@@ -92,14 +92,14 @@ def test_confusions_are_compared_with_the_papers(frame):
 
 
 def test_the_report_has_every_part(frame, entries):
-    text = report(frame, PLAN)
+    text = report(frame, tables(frame, PLAN), PLAN)
     for part in ("Figure 4", "Figure 5", "Figure 6", "Figure 7", "Table IV", "Table V", "Time"):
         assert f"## {part}" in text
     mean = ranks(entries, PLAN).loc[("iris", 0.2), "dcrc"]
     line = next(line for line in text.splitlines() if line.startswith("| iris | 0.2 n |"))
     assert line.split("|")[4].strip() == f"{mean:.3f}"
     assert re.search(r"\| Xing \| 225 pairs \| 0\.\d{3} ± 0\.\d\d \| 0\.\d{3} ± 0\.\d\d \| 0\.64 ± 0\.03 \|", text)
-    assert report(frame.iloc[:0], PLAN) == "No cell is done yet.\n"
+    assert report(frame.iloc[:0], tables(frame.iloc[:0], PLAN), PLAN) == "No cell is done yet.\n"
 
 
 def lines_of(ax):

@@ -15,7 +15,7 @@ from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.experiments.reproduce.dcrc.methods import METHODS
 from bayesclust.experiments.reproduce.dcrc.plans import FIGURE_6, FIGURE_7, Plan
 from bayesclust.experiments.reproduce.dcrc.regions import regions
-from bayesclust.experiments.reproduce.dcrc.tables import curve, tables
+from bayesclust.experiments.reproduce.dcrc.tables import curve
 from bayesclust.experiments.reproduce.drawing import save
 from bayesclust.experiments.reproduce.sources import title
 from bayesclust.plots._style import BLUE, DASHES, GREY, PALETTE, VERMILION, counted
@@ -49,13 +49,13 @@ NAMES_7 = {"dcrc": "sizes learned, the default"}
 CLUSTERS = np.arange(2, 21)
 
 
-def draw(frame: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
+def draw(entries: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
     """Draw what a plan asks for, as far as its cells are done, as PNG and SVG.
 
     Parameters
     ----------
-    frame : DataFrame
-        Of cells: those of the plan's seed and trials.
+    entries : DataFrame
+        From `bayesclust.experiments.reproduce.dcrc.tables.tables`.
     plan : Plan
     folder : pathlib.Path
 
@@ -64,7 +64,6 @@ def draw(frame: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
     list of pathlib.Path
         What was written.
     """
-    entries = tables(frame, plan)
     more = (0.0, *plan.fractions)
     wanted: dict[int | str, Callable[[], Figure | None]] = {
         2: information,

@@ -12,7 +12,7 @@ from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.experiments.reproduce.dcrc.answers import BOUNDARY, RIGHT
 from bayesclust.experiments.reproduce.dcrc.methods import METHODS
 from bayesclust.experiments.reproduce.dcrc.plans import FIGURE_6, FIGURE_7, RUNTIME, Plan
-from bayesclust.experiments.reproduce.dcrc.tables import confusions, curve, ranks, tables
+from bayesclust.experiments.reproduce.dcrc.tables import confusions, curve, ranks
 from bayesclust.experiments.reproduce.sources import title
 from bayesclust.plots._style import counted
 
@@ -26,20 +26,21 @@ methods are told the number of classes. Labels simulate answers and score; no se
 ANSWERS = {"people": "triplets", "people-pairs": "pairs", "none": "no answers"}
 
 
-def report(frame: pd.DataFrame, plan: Plan) -> str:
+def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     """Set what is done in Markdown.
 
     Parameters
     ----------
     frame : DataFrame
         Of cells: those of the plan's seed and trials.
+    entries : DataFrame
+        From `bayesclust.experiments.reproduce.dcrc.tables.tables`.
     plan : Plan
 
     Returns
     -------
     str
     """
-    entries = tables(frame, plan)
     if entries.empty:
         return "No cell is done yet.\n"
     parts = [HEAD.format(seed=plan.seed, trials=counted(plan.trials, "draw"))]
