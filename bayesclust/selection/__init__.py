@@ -3,10 +3,19 @@
 from typing import Any
 
 from bayesclust.checks import check_choice
+from bayesclust.selection.explore_consolidate import ExploreConsolidate
+from bayesclust.selection.min_max import MinMax
+from bayesclust.selection.npu import NPU
 from bayesclust.selection.protocol import Chooser, Question, Situation
 from bayesclust.selection.random_questions import RandomQuestions
 
-CHOOSERS: dict[str, Chooser] = {"random": RandomQuestions("pair"), "random-triplets": RandomQuestions("triplet")}
+CHOOSERS: dict[str, Chooser] = {
+    "random": RandomQuestions("pair"),
+    "random-triplets": RandomQuestions("triplet"),
+    "npu": NPU(),
+    "explore-consolidate": ExploreConsolidate(),
+    "min-max": MinMax(),
+}
 """Choosers by name, for sessions and the command line."""
 
 
@@ -48,4 +57,15 @@ def chooser_of(chooser: str | Chooser) -> Chooser:
     return CHOOSERS[chooser] if isinstance(chooser, str) else chooser
 
 
-__all__ = ["CHOOSERS", "Chooser", "Question", "RandomQuestions", "Situation", "check_chooser", "chooser_of"]
+__all__ = [
+    "CHOOSERS",
+    "NPU",
+    "Chooser",
+    "ExploreConsolidate",
+    "MinMax",
+    "Question",
+    "RandomQuestions",
+    "Situation",
+    "check_chooser",
+    "chooser_of",
+]
