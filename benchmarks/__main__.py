@@ -10,7 +10,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-NAMES = ("collapsed_scan", "gibbs_scan", "limit_pass", "minimal_modification", "mpck_means", "point_estimate")
+NAMES = ("collapsed_scan", "gibbs_scan", "limit_pass", "minimal_modification", "mpck_means", "npu", "point_estimate")
 
 
 def main() -> None:

@@ -112,11 +112,12 @@ class NPU:
         weight = np.zeros(fresh.shape)
         for k, members in enumerate(known.members):
             weight[members, k] = 1.0 / len(members)
-        mean = leaves @ (leaves.T @ weight) / self.n_trees * fresh
+        mean: FloatArray = leaves @ (leaves.T @ weight) / self.n_trees * fresh
         lonely = mean.sum(axis=1) == 0
         mean[lonely] = fresh[lonely]
         total = mean.sum(axis=1, keepdims=True)
-        return np.divide(mean, total, out=np.zeros_like(mean), where=total > 0)
+        mean /= np.where(total > 0, total, 1.0)
+        return mean
 
     def _leaves(self, situation: Situation) -> csr_array:
         """Which leaves each item is in, (n, leaves) of 0 and 1, one leaf of each tree."""
