@@ -108,6 +108,37 @@ class NoiseModel(ABC):
             )
         return self._by_pattern(self.expected_log_confusion(counts))
 
+    def predictive(self, counts: Counts) -> FloatArray:
+        """Return p(next answer | truth, answers so far), the free parameters integrated out.
+
+        It is the ratio of `log_marginal` with and without that answer: the posterior mean of `confusion`.
+
+        Parameters
+        ----------
+        counts : (..., n_sources * n_answers, n_patterns) array
+            Numbers of answers so far under each pattern.
+
+        Returns
+        -------
+        (..., S, truth, answer) array of float
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesclust.constraints import LinkNoise
+        >>> LinkNoise(p=0.9, q=(4, 1)).predictive(np.array([[0, 2], [0, 1]]))  # q: 6 of 8
+        array([[[0.75, 0.25],
+                [0.1 , 0.9 ]]])
+        """
+        so_far: Any = np.asarray(counts)
+        before, number = self.log_marginal(so_far), so_far.shape[-2] // self.n_answers
+        out = np.empty((*so_far.shape[:-2], number, self.n_answers, self.n_answers))
+        for source, truth, answer in np.ndindex(out.shape[-3:]):
+            further = so_far.copy()
+            further[..., source * self.n_answers + answer, self.truth.index(truth)] += 1
+            out[..., source, truth, answer] = np.exp(self.log_marginal(further) - before)
+        return out
+
     def sample_prior(self, n_sources: int, rng: np.random.Generator) -> Params:
         """Draw the free parameters of `n_sources` sources from the prior, beside the known values of the others."""
         no_answers = np.zeros((n_sources * self.n_answers, len(self.truth)), dtype=np.int64)

@@ -1,11 +1,13 @@
 """Which question to ask next. A way to choose is one file with a callable after `Chooser`, and a name in `CHOOSERS`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from bayesclust.checks import check_choice
 from bayesclust.selection.explore_consolidate import ExploreConsolidate
 from bayesclust.selection.min_max import MinMax
 from bayesclust.selection.npu import NPU
+from bayesclust.selection.posterior_questions import PosteriorQuestions
 from bayesclust.selection.protocol import Chooser, Question, Situation
 from bayesclust.selection.random_questions import RandomQuestions
 
@@ -15,6 +17,8 @@ CHOOSERS: dict[str, Chooser] = {
     "npu": NPU(),
     "explore-consolidate": ExploreConsolidate(),
     "min-max": MinMax(),
+    "posterior": PosteriorQuestions("pair"),
+    "posterior-triplets": PosteriorQuestions("triplet"),
 }
 """Choosers by name, for sessions and the command line."""
 
@@ -43,18 +47,20 @@ def check_chooser(chooser: Any) -> str | Chooser:
     return chosen
 
 
-def chooser_of(chooser: str | Chooser) -> Chooser:
+def chooser_of(chooser: str | Chooser, own: Mapping[str, Chooser] = CHOOSERS) -> Chooser:
     """Return what a name stands for, or the chooser itself.
 
     Parameters
     ----------
     chooser : str or callable
+    own : mapping of str to callable, default `CHOOSERS`
+        Where names are looked up. A chooser that keeps what it has heard is of one session alone, which has a copy.
 
     Returns
     -------
     callable
     """
-    return CHOOSERS[chooser] if isinstance(chooser, str) else chooser
+    return own[chooser] if isinstance(chooser, str) else chooser
 
 
 __all__ = [
@@ -63,6 +69,7 @@ __all__ = [
     "Chooser",
     "ExploreConsolidate",
     "MinMax",
+    "PosteriorQuestions",
     "Question",
     "RandomQuestions",
     "Situation",

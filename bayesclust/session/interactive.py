@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayesclust.constraints._checks import true_labels
 from bayesclust.constraints.rules import KINDS, Rules
 from bayesclust.estimators import DPMeans, MinimalModification
 from bayesclust.estimators._modification import start_partition
-from bayesclust.selection import Chooser, Question, Situation, check_chooser, chooser_of
+from bayesclust.selection import CHOOSERS, Chooser, Question, Situation, check_chooser, chooser_of
 from bayesclust.selection.protocol import VOCABULARY
 from bayesclust.session import storage
 from bayesclust.session.ledger import Row, constraints_of, row_of_answer, rows_of, skipped
@@ -25,8 +26,6 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SHOWN = 5
 
 
 class InteractiveSession:
@@ -95,19 +94,17 @@ class InteractiveSession:
         random_state: int | Generator | None = None,
     ) -> None:
         self.X: FloatArray = check_items(X)
-        n = len(self.X)
         self.y = None if y is None else true_labels(y, least=1)
-        if self.y is not None and len(self.y) != n:
-            raise ValueError(f"y has {len(self.y)} entries, but X has {n} items: pass one class for each.")
+        if self.y is not None and len(self.y) != len(self.X):
+            raise ValueError(f"y has {len(self.y)} entries, but X has {len(self.X)} items: pass one class for each.")
         if not (modification is None or isinstance(modification, MinimalModification)):
             raise TypeError(f"modification must be a MinimalModification; got {type(modification).__name__}.")
         self.modification = MinimalModification() if modification is None else modification
         self.modification.check_settings()
-        self.chooser = check_chooser(chooser)
+        self.chooser, self._choosers = check_chooser(chooser), deepcopy(CHOOSERS)
         # a generator of one's own, whose state can be stored
         self._rng = np.random.default_rng(int(check_random_state(random_state).integers(2**63)))
-        labels = start_partition(DPMeans() if partition is None else partition, self.X)
-        self._steps = [Step(labels, 0, 0.0, ())]
+        self._steps = [Step(start_partition(DPMeans() if partition is None else partition, self.X), 0, 0.0, ())]
         self._events: list[list[Row] | None] = []  # rows that were added together, or None for a modification
 
     @property
@@ -123,6 +120,11 @@ class InteractiveSession:
     def constraints(self) -> list[View | Rules]:
         """All answers so far, one view or set of rules for each kind."""
         return constraints_of(self._rows, len(self.X))
+
+    @property
+    def situation(self) -> Situation:
+        """What choosers look at."""
+        return Situation(self.X, self.labels, self.constraints, skipped(self._rows))
 
     @property
     def heard(self) -> int:
@@ -146,8 +148,7 @@ class InteractiveSession:
         -------
         list of Question
         """
-        situation = Situation(self.X, self.labels, self.constraints, skipped(self._rows))
-        return list(chooser_of(self.chooser)(situation, check_int(size, "size"), self._rng))
+        return list(chooser_of(self.chooser, self._choosers)(self.situation, check_int(size, "size"), self._rng))
 
     def answer(self, question: Question, answer: str) -> None:
         """Add the answer to a question.
@@ -252,7 +253,7 @@ class InteractiveSession:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], X: ArrayLike, *, chooser: str | Chooser | None = None) -> Self:
-        """Read a session that was saved; it goes on as if never stopped.
+        """Read a session that was saved; it goes on as if never stopped, but that a chooser's posterior is drawn anew.
 
         Parameters
         ----------
@@ -278,8 +279,8 @@ class InteractiveSession:
         points = check_items(X)
         if storage.fingerprint(points) != saved.data:
             raise ValueError(f"the session in {str(path)!r} is on other data: pass the X that it was made for.")
-        settings = MinimalModification(**saved.modification)
-        session = cls(points, saved.steps[0].labels, y=saved.y, modification=settings, chooser=chosen)
+        how = MinimalModification(**saved.modification)
+        session = cls(points, saved.steps[0].labels, y=saved.y, modification=how, chooser=chosen)
         session._rng.bit_generator.state = saved.rng
         session._events, session._steps = saved.events, saved.steps
         return session
@@ -292,7 +293,7 @@ class InteractiveSession:
         return f"{len(self.X)} items in {self._steps[-1].n_clusters} clusters after {self.heard} answers{waiting}"
 
     def _repr_html_(self) -> str:
-        table = self.history.tail(SHOWN).to_html(float_format="{:.3f}".format, border=0)
+        table = self.history.tail().to_html(float_format="{:.3f}".format, border=0)
         return f"<p><b>InteractiveSession</b>: {self._summary()}</p>{table}"
 
 

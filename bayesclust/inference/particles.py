@@ -1,0 +1,256 @@
+"""Weighted draws of a TVClust posterior that hear answers one by one, without a restart.
+
+This is iterated batch importance sampling (Chopin 2002, Biometrika 89) on partitions. An answer s multiplies the weight of
+draw z by
+
+    p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
+
+the noise integrated out under its conjugate prior; data, concentration and base measure have no part in it. When the
+weights have become uneven, draws are resampled by their weights, and each goes on for a few sweeps of the collapsed chain
+that it came from, under all answers so far. Both steps keep the weighted draws at the posterior given all answers.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import softmax
+
+from bayesclust.constraints.base import View
+from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.posterior.labels import Labels, canonical
+from bayesclust.typing import FloatArray, IntArray, Params
+
+__all__ = ["Particles", "extends", "systematic"]
+
+THINNING = 5
+SWEEPS = 1
+LEAST = 0.5
+"""Share of the draws below which the effective sample size calls for new ones, as is usual (Liu and Chen 1998)."""
+
+
+def systematic(weights: FloatArray, rng: Generator) -> IntArray:
+    """Draw as many indices as there are weights, each as often as its share says or once more.
+
+    Parameters
+    ----------
+    weights : (S,) array of float
+        Of sum 1.
+    rng : Generator
+
+    Returns
+    -------
+    (S,) array of int64
+        In ascending order; index s comes S w_s times in the mean.
+
+    Examples
+    --------
+    >>> systematic(np.array([0.5, 0.0, 0.25, 0.25]), np.random.default_rng(0))
+    array([0, 0, 2, 3])
+    """
+    positions = (rng.random() + np.arange(len(weights))) / len(weights)
+    return np.searchsorted(np.cumsum(weights), positions).clip(max=len(weights) - 1).astype(np.int64)
+
+
+def extends(views: Sequence[View], more: Sequence[View]) -> bool:
+    """Tell whether views hold all answers of others, in their order and before any further ones.
+
+    Parameters
+    ----------
+    views, more : sequence of View
+        Of the same kinds in the same order, as far as both go.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> one, other = PairwiseConstraints([(0, 1)], [True], 3), PairwiseConstraints([(0, 1), (1, 2)], [True, False], 3)
+    >>> extends([one], [other]), extends([other], [one]), extends([], [one])
+    (True, False, True)
+    """
+    return len(views) <= len(more) and all(_continues(old, new) for old, new in zip(views, more, strict=False))
+
+
+def _continues(old: View, new: View) -> bool:
+    m = len(old)
+    alike = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items) and m <= len(new)
+    rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
+    return alike and all(np.array_equal(before, after[:m]) for before, after in rows)
+
+
+def _first(view: View, number: int) -> View:
+    """The first answers of a view."""
+    part = copy.copy(view)
+    part.items, part.answers, part.source = view.items[:number], view.answers[:number], view.source[:number]
+    part.flipped = None
+    return part
+
+
+def _one_by_one(views: Sequence[View], more: Sequence[View]) -> Iterator[tuple[View, ...]]:
+    """The views with one further answer at a time, up to all of `more`."""
+    for v, view in enumerate(more):
+        for number in range(len(views[v]) if v < len(views) else 0, len(view)):
+            yield (*more[:v], _first(view, number + 1), *views[v + 1 :])
+
+
+class Particles:
+    """Weighted draws from the posterior of a problem, to which answers are added.
+
+    Parameters
+    ----------
+    chains : sequence of CollapsedChain
+        Of one problem, not yet warmed up; `bayesclust.inference.two_level.chain.TwoLevelChain` is one too.
+    number : int
+        Draws to keep, S; they are taken from the chains in turn.
+    num_warmup : int
+        Sweeps of each chain before the first draw, during which proposals adapt.
+    thinning : int, default 5
+        Sweeps from one draw of a chain to the next.
+    sweeps : int, default 1
+        Sweeps by which each draw goes on after resampling. One parts the copies of a draw, and most answers bring another.
+    least : float, default 0.5
+        Share of `number` below which the effective sample size 1 / sum w^2 calls for resampling.
+
+    Attributes
+    ----------
+    problem : TVClustProblem
+        With the answers heard so far.
+    draws : (S, n) array of int
+        Partitions, labels in order of first appearance.
+    renewals : int
+        How often draws were resampled and moved.
+
+    References
+    ----------
+    Chopin (2002), A sequential particle filter method for static models, Biometrika 89, Sec. 3.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> from bayesclust.inference.collapsed import Moves, TVClustProblem
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(3, 1, (8, 2))]
+    >>> problem = TVClustProblem(bc.families.FullGaussian().bind(X))
+    >>> chain = CollapsedChain(problem, np.zeros(16, int), rng, Moves())
+    >>> particles = Particles([chain], number=50, num_warmup=50)
+    >>> def together():
+    ...     return float(particles.weights @ (particles.draws[:, 0] == particles.draws[:, 15]))
+    >>> before = together()
+    >>> particles.hear([PairwiseConstraints([(0, 15)], [False], n_items=16)], rng)
+    >>> together() < before
+    True
+    """
+
+    def __init__(
+        self,
+        chains: Sequence[CollapsedChain],
+        number: int,
+        num_warmup: int,
+        *,
+        thinning: int = THINNING,
+        sweeps: int = SWEEPS,
+        least: float = LEAST,
+    ) -> None:
+        self.problem, self.sweeps, self.least, self.renewals = chains[0].problem, sweeps, least, 0
+        self._chain_type, self._moves = type(chains[0]), chains[0].moves
+        for chain in chains:
+            for sweep in range(num_warmup):
+                chain.sweep(adapt=True, trust=2 * sweep < num_warmup)
+        self._states: list[dict[str, Any]] = []
+        partitions = []
+        for s in range(number):
+            chain = chains[s % len(chains)]
+            for _ in range(thinning):
+                chain.sweep()
+            self._states.append(copy.deepcopy(chain.snapshot()))
+            partitions.append(canonical(chain.labels))
+        self.draws: Labels = np.stack(partitions)
+        self._log_weights = np.zeros(number)
+        self._log_answers = self._log_prob(self.problem.views)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the draws, of sum 1, shape (S,)."""
+        shares: FloatArray = softmax(self._log_weights)
+        return shares
+
+    @property
+    def effective_size(self) -> float:
+        """1 / sum w^2: how many equally weighted draws would be as good (Kong, Liu and Wong 1994)."""
+        return float(1.0 / (self.weights**2).sum())
+
+    def hear(self, views: Sequence[View], rng: Generator) -> None:
+        """Take in further answers.
+
+        Parameters
+        ----------
+        views : sequence of View
+            All answers: those heard before, in their order, and further ones. Views of further kinds come last.
+        rng : Generator
+
+        Raises
+        ------
+        ValueError
+            If answers that were heard are missing.
+        """
+        if not extends(self.problem.views, views):
+            raise ValueError("answers that were heard are missing from views: start anew from chains of the other problem.")
+        for stage in _one_by_one(self.problem.views, views):
+            before, self._log_answers = self._log_answers, self._log_prob(stage)
+            self._log_weights += self._log_answers - before
+            self.problem = replace(self.problem, views=stage)
+            if self.effective_size < self.least * len(self.draws):
+                self.renew(rng)
+        self.problem = replace(self.problem, views=tuple(views))
+
+    def renew(self, rng: Generator) -> None:
+        """Resample the draws by their weights, and move each on by a few sweeps.
+
+        Parameters
+        ----------
+        rng : Generator
+        """
+        chosen = systematic(self.weights, rng)
+        repeated = np.append(False, chosen[1:] == chosen[:-1])
+        own = zip(chosen, repeated, strict=True)
+        states = [copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own]
+        noise = self._draw_noise(self.draws[chosen], rng)
+        chain = self._chain_type(self.problem, self.draws[0], rng, self._moves)
+        partitions = []
+        for s, state in enumerate(states):
+            params = [{name: values[s] for name, values in of_view.items()} for of_view in noise]
+            chain.restore(state | {"noise": params, "generator": rng.bit_generator.state})
+            for _ in range(self.sweeps):
+                chain.sweep()
+            states[s] = chain.snapshot()
+            partitions.append(canonical(chain.labels))
+        self._states, self.draws = states, np.stack(partitions)
+        self._log_weights = np.zeros(len(states))
+        self._log_answers = self._log_prob(self.problem.views)
+        self.renewals += 1
+
+    def _log_prob(self, views: Sequence[View]) -> FloatArray:
+        """log p(answers | z) of each draw, the noise integrated out."""
+        values = np.zeros(len(self.draws))
+        for view in views:
+            values += view.noise.log_marginal(view.counts(self.draws))
+        return values
+
+    def _draw_noise(self, draws: Labels, rng: Generator) -> list[Params]:
+        """The noise of each view given each partition and the answers, with a leading axis of draws."""
+        drawn = []
+        for view in self.problem.views:
+            start = view.noise.initial(view.n_sources)
+            params, number = view.noise.draw(view.counts(draws), start, rng), len(draws)
+            # known values come without the axis of draws
+            drawn.append({name: np.broadcast_to(params[name], (number, *value.shape)) for name, value in start.items()})
+        return drawn

@@ -1,0 +1,122 @@
+"""What is believed about partition and expert, and what it says of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints.base import View
+from bayesclust.constraints.patterns import equality_patterns
+from bayesclust.posterior.expected_gain import choose_jointly, expected_gains, uncertainty
+from bayesclust.posterior.labels import Labels
+from bayesclust.selection.proposals import propose
+from bayesclust.selection.protocol import DONT_KNOW, PAIR, TRIPLET, Question
+from bayesclust.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["VIEWS", "WORDS", "Beliefs", "with_skips"]
+
+VIEWS: dict[str, type[View]] = {PAIR: PairwiseConstraints, TRIPLET: RelativeConstraints}
+WORDS = {PAIR: (*PairwiseConstraints.vocabulary, DONT_KNOW), TRIPLET: RelativeConstraints.vocabulary}
+"""Answers to each kind of question, in the order of the columns of `Beliefs.confusion`."""
+SKIPPED, ANSWERED = 1.0, 9.0
+"""Beta prior of the share of pairs to which the expert knows no answer."""
+SHORTLIST = 300
+"""Questions, the best ones by themselves, among which a batch is chosen."""
+
+
+def with_skips(confusion: FloatArray, skipped: int, answered: int) -> FloatArray:
+    """Add to p(answer | truth) about pairs the answer "don't know", as likely whatever the truth is.
+
+    Parameters
+    ----------
+    confusion : (S, truth, answer) array of float
+        Of a pair that is answered.
+    skipped, answered : int
+        Pairs so far. The share of skipped ones has the prior Beta(1, 9), and its posterior mean is used: it enters the
+        probability of an answer linearly, so that this is exact.
+
+    Returns
+    -------
+    (S, truth, answer + 1) array of float
+
+    Examples
+    --------
+    >>> with_skips(np.array([[[0.9, 0.1], [0.2, 0.8]]]), skipped=4, answered=6)
+    array([[[0.675, 0.075, 0.25 ],
+            [0.15 , 0.6  , 0.25 ]]])
+    """
+    share = (SKIPPED + skipped) / (SKIPPED + ANSWERED + skipped + answered)
+    last = np.full((*confusion.shape[:-1], 1), share)
+    return np.concatenate([(1 - share) * confusion, last], axis=-1)
+
+
+class Beliefs(NamedTuple):
+    """Weighted draws of the partition, and how the expert answers under each of them.
+
+    Examples
+    --------
+    >>> certain = np.tile([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], (2, 1, 1))
+    >>> beliefs = Beliefs(np.array([[0, 0, 1], [0, 1, 1]]), np.array([0.5, 0.5]), {"pair": certain})
+    >>> beliefs.table([Question("pair", (0, 1)), Question("pair", (0, 2))], "partition")
+       kind  i  j   gain  same  different  dnk
+    0  pair  0  1  0.693   0.5        0.5  0.0
+    1  pair  0  2  0.000   0.0        1.0  0.0
+    """
+
+    draws: Labels  # (S, n)
+    weights: FloatArray  # (S,) of sum 1
+    confusion: Mapping[str, FloatArray]  # by kind of question: p(answer | truth), (S, truth, answer)
+
+    def answers(self, questions: Sequence[Question]) -> FloatArray:
+        """Return p(answer | draw), shape (C, S, 3), of C questions."""
+        out = np.empty((len(questions), len(self.draws), 3))
+        kinds = np.array([question.kind for question in questions])
+        row = np.arange(len(self.draws))[:, None]
+        for kind in set(kinds.tolist()):
+            which = np.flatnonzero(kinds == kind)
+            items = np.array([questions[c].items for c in which])
+            truths = VIEWS[kind].truth[equality_patterns(self.draws[:, items])]
+            out[which] = np.swapaxes(self.confusion[kind][row, truths], 0, 1)
+        return out
+
+    def propose(self, kinds: Sequence[str], asked: Mapping[str, set[Any]], number: int, rng: Generator) -> list[Question]:
+        """Return questions worth weighing, of each kind; see `bayesclust.selection.proposals`."""
+        found = [(kind, propose(kind, self.draws, self.weights, asked[kind], number, rng)) for kind in kinds]
+        return [Question(kind, tuple(row)) for kind, rows in found for row in rows.tolist()]
+
+    def best(
+        self, questions: Sequence[Question], target: Any, size: int, rng: Generator
+    ) -> tuple[list[Question], FloatArray]:
+        """Return the questions to ask together, the best one first, and what each adds to those before it."""
+        measure, answers = uncertainty(target, self.draws), self.answers(questions)
+        pool: IntArray = np.arange(len(questions))
+        if size > 1 and len(questions) > SHORTLIST:
+            pool = np.argsort(-expected_gains(measure, self.weights, answers), kind="stable")[:SHORTLIST]
+        chosen, gains = choose_jointly(measure, self.weights, answers[pool], size, rng)
+        return [questions[c] for c in pool[chosen]], gains
+
+    def table(self, questions: Sequence[Question], target: Any) -> pd.DataFrame:
+        """Return one row a question: its kind and items, the expected gain of its answer, the probability of each answer."""
+        import pandas as pd
+
+        answers = self.answers(questions)
+        columns: dict[str, Any] = {"kind": [question.kind for question in questions]}
+        for t, name in enumerate("ijk"[: max(len(question.items) for question in questions)]):
+            columns[name] = [question.items[t] if t < len(question.items) else None for question in questions]
+        frame = pd.DataFrame(columns)
+        if "k" in frame:
+            frame["k"] = frame["k"].astype("Int64")
+        frame["gain"] = expected_gains(uncertainty(target, self.draws), self.weights, answers)
+        mean = np.einsum("s,csa->ca", self.weights, answers)
+        for kind in dict.fromkeys(columns["kind"]):
+            for word in reversed(WORDS[kind][:2]) if kind == PAIR else WORDS[kind][:2]:
+                own = frame["kind"] == kind
+                frame.loc[own, word] = mean[own.to_numpy(), WORDS[kind].index(word)]
+        return frame.assign(dnk=mean[:, 2])

@@ -1,0 +1,240 @@
+"""Questions chosen by a posterior: what the answer is expected to tell, and when to stop asking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.checks import check_choice, check_int
+from bayesclust.constraints.base import View
+from bayesclust.constraints.noise_model import NoiseModel
+from bayesclust.estimators import TVClust
+from bayesclust.estimators._particles import check_estimator_of_particles, particles_of
+from bayesclust.inference.particles import Particles, extends, systematic
+from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.losses import Loss
+from bayesclust.posterior.partition import point_estimate
+from bayesclust.selection.beliefs import VIEWS, Beliefs, with_skips
+from bayesclust.selection.protocol import PAIR, TRIPLET, Question, Situation
+from bayesclust.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PosteriorQuestions"]
+
+KINDS = {PAIR: (PAIR,), TRIPLET: (TRIPLET,), "either": (PAIR, TRIPLET)}
+RUNS = 4
+"""Searches for the point estimate: a quarter of the usual number, since it is wanted after every answer."""
+
+
+class PosteriorQuestions:
+    """Questions whose answers are expected to tell most, by a posterior that hears every answer.
+
+    Keeps weighted draws of the posterior of a `TVClust` model between calls. Answers that are new in a situation change
+    their weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated. Where answers were
+    taken back, or the data are others, it starts anew. What is said unasked by rules (labels, spans, implications) is
+    not heard, since the model has no place for it.
+
+    The gain of a question is the expected fall of an uncertainty U by its answer a,
+
+        U(w) - sum_a p(a) U(w_a),   w_a,s proportional to w_s p(a | z_s),
+
+    with p(a | z_s) under the noise learned so far: see `bayesclust.posterior.expected_gain` for the choices of U and
+    their sources, and `bayesclust.selection.proposals` for the questions that are compared.
+
+    Parameters
+    ----------
+    kind : {"pair", "triplet", "either"}, default "pair"
+        What to ask; "either" compares both, of which a triplet often tells more and takes the expert longer.
+    target : "partition", "n_clusters", int, or loss, default "vi"
+        What one wants to know: the partition in every detail (BALD), the number of clusters, the company of an item, or
+        a partition that is right up to a small loss ("vi", "binder", or a value from `bayesclust.losses`).
+    estimator : TVClust or None, default None
+        The model and the chains: any family, view and power with sampler="collapsed". None is ``TVClust(num_warmup=200)``.
+    least_gain : float, default 0
+        No question is asked whose expected gain is below it, in the units of the target (nats, or those of the loss).
+    noise : NoiseModel or None, default None
+        How answers to the questions go wrong; None leaves it to the views of the situation, and to the default of the
+        kind where there is none yet. Not with kind="either".
+    num_draws : int, default 100
+        Draws that are kept.
+    num_candidates : int, default 2000
+        Questions of each kind to compare, at most.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is none of these.
+
+    References
+    ----------
+    Lindley (1956), On a measure of the information provided by an experiment. Houlsby, Huszar, Ghahramani and Lengyel
+    (2011), Bayesian active learning for classification and preference learning, Eq. 2. Kirsch, van Amersfoort and Gal
+    (2019), BatchBALD.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(0, 1, (10, 2)), rng.normal(2.5, 1, (10, 2))]
+    >>> few = bc.TVClust(num_chains=2, num_warmup=50)
+    >>> chooser = bc.selection.PosteriorQuestions(estimator=few, num_draws=40)
+    >>> session = bc.InteractiveSession(X, [0] * 20, chooser=chooser, random_state=0)
+    >>> (question,) = session.ask()
+    >>> session.answer(question, "different")
+    >>> chooser.update(session.situation, rng).labels().shape
+    (20,)
+    """
+
+    def __init__(
+        self,
+        kind: str = PAIR,
+        *,
+        target: str | int | Loss = "vi",
+        estimator: TVClust | None = None,
+        least_gain: float = 0.0,
+        noise: NoiseModel | None = None,
+        num_draws: int = 100,
+        num_candidates: int = 2000,
+    ) -> None:
+        self.kind = check_choice(kind, "kind", KINDS)
+        self.target, self.least_gain = target, float(least_gain)
+        self.estimator = TVClust(num_warmup=200) if estimator is None else check_estimator_of_particles(estimator)
+        self.noise = noise
+        self.num_draws = check_int(num_draws, "num_draws", least=2)
+        self.num_candidates = check_int(num_candidates, "num_candidates")
+        self._particles: Particles | None = None
+        self._X: FloatArray | None = None
+
+    def __call__(self, situation: Situation, size: int, rng: Generator) -> list[Question]:
+        """Return the questions to ask together, the best one first; none where no gain is at least `least_gain`.
+
+        Parameters
+        ----------
+        situation : Situation
+        size : int
+            At most so many; each further one is chosen by what it adds to those before.
+        rng : Generator
+
+        Returns
+        -------
+        list of Question
+        """
+        beliefs, questions = self._weigh(situation, rng)
+        if not questions:
+            return []
+        chosen, gains = beliefs.best(questions, self.target, size, rng)
+        # what comes after a question that is not worth it was chosen as an addition to it
+        return chosen[: int(np.append(gains < self.least_gain, True).argmax())]
+
+    def update(self, situation: Situation, rng: Generator) -> Self:
+        """Hear the answers that are new in a situation; a call does so itself.
+
+        Parameters
+        ----------
+        situation : Situation
+        rng : Generator
+
+        Returns
+        -------
+        self
+        """
+        views = self._views(situation)
+        same = self._X is situation.X or np.array_equal(self._X, situation.X)  # type: ignore[arg-type]
+        if self._particles is not None and same and extends(self._particles.problem.views, views):
+            self._particles.hear(views, rng)
+        else:
+            own = np.random.default_rng(int(rng.integers(2**63)))
+            self._particles = particles_of(self.estimator, situation.X, views, self.num_draws, own)
+            self._X = situation.X
+        return self
+
+    @property
+    def particles(self) -> Particles:
+        """The weighted draws, as the last update left them."""
+        if self._particles is None:
+            raise ValueError("there are no draws yet: call the chooser, or update(situation, rng).")
+        return self._particles
+
+    @property
+    def draws(self) -> Labels:
+        """Partitions drawn from the posterior, shape (S, n); their weights are `weights`."""
+        return self.particles.draws
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the draws, of sum 1, shape (S,)."""
+        return self.particles.weights
+
+    def labels(self, loss: str | Loss = "vi") -> IntArray:
+        """Return the partition of least posterior expected loss, as of the last update.
+
+        Parameters
+        ----------
+        loss : str or Loss, default "vi"
+            As for `bayesclust.point_estimate`.
+
+        Returns
+        -------
+        (n,) array of int64
+        """
+        # always the same rounding of the weights, so that the same draws have the same estimate
+        rows = self.draws[systematic(self.weights, np.random.default_rng(0))]
+        return point_estimate(rows, loss, n_runs=RUNS, n_jobs=1)
+
+    def gains(
+        self, situation: Situation, rng: Generator, questions: Sequence[Question] | None = None
+    ) -> pd.DataFrame:
+        """Return what the answer to each question is expected to tell, each by itself.
+
+        Parameters
+        ----------
+        situation : Situation
+        rng : Generator
+        questions : sequence of Question or None, default None
+            None takes those that a call would compare.
+
+        Returns
+        -------
+        DataFrame
+            One row a question, the best first: kind, items i, j and for triplets k, gain, probability of each answer.
+        """
+        beliefs, compared = self._weigh(situation, rng, questions)
+        return beliefs.table(compared, self.target).sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+
+    def _weigh(
+        self, situation: Situation, rng: Generator, questions: Sequence[Question] | None = None
+    ) -> tuple[Beliefs, list[Question]]:
+        """What is believed, and the questions to compare."""
+        particles, kinds = self.update(situation, rng).particles, KINDS[self.kind]
+        confusion = {kind: self._confusion(kind, situation) for kind in VIEWS}
+        beliefs = Beliefs(particles.draws, particles.weights, confusion)
+        if questions is not None:
+            return beliefs, list(questions)
+        asked = {kind: situation.asked(kind) for kind in kinds}
+        return beliefs, beliefs.propose(kinds, asked, self.num_candidates, rng)
+
+    def _confusion(self, kind: str, situation: Situation) -> FloatArray:
+        """p(answer | truth) of the first source under each draw, the noise integrated out."""
+        particles = self.particles
+        views = [view for view in particles.problem.views if isinstance(view, VIEWS[kind])]
+        if views:
+            counts, noise = views[0].counts(particles.draws), views[0].noise
+        else:
+            noise = VIEWS[kind].default_noise() if self.noise is None or self.kind != kind else self.noise
+            counts = np.zeros((len(particles.draws), noise.n_answers, len(noise.truth)), dtype=np.int64)
+        table = noise.predictive(counts)[:, 0]
+        if kind == TRIPLET:
+            return table
+        skipped = sum(question.kind == PAIR for question in situation.skipped)
+        return with_skips(table, skipped, sum(map(len, views)))
+
+    def _views(self, situation: Situation) -> list[View]:
+        views = [view for view in situation.constraints if isinstance(view, View)]
+        if self.noise is None:
+            return views
+        return [view.with_noise(self.noise) if view.kind == self.noise.kind else view for view in views]
