@@ -68,7 +68,7 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
     >>> draws = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]])
     >>> even = np.full(4, 0.25)
     >>> [round(float(uncertainty(target, draws)(even)), 3) for target in ("partition", "n_clusters", 0, "binder")]
-    [1.386, 0.562, 0.693, 0.25]
+    [1.386, 0.562, 0.693, 0.333]
     """
     if isinstance(target, str) and target == PARTITION:
         return _entropy

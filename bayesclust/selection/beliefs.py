@@ -81,7 +81,7 @@ class Beliefs(NamedTuple):
         row = np.arange(len(self.draws))[:, None]
         for kind in set(kinds.tolist()):
             which = np.flatnonzero(kinds == kind)
-            items = np.array([questions[c].items for c in which])
+            items = np.array([questions[c].items for c in which.tolist()])
             truths = VIEWS[kind].truth[equality_patterns(self.draws[:, items])]
             out[which] = np.swapaxes(self.confusion[kind][row, truths], 0, 1)
         return out

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints.base import View
+from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.questions import random_triplets, unrank_pairs
 from bayesclust.posterior.labels import Labels
 from bayesclust.selection.protocol import PAIR, ordered
@@ -88,14 +90,16 @@ def propose(
     group = atoms(draws)
     members = _Members(group, rng)
     if kind == PAIR:
-        few = comb(len(members.size), 2) <= number
-        found = _all_pairs(members, asked) if few else _divided(_pairs(members), _pair_truths, draws, weights, number, rng)
+        if comb(len(members.size), 2) <= number:
+            found = _all_pairs(members, asked)
+        else:
+            found = _divided(_pairs(members), PairwiseConstraints, draws, weights, number, rng)
     else:
         n = draws.shape[1]
         if n * comb(n - 1, 2) <= number:
             found = random_triplets(n, n * comb(n - 1, 2), rng)
         else:
-            found = _divided(_triplets(members), _triplet_truths, draws, weights, number, rng)
+            found = _divided(_triplets(members), RelativeConstraints, draws, weights, number, rng)
     rows: dict[tuple[int, ...], tuple[int, ...]] = {ordered(kind, row): tuple(row) for row in found.tolist()}
     fresh = [row for key, row in rows.items() if key not in asked]
     width = 2 if kind == PAIR else 3
@@ -140,21 +144,9 @@ def _half_and_half(members: _Members, number: int, width: int) -> IntArray:
     return np.concatenate([by_item, by_atom])
 
 
-def _pair_truths(labels: IntArray) -> IntArray:
-    truths: IntArray = PairwiseConstraints.truth[(labels[:, 0] != labels[:, 1]).astype(np.int64)]
-    return truths
-
-
-def _triplet_truths(labels: IntArray) -> IntArray:
-    from bayesclust.constraints.patterns import equality_patterns
-
-    truths: IntArray = RelativeConstraints.truth[equality_patterns(labels)]
-    return truths
-
-
 def _divided(
     draw: Callable[[int], IntArray],
-    truths: Callable[[IntArray], IntArray],
+    view: type[View],
     draws: Labels,
     weights: FloatArray,
     number: int,
@@ -165,7 +157,8 @@ def _divided(
     for _ in range(ROUNDS):
         items = draw(4 * number)
         one, other = rng.choice(len(draws), size=(2, len(items)), p=weights)
-        differ: BoolArray = truths(draws[one[:, None], items]) != truths(draws[other[:, None], items])
+        answers = [view.truth[equality_patterns(draws[which[:, None], items])] for which in (one, other)]
+        differ: BoolArray = answers[0] != answers[1]
         found.append(items[differ])
         enough += len(found[-1])
         if enough >= number:
