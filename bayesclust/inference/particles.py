@@ -23,7 +23,6 @@ from scipy.special import softmax
 
 from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.typing import FloatArray, IntArray, Params
 
 __all__ = ["Particles", "extends", "systematic"]
@@ -124,7 +123,7 @@ class Particles:
     problem : TVClustProblem
         With the answers heard so far.
     draws : (S, n) array of int
-        Partitions, labels in order of first appearance.
+        Partitions; labels may have gaps.
     renewals : int
         How often draws were resampled and moved.
 
@@ -173,8 +172,8 @@ class Particles:
             for _ in range(thinning):
                 chain.sweep()
             self._states.append(copy.deepcopy(chain.snapshot()))
-            partitions.append(canonical(chain.labels))
-        self.draws: Labels = np.stack(partitions)
+            partitions.append(chain.labels.copy())
+        self.draws: IntArray = np.stack(partitions)
         self._log_weights = np.zeros(number)
         self._log_answers = self._log_prob(self.problem.views)
 
@@ -225,7 +224,7 @@ class Particles:
         own = zip(chosen, repeated, strict=True)
         states = [copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own]
         noise = self._draw_noise(self.draws[chosen], rng)
-        chain = self._chain_type(self.problem, self.draws[0], rng, self._moves)
+        chain = self._chain_type(self.problem, np.zeros(self.problem.n_items, np.int64), rng, self._moves)
         partitions = []
         for s, state in enumerate(states):
             params = [{name: values[s] for name, values in of_view.items()} for of_view in noise]
@@ -233,7 +232,7 @@ class Particles:
             for _ in range(self.sweeps):
                 chain.sweep()
             states[s] = chain.snapshot()
-            partitions.append(canonical(chain.labels))
+            partitions.append(chain.labels.copy())
         self._states, self.draws = states, np.stack(partitions)
         self._log_weights = np.zeros(len(states))
         self._log_answers = self._log_prob(self.problem.views)
@@ -246,7 +245,7 @@ class Particles:
             values += view.noise.log_marginal(view.counts(self.draws))
         return values
 
-    def _draw_noise(self, draws: Labels, rng: Generator) -> list[Params]:
+    def _draw_noise(self, draws: IntArray, rng: Generator) -> list[Params]:
         """The noise of each view given each partition and the answers, with a leading axis of draws."""
         drawn = []
         for view in self.problem.views:

@@ -14,7 +14,7 @@ from bayesclust.constraints.noise_model import NoiseModel
 from bayesclust.estimators import TVClust
 from bayesclust.estimators._particles import check_estimator_of_particles, particles_of
 from bayesclust.inference.particles import Particles, extends, systematic
-from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.selection.beliefs import VIEWS, Beliefs, with_skips
@@ -163,7 +163,7 @@ class PosteriorQuestions:
     @property
     def draws(self) -> Labels:
         """Partitions drawn from the posterior, shape (S, n); their weights are `weights`."""
-        return self.particles.draws
+        return canonical(self.particles.draws)
 
     @property
     def weights(self) -> FloatArray:
@@ -212,7 +212,7 @@ class PosteriorQuestions:
         """What is believed, and the questions to compare."""
         particles, kinds = self.update(situation, rng).particles, KINDS[self.kind]
         confusion = {kind: self._confusion(kind, situation) for kind in VIEWS}
-        beliefs = Beliefs(particles.draws, particles.weights, confusion)
+        beliefs = Beliefs(self.draws, particles.weights, confusion)
         if questions is not None:
             return beliefs, list(questions)
         asked = {kind: situation.asked(kind) for kind in kinds}
