@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         posterior,
         selection,
     )
-    from bayesclust.comparison import agreement, compare, leave_view_out
+    from bayesclust.comparison import agreement, compare, leave_view_out, signed_rank
     from bayesclust.constraints import (
         ConfusionNoise,
         ImplicationConstraints,
@@ -123,6 +123,7 @@ __all__ = [
     "posterior",
     "posterior_distance",
     "selection",
+    "signed_rank",
     "similar_items",
     "similarity_matrix",
     "source_reliability",
@@ -182,6 +183,7 @@ _HOME = {
     "posterior": "bayesclust.posterior",
     "posterior_distance": "bayesclust.posterior",
     "selection": "bayesclust.selection",
+    "signed_rank": "bayesclust.comparison",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
     "source_reliability": "bayesclust.posterior",

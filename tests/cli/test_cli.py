@@ -38,7 +38,9 @@ def test_version_and_help_teach(capsys):
 
 
 @pytest.mark.parametrize(
-    "command", [module.__name__.rpartition(".")[2] for module in cli.COMMANDS] + ["reproduce tvclust", "reproduce dcrc"]
+    "command",
+    [module.__name__.rpartition(".")[2] for module in cli.COMMANDS]
+    + ["reproduce tvclust", "reproduce dcrc", "reproduce mpck", "reproduce iac"],
 )
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:
@@ -57,7 +59,7 @@ def test_no_command_shows_the_help_and_fails(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["reproduce"], ["reproduce", "iac"], ["reproduce", "tvclust", "--trials", "x"]]
+    "arguments", [["nonsense"], ["reproduce"], ["reproduce", "elsewhere"], ["reproduce", "tvclust", "--trials", "x"]]
 )
 def test_what_is_not_understood_is_misuse(arguments, capsys):
     with pytest.raises(SystemExit) as end:

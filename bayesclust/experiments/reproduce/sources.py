@@ -28,7 +28,8 @@ def load(name: str) -> bc.datasets.Dataset:
     Parameters
     ----------
     name : str
-        Of a set; or of a CSV file with a line of names, numbers in all columns but the last, and classes in the last.
+        Of a set; or of a CSV file with a line of names, numbers in all columns but the last, and classes in the last; or of
+        a NumPy archive (.npz) with items X (n, d) and classes y (n,).
 
     Returns
     -------
@@ -41,6 +42,8 @@ def load(name: str) -> bc.datasets.Dataset:
     """
     if name.endswith(".csv"):
         return _from_file(Path(name))
+    if name.endswith(".npz"):
+        return _from_archive(Path(name))
     if name in stand_ins.STAND_INS:
         return stand_ins.STAND_INS[name](SEED)
     if name in SHAPES:
@@ -48,6 +51,19 @@ def load(name: str) -> bc.datasets.Dataset:
     if name == "visual_words":
         return bc.datasets.make_visual_words(seed=SEED)
     return bc.datasets.load(name)
+
+
+def _from_archive(path: Path) -> bc.datasets.Dataset:
+    with np.load(path) as file:
+        if not {"X", "y"} <= set(file):
+            raise ValueError(f"{path} holds {', '.join(file)}: items are wanted as X and their classes as y.")
+        X, classes = file["X"].astype(np.float64), file["y"]
+    if X.ndim != 2 or classes.shape != X.shape[:1] or not np.isfinite(X).all():
+        shapes = f"X of shape {X.shape} and y of shape {classes.shape}"
+        raise ValueError(f"{path} has {shapes}: (n, d) and (n,) are wanted, without missing values.")
+    targets, y = np.unique(classes, return_inverse=True)
+    words = tuple(f"column{column}" for column in range(X.shape[1])), tuple(map(str, targets))
+    return bc.datasets.Dataset(X, y.astype(np.int64), *words, path.stem, f"read from {path}")
 
 
 def _from_file(path: Path) -> bc.datasets.Dataset:
@@ -87,7 +103,7 @@ def known(name: str) -> bool:
     -------
     bool
     """
-    return Path(name).is_file() if name.endswith(".csv") else name in names()
+    return Path(name).is_file() if name.endswith((".csv", ".npz")) else name in names()
 
 
 def title(name: str) -> str:

@@ -14,6 +14,7 @@ from bayesclust.experiments.reproduce.dcrc.methods import METHODS
 from bayesclust.experiments.reproduce.dcrc.plans import FIGURE_6, FIGURE_7, RUNTIME, Plan
 from bayesclust.experiments.reproduce.dcrc.tables import confusions, curve, ranks
 from bayesclust.experiments.reproduce.sources import title
+from bayesclust.experiments.reproduce.summaries import in_markdown
 from bayesclust.plots._style import counted
 
 __all__ = ["claims", "report"]
@@ -62,14 +63,6 @@ def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     return "\n".join(parts)
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    names = list(head)
-    yield "| " + " | ".join(names) + " |"
-    yield "|---" * len(names) + "|"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-
-
 def _rows(frame: pd.DataFrame) -> Iterable[Any]:
     return frame.itertuples()
 
@@ -86,7 +79,7 @@ def _figure_4(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
         for fraction, values in block.droplevel(0).iterrows():
             rows.append([title(str(name)), f"{fraction} n", *map(_f, values)])
         rows.append([title(str(name)), "mean", *(_f(values.mean(skipna=False)) for _, values in block.items())])
-    yield from _table(head, rows)
+    yield from in_markdown(head, rows)
     done = entries[(entries.answers == RIGHT) & (entries.fraction > 0)].trials
     if len(done):
         most = counted(done.max(), "draw")
@@ -134,7 +127,7 @@ def _curves(
             mine = curve(entries, name, method, fractions).set_index("fraction").f
             values = [float(mine.get(fraction, np.nan)) for fraction in fractions]
             rows.append([title(name), _method(method), *map(_f, values), _f(float(np.mean(values)))])
-    yield from _table(["", "", *(f"{fraction:g} n" for fraction in fractions), "mean"], rows)
+    yield from in_markdown(["", "", *(f"{fraction:g} n" for fraction in fractions), "mean"], rows)
 
 
 def _method(name: str) -> str:
@@ -146,7 +139,7 @@ def _regions(entries: pd.DataFrame) -> Iterator[str]:
         [row.data, _method(row.method), _f(row.predicted_accuracy), _f(row.accuracy)]
         for row in _rows(entries[entries.answers == BOUNDARY])
     ]
-    yield from _table(["clusters", "", "accuracy of the classifier", "with the answers heard"], rows)
+    yield from in_markdown(["clusters", "", "accuracy of the classifier", "with the answers heard"], rows)
 
 
 def _confusions(frame: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -156,7 +149,7 @@ def _confusions(frame: pd.DataFrame, plan: Plan) -> Iterator[str]:
         for row in _rows(confusions(frame, plan))
     ]
     head = [f"{true} as {given}" for true in ("yes", "no", "dnk") for given in ("yes", "no", "dnk")]
-    yield from _table(["", "answers", *head, "largest error", "draws"], [truth, *rows])
+    yield from in_markdown(["", "answers", *head, "largest error", "draws"], [truth, *rows])
 
 
 def _people(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -172,7 +165,7 @@ def _people(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
         theirs = f"{paper.TABLE_V[key][0]:.2f} ± {paper.TABLE_V[key][1]:.2f}" if key in paper.TABLE_V else ""
         cells = [_with_deviation(mine.f[name], mine.f_std[name]) if name in mine.index else "" for name in plan.data_v]
         rows.append([METHODS[method].title, told, *cells, theirs])
-    yield from _table(["", "", *map(title, plan.data_v), "paper's set"], rows)
+    yield from in_markdown(["", "", *map(title, plan.data_v), "paper's set"], rows)
 
 
 def _with_deviation(mean: float, deviation: float) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.experiments.reproduce.dcrc.answers import NONE, PEOPLE, RIGHT
 from bayesclust.experiments.reproduce.dcrc.plans import Plan
-from bayesclust.typing import FloatArray
+from bayesclust.experiments.reproduce.summaries import half_width
 
 __all__ = ["confusions", "curve", "ranks", "tables"]
 
@@ -48,30 +48,6 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         theirs = [paper.TABLE_V[key][at] if key in paper.TABLE_V else np.nan for key in keys]
         entries[name] = np.where(shown, theirs, np.nan)
     return entries
-
-
-def half_width(deviations: FloatArray, trials: FloatArray) -> FloatArray:
-    """Half the width of the 95% interval of a mean, by Student's t; NaN for a single draw.
-
-    Parameters
-    ----------
-    deviations, trials : array
-        Standard deviations, and of how many draws.
-
-    Returns
-    -------
-    array
-
-    Examples
-    --------
-    >>> half_width(np.array([1.0]), np.array([4])).round(2)
-    array([1.59])
-    """
-    from scipy.stats import t
-
-    trials = np.asarray(trials, dtype=np.float64)
-    width: FloatArray = t.ppf(0.975, np.maximum(trials - 1, 1)) * deviations / np.sqrt(trials)
-    return np.where(trials > 1, width, np.nan)
 
 
 def curve(entries: pd.DataFrame, data: str, method: str, fractions: tuple[float, ...]) -> pd.DataFrame:
