@@ -155,6 +155,28 @@ examples:
         },
         trials=90,
     ),
+    "active": Paper(
+        help="which way to choose questions teaches a clustering most",
+        about="""No paper's, but as theirs are: an expert who errs once in ten answers is asked about pairs, a hundred one by
+one. One posterior of TVClust hears the answers, whoever chooses the questions: posterior selection, NPU (Xiong, Azimi and
+Fern 2014) or chance, or also explore and consolidate, and min-max. Pairwise F by number of answers, the area under that
+curve, paired differences, and where a stopping rule would have stopped.""",
+        epilog=KEPT
+        + """
+
+All of it takes some hours: choose --methods, --data, --trials, or --quick. Sessions are run expert by expert.
+
+examples:
+  bayesclust reproduce active --quick
+  bayesclust reproduce active --data iris wine --trials 5
+  bayesclust reproduce active --methods posterior npu explore-consolidate min-max random --trials 10""",
+        lists={
+            "methods": (str, "who chooses (default: posterior npu random; --list names all)"),
+            "data": (str, "data sets (default: iris wine ecoli glass balance digits389)"),
+        },
+        flags={},
+        trials=20,
+    ),
 }
 
 

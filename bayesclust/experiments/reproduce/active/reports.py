@@ -1,0 +1,218 @@
+"""Areas under the curves, paired differences, where a stopping rule would have stopped, and the curves drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesclust.experiments.reproduce.active.cells import FLIP, numbers
+from bayesclust.experiments.reproduce.active.methods import METHODS, OURS
+from bayesclust.experiments.reproduce.active.plans import Plan
+from bayesclust.experiments.reproduce.drawing import save
+from bayesclust.experiments.reproduce.sources import title
+from bayesclust.plots._style import PALETTE, counted
+from bayesclust.typing import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["ALL", "BOUNDS", "draw", "entries", "report"]
+
+ALL = "all"
+BOUNDS = (0.01, 0.005, 0.002, 0.001)
+"""Expected gains below which to stop: falls of the expected VI, in bits."""
+COLUMNS = ("table", "data", "method", "at", "mean", "error", "runs")
+HEAD = """# Choosing questions, measured
+
+{questions} questions about pairs, one by one, {flip:.0%} of the answers wrong; {runs}, seed {seed}. Whoever chooses,
+the same posterior (TVClust, its draws reweighted and renewed after each answer) hears the answers and tells the partition.
+The score is the area under the curve of pairwise F by number of answers, over its length. Means ± standard errors.
+"""
+STOPPING = """## When to stop
+
+Had the session stopped at the first question that was expected to lower the posterior expected VI by less than a bound: how
+many were asked by then, F at that point, and by how much F was still to change up to the last question.
+"""
+
+
+def entries(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Means over sessions and their standard errors.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of cells.
+    plan : Plan
+
+    Returns
+    -------
+    DataFrame
+        Columns table, data, method, at, mean, error, runs. Tables are "area"; "difference" of the areas of posterior
+        selection and a method, by expert; "asked", "f" and "to_come", with `at` the bound of the stopping rule; and
+        "curve", with `at` the number of answers.
+    """
+    mine = frame[(frame.questions == plan.questions) & frame.data.isin(plan.data) & frame.method.isin(plan.methods)]
+    parts = [_areas(mine, plan), _differences(mine, plan), _stops(mine, plan), _curves(mine, plan)]
+    return pd.DataFrame([row for part in parts for row in part], columns=list(COLUMNS))
+
+
+def _entry(values: FloatArray, table: str, data: str, method: str, at: float = np.nan) -> dict[str, Any]:
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+    mean = float(values.mean())
+    return dict(zip(COLUMNS, (table, data, method, at, mean, error, len(values)), strict=True))
+
+
+def _blocks(frame: pd.DataFrame, plan: Plan) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Sessions by data set and method, in the order of the plan."""
+    for data in plan.data:
+        for method in plan.methods:
+            block = frame[(frame.data == data) & (frame.method == method)]
+            if len(block):
+                yield data, method, block
+
+
+def _areas(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
+    for data, method, block in _blocks(frame, plan):
+        yield _entry(block.area.to_numpy(), "area", data, method)
+
+
+def _differences(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
+    """By data set, and of all: the mean over sets, of the experts who were asked on each."""
+    areas = frame.pivot(index=["data", "trial"], columns="method", values="area")
+    for method in plan.methods:
+        if method == OURS or not {method, OURS} <= set(areas.columns):
+            continue
+        by_set = (areas[OURS] - areas[method]).dropna().unstack("data")
+        for data in plan.data:
+            if data in by_set:
+                yield _entry(by_set[data].dropna().to_numpy(), "difference", data, method)
+        whole = by_set.dropna()
+        if len(whole) and by_set.shape[1] == len(plan.data):
+            yield _entry(whole.mean(axis=1).to_numpy(), "difference", ALL, method)
+
+
+def _stops(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
+    for data, method, block in _blocks(frame, plan):
+        if method == OURS:
+            curves = np.stack([numbers(text) for text in block.curve])
+            gains = np.stack([numbers(text) for text in block.gains])
+            for bound in BOUNDS:
+                below = gains < bound
+                asked = np.where(below.any(axis=1), below.argmax(axis=1), plan.questions)
+                reached = np.take_along_axis(curves, asked[:, None], axis=1)[:, 0]
+                yield _entry(asked.astype(np.float64), "asked", data, method, bound)
+                yield _entry(reached, "f", data, method, bound)
+                yield _entry(curves[:, -1] - reached, "to_come", data, method, bound)
+
+
+def _curves(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
+    for data, method, block in _blocks(frame, plan):
+        curves = np.stack([numbers(text) for text in block.curve])
+        for answers in range(plan.questions + 1):
+            yield _entry(curves[:, answers], "curve", data, method, answers)
+
+
+def report(table: pd.DataFrame, plan: Plan) -> str:
+    """Set means and differences in Markdown.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `entries`.
+    plan : Plan
+
+    Returns
+    -------
+    str
+    """
+    if table.empty:
+        return "No session is done yet.\n"
+    least, most = int(table.runs.min()), int(table.runs.max())
+    runs = counted(most, "expert") if least == most else f"{least} to {most} experts"
+    parts = [HEAD.format(questions=plan.questions, flip=FLIP, runs=runs, seed=plan.seed)]
+    parts += _grid(table[table.table == "area"], "area", [*plan.data], plan)
+    if (table.table == "difference").any():
+        parts += ["\n## What posterior selection has more, by expert\n"]
+        differences = table[table.table == "difference"]
+        parts += _grid(differences, "area of posterior selection less that of", [*plan.data, ALL], plan)
+    stops = table[table.at.notna() & (table.table != "curve")]
+    if len(stops):
+        parts += ["\n" + STOPPING, "| data | bound | asked | F then | still to come |", "|---|---|---|---|---|"]
+        for (data, bound), block in stops.groupby(["data", "at"], sort=False):
+            row = block.set_index("table")
+            texts = [_with_error(row.loc[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
+            parts.append(f"| {title(str(data))} | {bound:g} | " + " | ".join(texts) + " |")
+    return "\n".join(parts)
+
+
+def _grid(table: pd.DataFrame, corner: str, rows: list[str], plan: Plan) -> Iterator[str]:
+    """A line for each data set, and a column for each method."""
+    methods = [method for method in plan.methods if method in set(table.method)]
+    yield f"| {corner} | " + " | ".join(METHODS[method].title for method in methods) + " |"
+    yield "|---" * (len(methods) + 1) + "|"
+    cells = {(row.data, row.method): row for row in table.itertuples()}
+    for data in rows:
+        texts = [_with_error(cells[data, method]) if (data, method) in cells else "" for method in methods]
+        if any(texts):
+            yield f"| {title(data)} | " + " | ".join(texts) + " |"
+
+
+def _with_error(entry: Any, digits: int = 3) -> str:
+    error = "" if np.isnan(entry.error) else f" ± {entry.error:.{digits}f}"
+    return f"{entry.mean:.{digits}f}{error}"
+
+
+def draw(frame: pd.DataFrame, table: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
+    """Draw the curves, one panel for each data set, as PNG and SVG.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of cells; not looked at.
+    table : DataFrame
+        From `entries`.
+    plan : Plan
+    folder : pathlib.Path
+
+    Returns
+    -------
+    list of pathlib.Path
+    """
+    return save({"curves": partial(_figure, table[table.table == "curve"], plan)}, folder)
+
+
+def _figure(curves: pd.DataFrame, plan: Plan) -> Figure | None:
+    import matplotlib.pyplot as plt
+
+    shown = [data for data in plan.data if data in set(curves.data)]
+    if not shown:
+        return None
+    wide = min(3, len(shown))
+    high = -(-len(shown) // wide)
+    size = (3.0 * wide + 1.5, 2.4 * high + 0.4)
+    drawing, axes = plt.subplots(high, wide, figsize=size, layout="constrained", squeeze=False, sharex=True)
+    lines: dict[str, Any] = {}
+    for ax, data in zip(axes.flat, shown, strict=False):
+        for at, method in enumerate(plan.methods):
+            rows = curves[(curves.data == data) & (curves.method == method)]
+            if len(rows):
+                colour = PALETTE[at % len(PALETTE)]
+                (lines[method],) = ax.plot(rows["at"], rows["mean"], color=colour, lw=1.4)
+                band = (rows["mean"] + sign * rows.error for sign in (-1, 1))
+                ax.fill_between(rows["at"], *band, color=colour, alpha=0.2, lw=0)
+        ax.set(title=title(data))
+    for ax in axes.flat[len(shown) :]:
+        ax.set_axis_off()
+    for ax in axes[-1]:
+        ax.set_xlabel("answers")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("pairwise F")
+    drawing.suptitle(f"F by number of answers, {FLIP:.0%} wrong; mean of {counted(int(curves.runs.max()), 'expert')} ± s.e.")
+    titles = [METHODS[method].title for method in lines]
+    drawing.legend(lines.values(), titles, loc="outside right center", frameon=False)
+    return drawing
