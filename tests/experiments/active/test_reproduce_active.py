@@ -26,8 +26,8 @@ def small(monkeypatch):
 
 
 def test_the_expert_is_wrong_once_in_ten_and_the_same_for_all_methods():
-    y = np.repeat(np.arange(3), 20)
-    pairs = [(i, j) for i in range(60) for j in range(i)]
+    y = np.repeat(np.arange(2), 20)
+    pairs = [(i, j) for i in range(40) for j in range(i)]
     said = {
         (method, trial): [cells.expert(cells.Cell(0, method, "iris", trial, 5), y, Question("pair", p)) for p in pairs]
         for method in ("npu", "random")
@@ -53,10 +53,6 @@ def test_a_session(small, method):
     assert (len(curve), len(gains)) == (5, 4)
     assert row["area"] == pytest.approx(cells.area(curve), abs=1e-4)
     assert 0 <= row["wrong"] <= 4
-    again = cells.run(cells.Cell(3, method, "iris", 0, 4))
-    assert {**again, "seconds": 0} == {**row, "seconds": 0}
-    # all begin with the same posterior
-    assert curve[0] == cells.numbers(cells.run(cells.Cell(3, "random", "iris", 0, 1))["curve"])[0]
 
 
 def test_scores_are_of_the_partition_that_the_answers_make(small, monkeypatch):
@@ -103,6 +99,8 @@ def test_what_is_done_is_not_done_again(small, tmp_path):
     written = reproduce(plan, tmp_path, progress=False)
     assert {path.name for path in written} == {"cells.csv", "tables.csv", "tables.md", "curves.png", "curves.svg"}
     first = load_cells(tmp_path / "cells.csv", cells.KINDS)
+    # all begin with the same posterior
+    assert (first.assign(start=first.curve.str.split().str[0]).groupby("trial").start.nunique() == 1).all()
     lines = (tmp_path / "cells.csv").read_text().splitlines(keepends=True)
     (tmp_path / "cells.csv").write_text("".join(lines[:-2]))
     reproduce(plan, tmp_path, progress=False)

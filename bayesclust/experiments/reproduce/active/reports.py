@@ -140,12 +140,12 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
         parts += ["\n## What posterior selection has more, by expert\n"]
         differences = table[table.table == "difference"]
         parts += _grid(differences, "area of posterior selection less that of", [*plan.data, ALL], plan)
-    stops = table[table.at.notna() & (table.table != "curve")]
+    stops = table[table["at"].notna() & (table.table != "curve")]
     if len(stops):
         parts += ["\n" + STOPPING, "| data | bound | asked | F then | still to come |", "|---|---|---|---|---|"]
         for (data, bound), block in stops.groupby(["data", "at"], sort=False):
-            row = block.set_index("table")
-            texts = [_with_error(row.loc[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
+            rows = {row.table: row for row in block.itertuples()}
+            texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
             parts.append(f"| {title(str(data))} | {bound:g} | " + " | ".join(texts) + " |")
     return "\n".join(parts)
 
@@ -163,6 +163,7 @@ def _grid(table: pd.DataFrame, corner: str, rows: list[str], plan: Plan) -> Iter
 
 
 def _with_error(entry: Any, digits: int = 3) -> str:
+    """What a row of `itertuples` has as mean and error."""
     error = "" if np.isnan(entry.error) else f" ± {entry.error:.{digits}f}"
     return f"{entry.mean:.{digits}f}{error}"
 
