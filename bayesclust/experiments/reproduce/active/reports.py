@@ -15,6 +15,7 @@ from bayesclust.experiments.reproduce.active.methods import METHODS, OURS
 from bayesclust.experiments.reproduce.active.plans import Plan
 from bayesclust.experiments.reproduce.drawing import save
 from bayesclust.experiments.reproduce.sources import title
+from bayesclust.experiments.reproduce.summaries import in_markdown
 from bayesclust.plots._style import PALETTE, counted
 from bayesclust.typing import FloatArray
 
@@ -142,24 +143,21 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
         parts += _grid(differences, "area of posterior selection less that of", [*plan.data, ALL], plan)
     stops = table[table["at"].notna() & (table.table != "curve")]
     if len(stops):
-        parts += ["\n" + STOPPING, "| data | bound | asked | F then | still to come |", "|---|---|---|---|---|"]
+        lines = []
         for (data, bound), block in stops.groupby(["data", "at"], sort=False):
             rows = {row.table: row for row in block.itertuples()}
             texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
-            parts.append(f"| {title(str(data))} | {bound:g} | " + " | ".join(texts) + " |")
+            lines.append([title(str(data)), f"{bound:g}", *texts])
+        parts += ["\n" + STOPPING, *in_markdown(["data", "bound", "asked", "F then", "still to come"], lines)]
     return "\n".join(parts)
 
 
 def _grid(table: pd.DataFrame, corner: str, rows: list[str], plan: Plan) -> Iterator[str]:
     """A line for each data set, and a column for each method."""
     methods = [method for method in plan.methods if method in set(table.method)]
-    yield f"| {corner} | " + " | ".join(METHODS[method].title for method in methods) + " |"
-    yield "|---" * (len(methods) + 1) + "|"
-    cells = {(row.data, row.method): row for row in table.itertuples()}
-    for data in rows:
-        texts = [_with_error(cells[data, method]) if (data, method) in cells else "" for method in methods]
-        if any(texts):
-            yield f"| {title(data)} | " + " | ".join(texts) + " |"
+    cells = {(row.data, row.method): _with_error(row) for row in table.itertuples()}
+    lines = [[title(data), *(cells.get((data, method), "") for method in methods)] for data in rows]
+    return in_markdown([corner, *(METHODS[method].title for method in methods)], [line for line in lines if any(line[1:])])
 
 
 def _with_error(entry: Any, digits: int = 3) -> str:
