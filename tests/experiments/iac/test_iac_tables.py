@@ -140,10 +140,10 @@ def test_entries_are_means_with_students_interval(whole, scored):
     frame = scored(whole.cells(), graded)
     entries = tables(frame, whole).set_index(["part", "data", "method", "kind", "number", "score"])
     mk2 = whole.found(["mk2"])["mk2"]
-    row = entries.loc["soft", mk2, "iac-20-30", "conflicts", 1000, "seconds"]
+    row = entries.loc["soft", mk2, "iac-20-30", "conflicts", 1000, "cpu_seconds"]
     assert (row["mean"], row.trials, row.published) == (2.5, 2, 4.868)
     assert row.error == pytest.approx(stats.t.ppf(0.975, 1) * np.sqrt(0.5) / np.sqrt(2))
-    assert np.isnan(entries.loc["soft", mk2, "iac-20-30", "wrong", 1000, "seconds"].published)
+    assert np.isnan(entries.loc["soft", mk2, "iac-20-30", "wrong", 1000, "cpu_seconds"].published)
     other = frame.assign(method="iac-1-1")
     assert tables(other, whole).empty
 
@@ -205,7 +205,12 @@ def test_figures_show_the_numbers_of_the_tables(whole, scored):
     assert ax.get_yscale() == "log"
     bands = [band.get_segments()[0][:, 1].tolist() for band in ax.collections if len(band.get_segments()) == 1]
     assert [list(paper.SECONDS["letter", kind]) for kind in ("pairs", "triplets")] == [b for b in bands if b[1] > 100]
-    assert soft(entries).axes[0].get_title(loc="left").startswith("one answer in 20 given twice")
+    rows = soft(entries).axes
+    assert rows[0].get_title(loc="left").startswith("one answer in 20 given twice")
+    assert [ax.get_xlabel() for ax in rows[-4:]] == [
+        *("quality (ARI)", "similarity (ARI)"),
+        *("answers not satisfied", "processor seconds"),
+    ]
     drawn = loop(frame, whole).axes[0].lines[0]
     assert drawn.get_ydata() == pytest.approx(curves(frame, whole).query("side == 'qualities'")["mean"])
     assert drawn.get_ydata()[3] == pytest.approx(0.305)

@@ -125,8 +125,8 @@ def run(cell: Cell) -> dict[str, Any]:
     dict
         The cell; ARI, AMI and FMI to the classes (quality) and to the partition before (similarity), of a session the areas
         under their budget curves; answers that the last partition does not satisfy; modifications for which the time was too
-        short to find any; the largest relative gap of the others; seconds of a modification or fit, of processors, and to
-        choose the questions of a round; ARI after each round of a session, as words. NaN where there is none.
+        short to find any; the largest relative gap of the others; seconds of a modification or fit, and of processors for it
+        and to choose the questions of a round; ARI after each round of a session, as words. NaN where there is none.
     """
     from sklearn.exceptions import ConvergenceWarning
 

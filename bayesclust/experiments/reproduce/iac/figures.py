@@ -27,7 +27,7 @@ SOFT_SCORES = {
     "quality_ari": "quality (ARI)",
     "similarity_ari": "similarity (ARI)",
     "given_up": "answers not satisfied",
-    "seconds": "seconds",
+    "cpu_seconds": "processor seconds",
 }
 
 
@@ -141,7 +141,7 @@ def compared(pairs: pd.DataFrame, plan: Plan) -> Figure | None:
 
 
 def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Seconds of a modification by number and kind of constraints, with what was published for 1000 of them.
+    """Processor seconds of a modification by number and kind of constraints, with what was published for 1000 of them.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     """
     import matplotlib.pyplot as plt
 
-    mine = entries[(entries.part == "runtime") & (entries.score == "seconds")]
+    mine = entries[(entries.part == "runtime") & (entries.score == "cpu_seconds")]
     places = {name: place for name, place in plan.found(TIMED).items() if (mine.data == place).any()}
     if not places:
         return None
@@ -174,7 +174,7 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
         ax.set_yscale("log")
         ax.set(title=title(place), xlabel="constraints")
         ax.grid(linewidth=0.3)
-    panels[0][0].set_ylabel("seconds of one modification")
+    panels[0][0].set_ylabel("processor seconds of one modification")
     handles, names = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
     figure.suptitle("One anchor a cluster, every item by itself", fontsize=9)
@@ -182,7 +182,7 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
 
 
 def soft(entries: pd.DataFrame) -> Figure | None:
-    """Soft constraints on mk2: quality, similarity, answers not satisfied and seconds, ours and published.
+    """Soft constraints on mk2: quality, similarity, answers not satisfied and processor seconds, ours and published.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ def soft(entries: pd.DataFrame) -> Figure | None:
             ax.errorbar(rows["mean"], places, xerr=error, fmt="o", color=PALETTE[0], ms=4, label="measured")
             ax.plot(rows.published, places, "x", color=PALETTE[1], ms=5, label="published")
             ax.grid(linewidth=0.3)
-            if across is panels[-1]:
+            if case == cases[-1]:
                 ax.set_xlabel(name)
-            if score == "seconds":
+            if score == "cpu_seconds":
                 ax.set_xscale("log")
         across[0].set_yticks(range(len(SOFT)), [METHODS[name].title for name in SOFT])
         across[0].set_title(CASE_TITLES[case], fontsize=9, loc="left")

@@ -101,7 +101,7 @@ class Plan:
     methods: tuple[str, ...] = MODIFICATIONS
     kinds: tuple[str, ...] = tuple(answers.KINDS)
     numbers: tuple[int, ...] = (100, 250, 500, 750, 1000)
-    choosers: tuple[str, ...] = tuple(name for name in ("random", "npu") if name in CHOOSERS)
+    choosers: tuple[str, ...] = ("random", "npu")
     answers: int = 100
     conflicts: int = 1000
     folders: tuple[Path, ...] = ()

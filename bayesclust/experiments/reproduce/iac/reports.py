@@ -22,7 +22,8 @@ __all__ = ["CASE_TITLES", "claims", "report"]
 HEAD = """# IAC's figures and tables, measured
 
 Means over draws of start and answers: seed {seed}, {trials}; where fewer are done it says so. Columns are standardised,
-pixels left as they are; the start is k-means, told the number of classes. Labels simulate answers and score.
+pixels left as they are; the start is k-means, told the number of classes. Labels simulate answers and score. Times are
+those of processors, which a busy machine does not change; published ones are of another machine.
 """
 CASE_TITLES = {
     "conflicts": "one answer in 20 given twice, once each way; 95% to be satisfied",
@@ -58,7 +59,7 @@ def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     if plan.parameters:
         parts += ["## Anchors (alpha) and super-instances (beta)\n", *_parameters(frame, entries, plan), ""]
     if plan.runtime:
-        parts += ["## Figure 6: seconds by number and kind of constraints\n", *_runtime(entries, plan), ""]
+        parts += ["## Figure 6: processor seconds by number and kind of constraints\n", *_runtime(entries, plan), ""]
     if plan.soft:
         parts += ["## Table 2: soft constraints on mk2\n", *_soft(entries), ""]
     if plan.loop:
@@ -130,7 +131,7 @@ def claims(quality: pd.DataFrame, similarity: pd.DataFrame) -> Iterator[str]:
 
 
 def _runtime(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
-    mine = entries[(entries.part == "runtime") & (entries.score == "seconds")]
+    mine = entries[(entries.part == "runtime") & (entries.score == "cpu_seconds")]
     if mine.empty:
         yield "No cell is done yet."
         return
@@ -170,8 +171,8 @@ def _soft(entries: pd.DataFrame) -> Iterator[str]:
     if mine.empty:
         yield "No cell is done yet."
         return
-    keys = ("quality_ari", "similarity_ari", "given_up", "seconds")
-    heads = ("quality (ARI to the classes)", "similarity (ARI to k-means)", "answers not satisfied", "seconds")
+    keys = ("quality_ari", "similarity_ari", "given_up", "cpu_seconds")
+    heads = ("quality (ARI to the classes)", "similarity (ARI to k-means)", "answers not satisfied", "processor seconds")
     for case in CASES:
         rows = []
         for method in SOFT:
@@ -208,11 +209,11 @@ def _loop(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
         yield from in_markdown(["chooser", *map(str, shown.columns)], rows)
         yield ""
     mine = entries[(entries.part == "session") & entries.data.isin(plan.found([TALKED_ABOUT]).values())]
-    yield "Areas under these curves, seconds of a modification and seconds to choose the questions of a round:\n"
+    yield "Areas under these curves; processor seconds of a modification, and to choose the questions of a round:\n"
     rows = []
     for chooser in plan.choosers:
         block = mine[(mine.kind == chooser) & (mine.method == DEFAULT)].set_index("score")
-        keys = ("quality_ari", "similarity_ari", "seconds", "choosing")
+        keys = ("quality_ari", "similarity_ari", "cpu_seconds", "choosing")
         rows.append([chooser, *(_beside(block, key, 3) for key in keys)])
-    yield from in_markdown(["chooser", "quality", "similarity", "seconds to modify", "seconds to choose"], rows)
+    yield from in_markdown(["chooser", "quality", "similarity", "to modify", "to choose"], rows)
     yield f"\n{counted(plan.answers, 'answer')} in ten rounds, mean of {counted(int(table.trials.max()), 'draw')}."

@@ -49,11 +49,11 @@ def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[s
     partitions, heard = [session.labels], [0]
     gap, unsolved, choosing, wall, cpu = 0.0, 0, 0.0, 0.0, 0.0
     for until in np.linspace(0, number, ROUNDS + 1).astype(int)[1:].tolist():
-        before = time.perf_counter()
+        busy = time.process_time()
         while session.heard < until and (asked := session.ask()):
             i, j = asked[0].items
             session.answer(asked[0], "same" if y[i] == y[j] else "different")
-        choosing += time.perf_counter() - before
+        choosing += time.process_time() - busy
         gone = int(y.max()) + 1 - len(np.unique(session.labels))
         session.modification.set_params(new_clusters=max(gone, 0))
         before, busy = time.perf_counter(), time.process_time()

@@ -47,7 +47,7 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     entries = entries.reset_index()
     keys = zip(entries.part, entries.method, entries.kind, entries.score, strict=True)
     entries["published"] = [
-        paper.TABLE_2.get((method, kind), {}).get(score, np.nan) if part == "soft" else np.nan
+        paper.TABLE_2.get((method, kind), {}).get(score.removeprefix("cpu_"), np.nan) if part == "soft" else np.nan
         for part, method, kind, score in keys
     ]
     return entries
