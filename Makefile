@@ -3,7 +3,7 @@ PYTHON_IN_VENV = .venv/bin/python
 # xdist workers; each holds its own compiled kernels, so more than a few cost more than they bring
 WORKERS = -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: help env demo test test-slow lint format bench docs notebooks
+.PHONY: help env demo test test-slow lint format bench docs notebooks package
 
 help:
 	@echo "make demo       fit wine with doubtful links, print a summary, write figures to demo_output/"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/results.json"
 	@echo "make docs       the documentation site, notebooks run, warnings as errors; goes to docs/_build/html"
+	@echo "make package    build wheel and sdist and try them in empty environments, with the oldest dependencies and the newest"
 	@echo "make notebooks  write the notebooks from the scripts beside them"
 	@echo "make format     let ruff sort imports and mend what it can"
 
@@ -38,6 +39,9 @@ docs:
 	@sh tools/make-venv docs
 	@echo "building docs/_build/html; the first time, or after a change, the notebooks are run, which takes minutes"
 	@$(PYTHON_IN_VENV) -m sphinx -q -W --keep-going docs docs/_build/html
+
+package: env
+	@$(PYTHON_IN_VENV) tools/package/try_package.py
 
 notebooks: env
 	@$(PYTHON_IN_VENV) tools/pair_notebooks.py

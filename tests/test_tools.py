@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,14 @@ def test_an_install_that_fails_is_tried_again(clone, tmp_path):
     executable(tmp_path / "python")
     executable(folder / ".venv/bin/python")
     assert make_venv() == ["install"]
+
+
+def test_one_version_can_be_asked_for():
+    running = "{}.{}".format(*sys.version_info)
+    found = [
+        subprocess.run(["sh", ROOT / "tools/find-python", version], capture_output=True, text=True, check=False)
+        for version in (running, "3.11")
+    ]
+    assert [f.returncode for f in found] == [0, 1]
+    command = [found[0].stdout.strip(), "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == running
