@@ -186,7 +186,7 @@ def _figure(mine: pd.DataFrame, part: Part) -> Figure | None:
     axes[0][0].set_ylabel("pairwise F")
     accuracies = sorted(mine.accuracy.unique())
     ends = f"{accuracies[-1]:.0%}" + (f" (dashed {accuracies[0]:.0%})" if len(accuracies) > 1 else "")
-    figure.suptitle(f"{part.title}; answers right with probability {ends}")
+    figure.suptitle(f"{part.title}\nanswers right with probability {ends}", fontsize=9)
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8)
     return figure
 
