@@ -12,6 +12,7 @@ import pandas as pd
 
 from bayesclust.experiments.reproduce import sources
 from bayesclust.experiments.reproduce.drawing import save
+from bayesclust.experiments.reproduce.summaries import in_markdown
 from bayesclust.experiments.reproduce.views.methods import METHODS
 from bayesclust.experiments.reproduce.views.plans import Part, Plan
 from bayesclust.plots._style import PALETTE, counted
@@ -48,16 +49,15 @@ def table(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         (posterior mean less the share of right answers), area, view (the most frequent), power (mean), seconds, draws.
         A method that hears no answers has one row for every setting of the others.
     """
-    rows = []
+    rows, names = [], ["data", "method", *SETTING]
     for part in plan.parts():
         mine = frame[frame.data.isin(part.data) & frame.method.isin(part.methods)]
         heard = mine[mine.sampling != "none"]
         settings = heard[["data", *SETTING]].drop_duplicates()
         deaf = mine[mine.sampling == "none"].drop(columns=SETTING).merge(settings, on="data")
-        for names, block in pd.concat([heard, deaf]).groupby(["data", "method", *SETTING], sort=False):
-            rows.append({"part": part.title, **dict(zip(("data", "method", *SETTING), names, strict=True)), **_means(block)})
-    names = ["part", "data", "method", *SETTING, *_means(frame.iloc[:0])]
-    return pd.DataFrame(rows, columns=names)
+        for values, block in pd.concat([heard, deaf]).groupby(names, sort=False):
+            rows.append({"part": part.title, **dict(zip(names, values, strict=True)), **_means(block)})
+    return pd.DataFrame(rows, columns=["part", *names, *_means(frame.iloc[:0])])
 
 
 def _means(block: pd.DataFrame) -> dict[str, Any]:
@@ -103,18 +103,11 @@ def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _row(first: str, rest: list[str]) -> str:
-    return f"| {first} | " + " | ".join(rest) + " |"
-
-
 def _pivoted(mine: pd.DataFrame, part: Part, columns: list[str], names: list[str]) -> Iterator[str]:
     wide = mine.pivot_table(index="method", columns=columns, values="f", sort=False)
-    yield _row("mean F", [*names, "mean"])
-    yield "|---" * (len(names) + 2) + "|"
-    for method in part.methods:
-        if method in wide.index:
-            values = wide.loc[method].to_numpy()
-            yield _row(METHODS[method].title, ["" if np.isnan(v) else f"{v:.3f}" for v in [*values, np.nanmean(values)]])
+    means = {method: [*wide.loc[method], wide.loc[method].mean()] for method in part.methods if method in wide.index}
+    rows = ([METHODS[name].title, *("" if np.isnan(v) else f"{v:.3f}" for v in values)] for name, values in means.items())
+    yield from in_markdown(["mean F", *names, "mean"], rows)
 
 
 def _by_answers(mine: pd.DataFrame, part: Part) -> Iterator[str]:
@@ -123,7 +116,7 @@ def _by_answers(mine: pd.DataFrame, part: Part) -> Iterator[str]:
     settings = mine.assign(rank=ranks).drop_duplicates(["sampling", "rank", "accuracy"])
     names = []
     for _, block in settings.groupby(["rank", "accuracy"], sort=False):
-        amounts = " or ".join(WORDS[row.sampling].format(row.amount) for row in block.itertuples())
+        amounts = " or ".join(WORDS[str(row.sampling)].format(row.amount) for row in block.itertuples())
         names.append(f"{amounts}, {block.accuracy.iloc[0]:.0%} right")
     yield from _pivoted(mine.assign(rank=ranks), part, ["rank", "accuracy"], names)
 
@@ -138,16 +131,18 @@ def _judged(mine: pd.DataFrame) -> Iterator[str]:
     sampled = mine[mine.p_gap.notna()]
     if sampled.empty:
         return
-    columns = ["method", "largest gap of p", "of q", "settings within .05", "area of credibility", "clusters", "view"]
-    yield _row("set", [*columns, "power"])
-    yield "|---" * (len(columns) + 2) + "|"
-    for (data, method), block in sampled.groupby(["data", "method"], sort=False):
-        p, q = block.p_gap.abs(), block.q_gap.abs()
-        near = f"{int(((p <= WITHIN) & (q <= WITHIN)).sum())} of {len(block)}"
-        area = "" if block.area.isna().all() else f"{block.area.mean():.3f}"
-        views = ", ".join(f"{name} {count}" for name, count in block["view"].value_counts().items())
-        words = [METHODS[str(method)].title, f"{p.max():.2f}", f"{q.max():.2f}", near, area, f"{block.clusters.mean():.1f}"]
-        yield _row(sources.title(str(data)), [*words, views, f"{block.power.mean():.2f}"])
+    head = ["set", "method", "largest gap of p", "of q", "settings within .05", "area of credibility", "clusters"]
+    blocks = sampled.groupby(["data", "method"], sort=False)
+    yield from in_markdown([*head, "view", "power"], (_verdict(names, block) for names, block in blocks))
+
+
+def _verdict(names: Any, block: pd.DataFrame) -> list[str]:
+    p, q = block.p_gap.abs(), block.q_gap.abs()
+    near = f"{int(((p <= WITHIN) & (q <= WITHIN)).sum())} of {len(block)}"
+    area = "" if block.area.isna().all() else f"{block.area.mean():.3f}"
+    views = ", ".join(f"{name} {count}" for name, count in block["view"].value_counts().items())
+    words = [sources.title(names[0]), METHODS[names[1]].title, f"{p.max():.2f}", f"{q.max():.2f}", near, area]
+    return [*words, f"{block.clusters.mean():.1f}", views, f"{block.power.mean():.2f}"]
 
 
 def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
