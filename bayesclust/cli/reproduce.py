@@ -131,8 +131,8 @@ left out. Needs OR-tools, which bayesclust's extra 'solver' installs.""",
         epilog=KEPT
         + """
 
-90 draws of everything take days, mostly on letters and MNIST: choose parts, --trials, --data, or --quick. Cells are run draw
-by draw.
+90 draws of everything take many hours, mostly on letters and MNIST: choose parts, --trials, --data, or --quick. Cells are
+run draw by draw.
 
 examples:
   bayesclust reproduce iac --quick

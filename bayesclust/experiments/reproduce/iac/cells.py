@@ -131,7 +131,7 @@ def run(cell: Cell) -> dict[str, Any]:
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says it; the printed k-means goes round in circles
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a gap that is left is a score of its own
         row = PARTS[cell.part](cell)
     blank = {name: {"float64": np.nan, "int64": 0, "str": ""}[kind] for name, kind in KINDS.items()}
     return {**blank, **cell._asdict(), **{name: round(v, 4) if isinstance(v, float) else v for name, v in row.items()}}

@@ -121,7 +121,7 @@ def compared(pairs: pd.DataFrame, plan: Plan) -> Figure | None:
     if pairs.empty:
         return None
     names = list(plan.methods)
-    figure, panels = plt.subplots(1, 2, figsize=(9.8, 5.4), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(9.8, 5.0), layout="constrained", sharey=True)
     for ax, side in zip(panels, ("quality", "similarity"), strict=True):
         table = pairs[pairs.score == f"{side}_ari"].pivot(index="method", columns="other", values="better")
         values = table.reindex(index=names, columns=names).to_numpy()
