@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import answer_sites, families
+    from bayesclust.models.columns import check_columns
     from bayesclust.posterior import (
         answer_log_likelihood,
         check_answers,
@@ -101,6 +102,7 @@ __all__ = [
     "answer_log_likelihood",
     "answer_sites",
     "check_answers",
+    "check_columns",
     "cluster_counts",
     "compare",
     "constraint_credibility",
@@ -161,6 +163,7 @@ _HOME = {
     "answer_log_likelihood": "bayesclust.posterior",
     "answer_sites": "bayesclust.models",
     "check_answers": "bayesclust.posterior",
+    "check_columns": "bayesclust.models.columns",
     "cluster_counts": "bayesclust.posterior",
     "compare": "bayesclust.comparison",
     "constraint_credibility": "bayesclust.posterior",

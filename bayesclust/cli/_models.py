@@ -15,6 +15,7 @@ TVCLUST, DCRC, MEANS = MODELS
 SAMPLERS = ("collapsed", "gibbs", "blocked", "variational")
 FAMILIES = (
     "gaussian", "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical",
+    "hurdle", "recoded", "mixed",
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import bayesclust as bc
 from bayesclust import cli
 from bayesclust.cli import _models
 from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.models.families import FAMILIES
+from bayesclust.models.families import COMPOSED, FAMILIES
 from bayesclust.posterior.names import feature_names, item_names, source_names
 
 SHORT = ["--chains", "2", "--warmup", "20", "--draws", "30", "--no-progress"]
@@ -177,7 +177,7 @@ def test_options_are_those_of_the_estimators():
     for option in _models.OPTIONS:
         for model in option.models:
             assert option.parameter in estimators[model].get_params()
-    assert set(_models.FAMILIES) == set(FAMILIES)
+    assert set(_models.FAMILIES) == set(FAMILIES | COMPOSED)
     for sampler in _models.SAMPLERS:
         est = _models.make_estimator("tvclust", {"sampler": sampler}, 3, False)
         assert (est.sampler, est.random_state, est.progress) == (sampler, 3, False)

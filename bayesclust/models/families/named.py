@@ -20,6 +20,8 @@ FAMILIES: dict[str, type[Family]] = {
     "poisson": Poisson,
     "categorical": Categorical,
 }
+COMPOSED: dict[str, type[Family]] = {}
+"""Families that consist of those above, which they are made of by name; the package fills them in."""
 
 
 def get_family(family: str | Family) -> Family:
@@ -50,9 +52,10 @@ def get_family(family: str | Family) -> Family:
         return family
     if not isinstance(family, str):
         raise TypeError(f"family is a {type(family).__name__}; give a name or an object of bayesclust.families.")
-    if family not in FAMILIES:
-        raise ValueError(f"family={family!r} is not known; choose one of {', '.join(map(repr, FAMILIES))}.")
-    return FAMILIES[family]()
+    known = FAMILIES | COMPOSED
+    if family not in known:
+        raise ValueError(f"family={family!r} is not known; choose one of {', '.join(map(repr, known))}.")
+    return known[family]()
 
 
-__all__ = ["FAMILIES", "get_family"]
+__all__ = ["COMPOSED", "FAMILIES", "get_family"]
