@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import answer_sites, families
     from bayesclust.models.columns import check_columns
+    from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
         answer_log_likelihood,
         check_answers,
@@ -109,6 +110,7 @@ __all__ = [
     "constraints",
     "credible_ball",
     "datasets",
+    "dequantise",
     "diagnose",
     "estimators",
     "families",
@@ -170,6 +172,7 @@ _HOME = {
     "constraints": "bayesclust.constraints",
     "credible_ball": "bayesclust.posterior",
     "datasets": "bayesclust.datasets",
+    "dequantise": "bayesclust.models.recorded",
     "diagnose": "bayesclust.posterior",
     "estimators": "bayesclust.estimators",
     "families": "bayesclust.models.families",

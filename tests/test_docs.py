@@ -96,7 +96,11 @@ CLAIMS = {
     "several_annotators": lambda names: names["est"].n_clusters_ == 2,
     "large_data": lambda names: names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1,
     "not_gaussian": lambda names: names["est"].n_clusters_ == 2,
-    "missing_and_mixed": lambda names: names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.8,
+    "missing_and_mixed": lambda names: (
+        names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.8
+        and names["kinds"] == ["continuous", "inflated", "binary"]
+        and [columns for _, columns in names["chosen"].parts] == [[0, 1], [2]]
+    ),
     "choosing_a_family": lambda names: names["better"] == "gaussian",
     "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
     "checkpoints": lambda names: names["same"].all(),

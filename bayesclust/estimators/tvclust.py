@@ -17,6 +17,7 @@ from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
 from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
+from bayesclust.estimators._ties import bind_family
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators._views import Pieces, check_view, settle
 from bayesclust.estimators.prediction import PredictsNewItems
@@ -41,14 +42,13 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
         integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
         cheap sweeps, but it moves single items alone, and so can sit in a bad start unless `moves` gives it the moves of
-        the collapsed sampler. "variational": no
-        sampler but mean field (Blei and Jordan 2006), much faster; it finds one mode, and understates what else is
-        possible.
+        the collapsed sampler. "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
+        mode, and understates what else is possible.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_diagonal", "gaussian_spherical", "multinomial",
-        "bernoulli", "poisson", "categorical", or an object of `bayesclust.families`, such as a `Product` of them for mixed
-        columns. Its base measure is learned unless fixed there, in units of the data: the fit of a Gaussian family does not
-        change when columns are shifted or rescaled (spherical: together).
+        "bernoulli", "poisson", "categorical", "mixed" (every column in the family of its kind, which `check_columns` tells),
+        or an object of `bayesclust.families`, such as a `Product`. Its base measure is learned unless fixed there, in units
+        of the data: the fit of a Gaussian family does not change when columns are shifted or rescaled (spherical: together).
     view : {"plain", "mixture", "auto"}, default "plain"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.
         Classes are seldom ellipses. Where they are not, a plain cluster splits, and the answers that hold the class together
@@ -125,8 +125,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
 
     Warns
     -----
-    ConvergenceWarning
-        If "variational" ends before its bound settles.
+    ConvergenceWarning, TiedColumnsWarning
+        If "variational" ends before its bound settles; if Gaussian clusters meet columns in which many items share a value.
 
     Raises
     ------
@@ -269,7 +269,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
         items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
-        pieces = Pieces(family.bind(items), tuple(views), concentration, within)
+        pieces = Pieces(bind_family(family, items), tuple(views), concentration, within)
         self.view_, self.power_, self.view_scores_ = settle(pieces, items, self._settings(), random_state)
         return items, pieces.problem(self.view_, self.power_)
 

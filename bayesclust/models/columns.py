@@ -187,7 +187,7 @@ def _counted(values: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
 
 
 def _atoms(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, ...]:
-    """Values that are far more frequent than those around them and than nearly all others, or that stand apart in numbers."""
+    """Values far more frequent than those around them and than nearly all others, or several that stand apart."""
     beside = np.maximum(np.r_[0, counts[:-1]], np.r_[counts[1:], 0])
     others = np.sort(counts)[:-3]
     usual = others[int(0.9 * (len(others) - 1))] if len(others) else counts.max()

@@ -21,6 +21,8 @@ from bayesclust.models.families import (
     Categorical,
     DiagonalGaussian,
     FullGaussian,
+    HurdleGaussian,
+    Mixed,
     Multinomial,
     Poisson,
     Product,
@@ -103,6 +105,19 @@ MIXED: dict[str, tuple[type[Family], ...]] = {
     "mixed": (FullGaussian, Categorical, Poisson),
     "mixed with holes": (DiagonalGaussian, Categorical, Poisson, Bernoulli),
 }
+HURDLE = "hurdle"
+
+
+def hurdle_case(n: int, d: int, rng: Generator, make: Callable[[type[Family]], Family]) -> BoundFamily:
+    """Columns with many zeros, a count, and zeros and ones: the kinds of parts of "mixed with holes", compiled already."""
+    values, atoms = make(DiagonalGaussian), make(Bernoulli)
+    hurdle = HurdleGaussian(0.0, values.scale, values.strength, values.mean_precision, atoms.strength)  # type: ignore[attr-defined]
+    X = data_for(values, n, d, rng) + 1.0
+    blocks = [np.where(rng.random((n, d)) < 0.3, 0.0, X), count_data(n, 1, rng), binary_data(n, 1, rng)]
+    family = Mixed([(hurdle, slice(d)), (make(Poisson), d), (make(Bernoulli), d + 1)])
+    return family.bind(with_holes(np.concatenate(blocks, axis=1), rng, share=0.1))
+
+
 def shares_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
     """Cells of the family's data as numbers off 0 and 1, as smoothing makes them."""
     return (data_for(family, n, d, rng) + 0.3) / 1.6
@@ -134,7 +149,7 @@ SCALED: dict[str, Callable[[int, int, Generator, float], BoundFamily]] = {
 }
 # items that weigh less than one
 COARSENED = {f"{name} coarsened": name for name in ("gaussian", "gaussian_diagonal", "gaussian_spherical", *list(HOLES)[:1])}
-VARIANTS = (*HOLES, *MIXED, *SCALED, *COARSENED)
+VARIANTS = (*HOLES, *MIXED, HURDLE, *SCALED, *COARSENED)
 
 
 def bound_case(
@@ -144,6 +159,8 @@ def bound_case(
     make = learned if make is None else make
     if name in SCALED:
         return SCALED[name](n, d, rng, 0.8)
+    if name == HURDLE:
+        return hurdle_case(n, d, rng, make)
     if name in COARSENED:
         return bound_case(COARSENED[name], n, d, rng, make).coarsened(0.4)
     if name not in MIXED:

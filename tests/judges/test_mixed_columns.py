@@ -24,7 +24,7 @@ def simulated(name):
     return replace(base, family=bound_case(name, base.n_items, 2, rng))
 
 
-@pytest.mark.parametrize("name", [*HOLES, "mixed with holes"])
+@pytest.mark.parametrize("name", [*HOLES, "mixed with holes", "hurdle"])
 def test_exact_posterior(name):
     judge(problem(name, n=6, seed=1), MOVES["default"], 6000, seed=1)
 

@@ -25,7 +25,16 @@ from bayesclust.constraints.dataset import noise_names
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.models import log_joint, tvclust
 from bayesclust.models.answers import patterns
-from bayesclust.models.families import FAMILIES, DiagonalGaussian, FullGaussian, Product, SphericalGaussian, get_family
+from bayesclust.models.families import (
+    FAMILIES,
+    DiagonalGaussian,
+    FullGaussian,
+    HurdleGaussian,
+    Mixed,
+    Product,
+    SphericalGaussian,
+    get_family,
+)
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges.cases import binary_data, coded_data, count_data, with_holes
 from tests.models.conditionals import log_conditional
@@ -45,6 +54,8 @@ def data_for(name):
         columns = [rng.normal(size=(N, 3)), *(DISCRETE[kind](N, 2, rng) for kind in DISCRETE)]
         X = np.concatenate(columns, axis=1)[:, [3, 0, 4, 1, 2, 5, 6, 7, 8]]
         return with_holes(X, rng) if "holes" in name else X
+    if name == "hurdle":
+        return np.c_[rng.normal(1.0, 1.0, size=(N, 2)).clip(0, 2), np.arange(N) % 2]
     if name == "holes":
         return with_holes(rng.normal(size=(N, 3)) * [3.0, 0.2, 1.0], rng)
     return rng.normal(size=(N, 2)) * [3.0, 0.2] + [1.0, -4.0]
@@ -74,6 +85,7 @@ OTHERS = {
     "holes": DiagonalGaussian(),
     "mixed": Product([*DISCRETE_PARTS, (FullGaussian(), [1, 3]), ("gaussian_diagonal", 4)]),
     "mixed with holes": Product([*DISCRETE_PARTS, (DiagonalGaussian(), [1, 3, 4])]),
+    "hurdle": Mixed([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)]),
 }
 CASES = [(name, get_family(name)) for name in FAMILIES] + list(ALL_LEARNED.items()) + list(OTHERS.items())
 IDS = [*FAMILIES, *(f"{name} all learned" for name in ALL_LEARNED), *OTHERS]

@@ -215,7 +215,7 @@ def _atoms(given: Any, X: NDArray[np.float64]) -> Atoms:
     if not nested or not all(isinstance(own, (Sequence, np.ndarray)) and not isinstance(own, str) for own in given):
         raise TypeError(f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values for each column.")
     if len(given) != d:
-        raise ValueError(f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, empty if it has none.")
+        raise ValueError(f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, empty or not.")
     try:
         return tuple(tuple(dict.fromkeys(float(value) for value in own)) for own in given)
     except (TypeError, ValueError):

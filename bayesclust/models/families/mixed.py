@@ -31,8 +31,8 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
 
     Continuous and rounded columns get Gaussian clusters, with a full covariance among them where no cell is missing and they
     are at most 20; inflated, nearly constant and two-valued columns a `HurdleGaussian`; zeros and ones `Bernoulli`; counts
-    `Poisson`; few values `Recoded`, which is `Categorical` on their codes. Within a cluster the groups are independent. Nothing
-    but the data is looked at.
+    `Poisson`; few values `Recoded`, which is `Categorical` on their codes. Within a cluster the groups are independent.
+    Nothing but the data is looked at.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _covarying(X: NDArray[np.float64], found: list[Column], covariance: str) -> 
     """The columns of one full covariance: at least two, without missing cells."""
     complete = ~np.isnan(X).any(axis=0)
     columns = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
-    several = 2 <= sum(found[j].kind != "constant" for j in columns) and len(columns) <= MOST_FULL
+    several = sum(found[j].kind != "constant" for j in columns) >= 2 and len(columns) <= MOST_FULL
     return columns if covariance == "full" and several else []
 
 
@@ -103,8 +103,8 @@ class Mixed(base.Family):
     Parameters
     ----------
     parts : "data" or sequence of (family, columns), default "data"
-        "data" chooses by what the columns hold, as `mixed_family` does. Pairs are those of a `Product`, beside which parts may
-        be a `HurdleGaussian`.
+        "data" chooses by what the columns hold, as `mixed_family` does. Pairs are those of a `Product`; a part may also be
+        a `HurdleGaussian`.
     covariance : {"full", "diagonal"}, default "full"
         Only "data": whether the Gaussian columns may covary within a cluster.
 

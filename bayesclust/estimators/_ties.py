@@ -1,0 +1,68 @@
+"""A word to those who ask Gaussian clusters of columns that are nothing of the kind."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from bayesclust.models.columns import Column, TiedColumnsWarning, describe_column
+from bayesclust.models.families.base import BoundFamily, Family
+from bayesclust.models.families.base_measure import BoundColumns
+from bayesclust.models.families.hurdle import BoundHurdle
+from bayesclust.models.families.product import BoundProduct
+from bayesclust.typing import FloatArray, IntArray
+
+SHOWN = 3
+
+
+def bind_family(family: Family, items: FloatArray) -> BoundFamily:
+    """Bind a family to the items, with one warning if it takes columns for Gaussian in which many items share a value.
+
+    Parameters
+    ----------
+    family : Family
+    items : ndarray of shape (n, d)
+
+    Returns
+    -------
+    BoundFamily
+
+    Warns
+    -----
+    TiedColumnsWarning
+        Saying what was seen in which columns, and what to do.
+    """
+    bound = family.bind(items)
+    found = {int(j): describe_column(items[:, j]) for j in _gaussian_columns(bound, items.shape[1])}
+    tied = {j: column for j, column in found.items() if column.ties}
+    if tied:
+        warnings.warn(_sentence(tied, len(items)), TiedColumnsWarning, stacklevel=5)
+    return bound
+
+
+def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
+    """The user's columns that are Gaussian within a cluster, but for those behind a hurdle."""
+    if isinstance(bound, BoundColumns):
+        return np.arange(d)
+    if not isinstance(bound, BoundProduct):
+        return np.zeros(0, np.int64)
+    taken = [own for part, own in zip(bound.parts, bound.given, strict=True) if isinstance(part, BoundColumns)]
+    columns = np.sort(np.concatenate([*taken, np.zeros(0, np.int64)])).astype(np.int64)
+    behind = [j for j, atoms in enumerate(bound.atoms) if atoms] if isinstance(bound, BoundHurdle) else []
+    return np.setdiff1d(columns, behind)
+
+
+def _sentence(tied: dict[int, Column], n: int) -> str:
+    said = [
+        f"column {j} ({', '.join(f'{atom:g}' for atom in column.atoms or (column.value,))} in {column.ties / n:.0%})"
+        for j, column in tied.items()
+    ]
+    shown = ", ".join(said[:SHOWN]) + (f" and {len(said) - SHOWN} more" if len(said) > SHOWN else "")
+    return (
+        f"in {shown} of X many items share a value, which Gaussian clusters fit by clusters of their own whatever the "
+        "answers say: try family='mixed', and see bayesclust.check_columns(X)."
+    )
+
+
+__all__ = ["bind_family"]
