@@ -1,7 +1,7 @@
 """Recorded values as the measurements that they may have been.
 
-A value recorded in steps of h stands for all of [x - h/2, x + h/2). Clusters of a density on the recorded values can have any
-variance, down to none; the base measures of the Gaussian families expect h^2 / 12 more, but n items outweigh an expectation.
+A value recorded in steps of h stands for all of [x - h/2, x + h/2). Clusters of a density on the recorded values can have
+any variance, down to none; base measures of the Gaussian families expect h^2 / 12 more, but n items outweigh an expectation.
 With u uniform on [-h/2, h/2) and independent of all else, x + u has a density, its clusters a variance of h^2 / 12 or more
 (Sheppard), and by Jensen's inequality
 
@@ -30,9 +30,9 @@ __all__ = ["dequantise"]
 def dequantise(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     """Return the data with every recorded value moved to some place within the step that it stands for.
 
-    Items that share a value of a column are spread evenly over its step, in random order; each place is uniform. Fit Gaussian
-    clusters to what comes out, and no cluster gains by being narrower than a step. Worth it where many items share values
-    because of rounding: with 15 or more at a value, as a rule of thumb. New items are predicted as they are.
+    Items that share a value of a column are spread evenly over its step, in random order; each place is uniform. Fit
+    Gaussian clusters to what comes out, and no cluster gains by being narrower than a step. Worth it where many items share
+    values because of rounding: with 15 or more at a value, as a rule of thumb. New items are predicted as they are.
 
     Parameters
     ----------
@@ -69,16 +69,15 @@ def dequantise(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     (45, 200, True)
     """
     items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    found = isinstance(steps, str) and steps == "data"
-    given = None if found else _check_steps(steps, items.shape[1])
+    given = None if isinstance(steps, str) and steps == "data" else _check_steps(steps, items.shape[1])
     for j, x in enumerate(items.T):
-        column = describe_column(x)
-        if given is not None:
-            step, exact = float(given[j]), ()
+        if given is None:
+            column = describe_column(x)
+            step = column.step if column.kind in (CONTINUOUS, ROUNDED, INFLATED) else 0.0
+            moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
         else:
-            step, exact = (column.step if column.kind in (CONTINUOUS, ROUNDED, INFLATED) else 0.0), column.atoms
+            step, moved = float(given[j]), ~np.isnan(x)
         if step > 0:
-            moved = ~np.isnan(x) & ~np.isin(x, exact)
             items[moved, j] += step * (_places(x[moved], rng) - 0.5)
     return items
 

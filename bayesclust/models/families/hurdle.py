@@ -180,8 +180,8 @@ def bind_parts(pairs: Sequence[tuple[base.Family, NDArray[np.intp]]], X: NDArray
     atoms: list[tuple[float, ...]] = [()] * X.shape[1]
     for family, columns in pairs:
         if isinstance(family, HurdleGaussian):
-            for j, own in zip(columns, family.found(X[:, columns]), strict=True):
-                atoms[j] = own
+            for j, found in zip(columns, family.found(X[:, columns]), strict=True):
+                atoms[j] = found
     wide = beyond_hurdles(X, tuple(atoms))
     first = X.shape[1] + np.cumsum([0, *map(len, atoms)])
     parts, given, priors = [], [], []
@@ -206,10 +206,10 @@ def bind_parts(pairs: Sequence[tuple[base.Family, NDArray[np.intp]]], X: NDArray
 
 
 def _atoms(given: Any, X: NDArray[np.float64]) -> Atoms:
-    d = X.shape[1]
+    d: int = X.shape[1]
     if isinstance(given, str) and given == "data":
-        return tuple(describe_column(x).atoms for x in X.T)
-    if isinstance(given, Real) and not isinstance(given, bool):
+        return tuple([describe_column(x).atoms for x in X.T])
+    if isinstance(given, Real):
         return ((float(given),),) * d
     nested = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
     if not nested or not all(isinstance(own, (Sequence, np.ndarray)) and not isinstance(own, str) for own in given):

@@ -1,0 +1,80 @@
+"""Columns in which many items share a value, through the front door: a warning, and the family that takes them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.estimators._ties import bind_family
+from bayesclust.models.columns import TiedColumnsWarning
+from bayesclust.models.families import get_family
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two groups in one measurement; three columns in which half of the items are zero whatever their group."""
+    rng = np.random.default_rng(0)
+    z = np.arange(120) % 2
+    zero = rng.random((120, 3)) < 0.5
+    rest = 6 + z[:, None] + rng.normal(size=(120, 3))
+    return np.column_stack([4 * z + rng.normal(size=120), np.where(zero, 0.0, rest)]), z
+
+
+def short(family, **settings):
+    return bc.TVClust("variational", family=family, num_samples=50, progress=False, random_state=0, **settings)
+
+
+def test_one_sentence_that_says_where_and_what_to_do(data):
+    X, _ = data
+    with pytest.warns(TiedColumnsWarning) as caught:
+        short("gaussian_diagonal").fit(X)
+    (warning,) = caught
+    shares = [f"column {j} (0 in {(X[:, j] == 0).mean():.0%})" for j in (1, 2, 3)]
+    assert str(warning.message).startswith(f"in {', '.join(shares)} of X many items share a value, which Gaussian clusters")
+    assert "try family='mixed', and see bayesclust.check_columns(X)" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def test_long_lists_are_cut(data):
+    X = np.tile(data[0][:, 1:], 2)
+    with pytest.warns(TiedColumnsWarning, match=r"column 2 \(0 in \d\d%\) and 3 more of X many items"):
+        bind_family(get_family("gaussian"), X)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "mixed",
+        "hurdle",
+        bc.families.Product([("gaussian", [0]), ("hurdle", [1, 2, 3])]),
+        bc.families.Mixed([("gaussian_diagonal", [0]), ("hurdle", [1, 2, 3])]),
+    ],
+)
+def test_families_that_know_are_told_nothing(data, family):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bind_family(get_family(family), data[0])
+        bind_family(get_family("gaussian"), bc.datasets.load("iris").X)
+        bind_family(get_family("gaussian"), np.column_stack([data[0][:, 0], np.zeros(120)]))
+
+
+@pytest.mark.parametrize("kind", [bc.families.Product, bc.families.Mixed])
+def test_gaussian_parts_are_looked_at(data, kind):
+    with pytest.warns(TiedColumnsWarning, match=r"^in column 2 \(0 in \d\d%\) of X many"):
+        bind_family(kind([("gaussian", [0, 2]), ("hurdle", [1, 3])]), data[0])
+
+
+def test_mixed_columns_find_the_groups_and_place_new_items(data):
+    X, z = data
+    est = short("mixed").fit(X)
+    assert bc.metrics.pairwise_f(z, est.labels_) > 0.85
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TiedColumnsWarning)
+        plain = short("gaussian").fit(X)
+    assert bc.metrics.pairwise_f(z, plain.labels_) < 0.6
+    new = np.array([[-1.5, 0.0, 0.0, 5.9], [5.5, np.nan, 7.1, 0.0], [-1.5, 0.0, 0.0, 0.0]])
+    groups = [est.labels_[z == group] for group in (0, 1)]
+    expected = [np.bincount(own).argmax() for own in groups]
+    assert est.predict(new).tolist() == [expected[0], expected[1], expected[0]]
+    assert np.isfinite(est.score_samples(new)).all()
