@@ -243,8 +243,8 @@ def check_columns(X: Any) -> pd.DataFrame:
     >>> bc.check_columns(X)[["kind", "share", "atoms", "family", "finding"]]
              kind  share   atoms     family                         finding
     0  continuous   0.01      ()   gaussian                            fine
-    1    inflated   0.47  (0.0,)     hurdle  ties win clusters of their own
-    2      binary   0.77  (0.0,)  bernoulli  ties win clusters of their own
+    1    inflated   0.51  (0.0,)     hurdle  ties win clusters of their own
+    2      binary   0.79  (0.0,)  bernoulli  ties win clusters of their own
     """
     import pandas as pd
 

@@ -17,6 +17,7 @@ from bayesclust.models.families.gaussian_spherical import BoundSphericalGaussian
 from bayesclust.models.families.multinomial import BoundMultinomial
 from bayesclust.models.families.poisson import BoundPoisson
 from bayesclust.models.families.product import BoundProduct
+from bayesclust.models.families.recoded import BoundRecoded
 
 Array = NDArray[np.float64]
 
@@ -88,6 +89,7 @@ CONDITIONALS = {
     BoundMultinomial: multinomial,
     BoundBernoulli: bernoulli,
     BoundCategorical: categorical,
+    BoundRecoded: categorical,
     BoundPoisson: poisson,
 }
 

@@ -53,9 +53,9 @@ def beyond_hurdles(X: NDArray[np.float64], atoms: Atoms) -> NDArray[np.float64]:
     Examples
     --------
     >>> beyond_hurdles(np.array([[0.0], [1.0], [0.4]]), ((0.0, 1.0),))
-    array([[nan,  1., nan],
-           [nan,  0.,  1.],
-           [0.4,  0.,  0.]])
+    array([[nan, 1. , nan],
+           [nan, 0. , 1. ],
+           [0.4, 0. , 0. ]])
     """
     values, has = X.copy(), []
     for j, own in enumerate(atoms):
