@@ -187,6 +187,17 @@ def test_claims_hold_or_not():
     assert list(claims(grid[["iac-0-10"]], grid[["iac-0-10"]])) == []
 
 
+def test_who_chooses_better_is_said_and_a_result_that_is_planted_is_seen(folder, scored):
+    given = {"parameters": False, "runtime": False, "soft": False, "trials": 2}
+    plan = Plan.of(folders=(folder,), choosers=("npu", "random"), **given)
+    frame = scored(plan.cells(), lambda cell: 0.7 if cell.kind == "npu" else 0.6)
+    text = report(frame, tables(frame, plan), plan)
+    assert "- the quality is higher with NPU: holds, 0.700 against 0.600" in text
+    frame.loc[frame.kind == "npu", "similarity_ari"] = 0.5
+    text = report(frame, tables(frame, plan), plan)
+    assert "- the similarity is higher with NPU: does not hold, 0.500 against 0.600" in text
+
+
 def test_figures_show_the_numbers_of_the_tables(whole, scored):
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt

@@ -201,12 +201,14 @@ def soft(entries: pd.DataFrame) -> Figure | None:
         return None
     figure = plt.figure(figsize=(9.4, 1.75 * len(cases) + 0.8), layout="constrained")
     panels = figure.subplots(len(cases), len(SOFT_SCORES), sharey=True, sharex="col", squeeze=False)
+    label = "measured" + (", 95% interval of the mean" if mine.trials.max() > 1 else "")
     for across, case in zip(panels, cases, strict=True):
         for ax, (score, name) in zip(across, SOFT_SCORES.items(), strict=True):
             rows = mine[(mine.kind == case) & (mine.score == score)].set_index("method").reindex(list(SOFT))
             places = np.arange(len(SOFT))
-            error = np.nan_to_num(rows.error)
-            ax.errorbar(rows["mean"], places, xerr=error, fmt="o", color=PALETTE[0], ms=4, label="measured")
+            # on a logarithmic axis an interval of a mean may reach below 0
+            error = np.zeros(len(SOFT)) if score == "cpu_seconds" else np.nan_to_num(rows.error)
+            ax.errorbar(rows["mean"], places, xerr=error, fmt="o", color=PALETTE[0], ms=4, label=label)
             ax.plot(rows.published, places, "x", color=PALETTE[1], ms=5, label="published")
             ax.grid(linewidth=0.3)
             if case == cases[-1]:

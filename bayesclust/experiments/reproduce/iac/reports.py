@@ -17,7 +17,7 @@ from bayesclust.experiments.reproduce.sources import title
 from bayesclust.experiments.reproduce.summaries import in_markdown
 from bayesclust.plots._style import counted
 
-__all__ = ["CASE_TITLES", "claims", "report"]
+__all__ = ["CASE_TITLES", "claims", "report", "verdicts"]
 
 HEAD = """# IAC's figures and tables, measured
 
@@ -217,3 +217,32 @@ def _loop(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
         rows.append([chooser, *(_beside(block, key, 3) for key in keys)])
     yield from in_markdown(["chooser", "quality", "similarity", "to modify", "to choose"], rows)
     yield f"\n{counted(plan.answers, 'answer')} in ten rounds, mean of {counted(int(table.trials.max()), 'draw')}."
+    said = list(verdicts(mine[mine.method == DEFAULT].rename(columns={"kind": "chooser"})))
+    if said:
+        yield from ("", *(f"- {line}" for line in said))
+
+
+def verdicts(entries: pd.DataFrame) -> Iterator[str]:
+    """Say whether selecting by NPU gives better partitions, and more similar ones, than random questions do.
+
+    Parameters
+    ----------
+    entries : DataFrame
+        Of areas, with columns chooser, score and mean.
+
+    Yields
+    ------
+    str
+
+    Examples
+    --------
+    >>> rows = [("npu", "quality_ari", 0.3), ("random", "quality_ari", 0.2)]
+    >>> list(verdicts(pd.DataFrame(rows, columns=["chooser", "score", "mean"])))
+    ['the quality is higher with NPU: holds, 0.300 against 0.200']
+    """
+    areas = entries.pivot(index="score", columns="chooser", values="mean")
+    for side in ("quality", "similarity"):
+        if f"{side}_ari" in areas.index and {"npu", "random"} <= set(areas.columns):
+            npu, random = (float(areas[name][f"{side}_ari"]) for name in ("npu", "random"))
+            holds = "holds" if npu > random else "does not hold"
+            yield f"the {side} is higher with NPU: {holds}, {npu:.3f} against {random:.3f}"
