@@ -103,6 +103,9 @@ CLAIMS = {
     ),
     "choosing_a_family": lambda names: names["better"] == "gaussian",
     "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
+    "asking_questions": lambda names: (
+        names["bc"].metrics.pairwise_f(names["labels"], names["y"]) > 0.9 and names["table"]["gain"].is_monotonic_decreasing
+    ),
     "checkpoints": lambda names: names["same"].all(),
     "several_processes": lambda names: len(np.unique(names["labels"])) == 2,
     "extending": lambda names: names["labels"].tolist() == [0, 0, 1, 1],

@@ -32,12 +32,13 @@ from bayesclust.posterior.losses import Loss, as_loss, pairwise_losses
 from bayesclust.posterior.losses.named import LOSSES
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Uncertainty", "choose_jointly", "expected_gains", "uncertainty"]
+__all__ = ["Uncertainty", "choose_jointly", "expected_gains", "least_worth", "uncertainty"]
 
 Uncertainty = Callable[[FloatArray], FloatArray]
 """Of weights (..., S) of the draws: sum times uncertainty, (...)."""
 
 PARTITION, N_CLUSTERS = "partition", "n_clusters"
+LEAST_NATS, LEAST_ITEMS, MISPLACED = 0.01, 0.1, 64
 CONFIGURATIONS = 64
 """Joint answers to a batch that are followed; beyond, so many are drawn (Kirsch et al. 2019, Sec. 3.2)."""
 
@@ -86,6 +87,41 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
         raise kind(f"target must be {words}, an item or a loss such as VI(a=0.5); got {target!r}.")
     distance = pairwise_losses(as_loss(target), draws, draws)
     return lambda weights: _spread(weights, distance)
+
+
+def least_worth(target: Any, draws: Labels) -> float:
+    """Return the expected gain below which a question is hardly worth an expert's time.
+
+    For a loss it is a tenth of what one misplaced item costs: ten answers are then expected to put one item right. For an
+    entropy it is 0.01 nats: seventy answers then tell as much as one of a certain expert who might as well say yes or no.
+
+    Parameters
+    ----------
+    target : "partition", "n_clusters", int, or loss
+        As for `uncertainty`.
+    draws : (S, n) array of int
+
+    Returns
+    -------
+    float
+        In the units of the target. What a misplaced item costs is the mean loss between a draw and the same draw with one
+        item in another of its clusters, over 64 of these at even distances.
+
+    Examples
+    --------
+    >>> least_worth("binder", np.array([[0, 0, 0, 1, 1, 1]]))  # two pairs torn and three made, of 15: 10 / 36 in all
+    0.028
+    """
+    if not isinstance(target, Loss) and not (isinstance(target, str) and target.lower() in LOSSES):
+        return LEAST_NATS
+    loss, rng, costs = as_loss(target), np.random.default_rng(0), []
+    for s in np.linspace(0, len(draws) - 1, MISPLACED).round().astype(np.int64):
+        moved = draws[s].copy()
+        item, number = rng.integers(len(moved)), int(moved.max()) + 1
+        # where there is one cluster alone, the item gets one of its own
+        moved[item] = (moved[item] + rng.integers(1, number)) % number if number > 1 else 1
+        costs.append(loss.loss(draws[s], moved))
+    return LEAST_ITEMS * float(np.mean(costs))
 
 
 def _entropy(mass: FloatArray) -> FloatArray:

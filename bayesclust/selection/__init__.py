@@ -10,6 +10,7 @@ from bayesclust.selection.npu import NPU
 from bayesclust.selection.posterior_questions import PosteriorQuestions
 from bayesclust.selection.protocol import Chooser, Question, Situation
 from bayesclust.selection.random_questions import RandomQuestions
+from bayesclust.selection.suggestions import suggest
 
 CHOOSERS: dict[str, Chooser] = {
     "random": RandomQuestions("pair"),
@@ -75,4 +76,5 @@ __all__ = [
     "Situation",
     "check_chooser",
     "chooser_of",
+    "suggest",
 ]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust.checks import check_choice
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints.base import View
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.posterior.expected_gain import choose_jointly, expected_gains, uncertainty
 from bayesclust.posterior.labels import Labels
@@ -20,9 +20,12 @@ from bayesclust.typing import FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["VIEWS", "WORDS", "Beliefs", "with_skips"]
+__all__ = ["VIEWS", "WORDS", "Beliefs", "check_questions", "with_skips"]
 
-VIEWS: dict[str, type[View]] = {PAIR: PairwiseConstraints, TRIPLET: RelativeConstraints}
+VIEWS: dict[str, type[PairwiseConstraints] | type[RelativeConstraints]] = {
+    PAIR: PairwiseConstraints,
+    TRIPLET: RelativeConstraints,
+}
 WORDS = {PAIR: (*PairwiseConstraints.vocabulary, DONT_KNOW), TRIPLET: RelativeConstraints.vocabulary}
 """Answers to each kind of question, in the order of the columns of `Beliefs.confusion`."""
 SKIPPED, ANSWERED = 1.0, 9.0
@@ -55,6 +58,34 @@ def with_skips(confusion: FloatArray, skipped: int, answered: int) -> FloatArray
     share = (SKIPPED + skipped) / (SKIPPED + ANSWERED + skipped + answered)
     last = np.full((*confusion.shape[:-1], 1), share)
     return np.concatenate([(1 - share) * confusion, last], axis=-1)
+
+
+def check_questions(questions: Sequence[Question], n_items: int) -> list[Question]:
+    """Return questions about items of the data.
+
+    Parameters
+    ----------
+    questions : sequence of Question
+    n_items : int
+
+    Returns
+    -------
+    list of Question
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is of a kind that there is not, or names items that there are not, too many, too few, or one twice.
+
+    Examples
+    --------
+    >>> check_questions([Question("pair", (0, 3))], n_items=4)
+    [Question(kind='pair', items=(0, 3))]
+    """
+    for kind in {check_choice(question.kind, "the kind of a question", VIEWS) for question in questions}:
+        rows = [question.items for question in questions if question.kind == kind]
+        VIEWS[kind](rows, np.zeros(len(rows), dtype=np.int8), n_items)
+    return list(questions)
 
 
 class Beliefs(NamedTuple):
@@ -108,7 +139,7 @@ class Beliefs(NamedTuple):
 
         answers = self.answers(questions)
         columns: dict[str, Any] = {"kind": [question.kind for question in questions]}
-        for t, name in enumerate("ijk"[: max(len(question.items) for question in questions)]):
+        for t, name in enumerate("ijk"[: max((len(question.items) for question in questions), default=2)]):
             columns[name] = [question.items[t] if t < len(question.items) else None for question in questions]
         frame = pd.DataFrame(columns)
         if "k" in frame:

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int
+from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
-from bayesclust.constraints.noise_model import NoiseModel
+from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
 from bayesclust.estimators._particles import check_estimator_of_particles, particles_of
 from bayesclust.inference.particles import Particles, extends, systematic
+from bayesclust.posterior.expected_gain import least_worth
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.selection.beliefs import VIEWS, Beliefs, with_skips
+from bayesclust.selection.beliefs import VIEWS, Beliefs, check_questions, with_skips
 from bayesclust.selection.protocol import PAIR, TRIPLET, Question, Situation
 from bayesclust.typing import FloatArray, IntArray
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["PosteriorQuestions"]
 
 KINDS = {PAIR: (PAIR,), TRIPLET: (TRIPLET,), "either": (PAIR, TRIPLET)}
+EXPERT = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
 RUNS = 4
 """Searches for the point estimate: a quarter of the usual number, since it is wanted after every answer."""
 
@@ -34,7 +37,8 @@ RUNS = 4
 class PosteriorQuestions:
     """Questions whose answers are expected to tell most, by a posterior that hears every answer.
 
-    Keeps weighted draws of the posterior of a `TVClust` model between calls. Answers that are new in a situation change
+    Keeps weighted draws of the posterior of a `TVClust` model between calls; after a call, or `update`, they are read by
+    `draws` and `weights`, and `labels` is a point estimate of them. Answers that are new in a situation change
     their weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated. Where answers were
     taken back, or the data are others, it starts anew. What is said unasked by rules (labels, spans, implications) is
     not heard, since the model has no place for it.
@@ -55,11 +59,15 @@ class PosteriorQuestions:
         a partition that is right up to a small loss ("vi", "binder", or a value from `bayesclust.losses`).
     estimator : TVClust or None, default None
         The model and the chains: any family, view and power with sampler="collapsed". None is ``TVClust(num_warmup=200)``.
-    least_gain : float, default 0
-        No question is asked whose expected gain is below it, in the units of the target (nats, or those of the loss).
-    noise : NoiseModel or None, default None
-        How answers to the questions go wrong; None leaves it to the views of the situation, and to the default of the
-        kind where there is none yet. Not with kind="either".
+    least_gain : float or None, default None
+        No question is asked whose expected gain is below it, in the units of the target (nats, or those of the loss). None
+        is a tenth of what one misplaced item costs, or 0.01 nats (`bayesclust.posterior.expected_gain.least_worth`); 0
+        never stops while draws disagree on anything.
+    noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
+        How answers of its kind go wrong, whatever the views of the situation say; other kinds, and all with None, keep
+        what these say. The default expects one wrong answer in ten as firmly as if twenty had been heard: it takes the
+        posterior long to learn the expert's reliability from questions about which it is itself in doubt, and as long as
+        it has not, it would sooner dismiss an answer as wrong than change a partition that contradicts it.
     num_draws : int, default 100
         Draws that are kept.
     num_candidates : int, default 2000
@@ -96,13 +104,14 @@ class PosteriorQuestions:
         *,
         target: str | int | Loss = "vi",
         estimator: TVClust | None = None,
-        least_gain: float = 0.0,
-        noise: NoiseModel | None = None,
+        least_gain: float | None = None,
+        noise: NoiseModel | None = EXPERT,
         num_draws: int = 100,
         num_candidates: int = 2000,
     ) -> None:
         self.kind = check_choice(kind, "kind", KINDS)
-        self.target, self.least_gain = target, float(least_gain)
+        self.target = target
+        self.least_gain = None if least_gain is None else number_between(least_gain, "least_gain", "[0, inf)")
         self.estimator = TVClust(num_warmup=200) if estimator is None else check_estimator_of_particles(estimator)
         self.noise = noise
         self.num_draws = check_int(num_draws, "num_draws", least=2)
@@ -111,7 +120,7 @@ class PosteriorQuestions:
         self._X: FloatArray | None = None
 
     def __call__(self, situation: Situation, size: int, rng: Generator) -> list[Question]:
-        """Return the questions to ask together, the best one first; none where no gain is at least `least_gain`.
+        """Return the questions to ask together, the best one first; none where no gain reaches `least_gain`.
 
         Parameters
         ----------
@@ -129,7 +138,8 @@ class PosteriorQuestions:
             return []
         chosen, gains = beliefs.best(questions, self.target, size, rng)
         # what comes after a question that is not worth it was chosen as an addition to it
-        return chosen[: int(np.append(gains < self.least_gain, True).argmax())]
+        least = least_worth(self.target, beliefs.draws) if self.least_gain is None else self.least_gain
+        return chosen[: int(np.append(gains < least, True).argmax())]
 
     def update(self, situation: Situation, rng: Generator) -> Self:
         """Hear the answers that are new in a situation; a call does so itself.
@@ -214,7 +224,7 @@ class PosteriorQuestions:
         confusion = {kind: self._confusion(kind, situation) for kind in VIEWS}
         beliefs = Beliefs(self.draws, particles.weights, confusion)
         if questions is not None:
-            return beliefs, list(questions)
+            return beliefs, check_questions(questions, len(situation.X))
         asked = {kind: situation.asked(kind) for kind in kinds}
         return beliefs, beliefs.propose(kinds, asked, self.num_candidates, rng)
 
@@ -225,7 +235,8 @@ class PosteriorQuestions:
         if views:
             counts, noise = views[0].counts(particles.draws), views[0].noise
         else:
-            noise = VIEWS[kind].default_noise() if self.noise is None or self.kind != kind else self.noise
+            own = self.noise is not None and self.noise.kind == VIEWS[kind].kind
+            noise = self.noise if self.noise is not None and own else VIEWS[kind].default_noise()
             counts = np.zeros((len(particles.draws), noise.n_answers, len(noise.truth)), dtype=np.int64)
         table = noise.predictive(counts)[:, 0]
         if kind == TRIPLET:

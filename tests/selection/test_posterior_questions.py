@@ -1,0 +1,155 @@
+"""A chooser that keeps a posterior: what it asks, what it hears, when it starts anew and when it stops."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.inference.particles import Particles
+from bayesclust.posterior.expected_gain import uncertainty
+from bayesclust.selection import CHOOSERS, PosteriorQuestions, Question, Situation
+from bayesclust.selection.protocol import ordered
+
+Y = np.repeat([0, 1, 2], 8)
+X = np.random.default_rng(3).normal(size=(24, 2)) + 2.0 * np.array([[0, 0], [1, 1], [2, 0]])[Y]
+
+
+def few(**settings):
+    return bc.TVClust(num_chains=2, num_warmup=30, progress=False, **settings)
+
+
+def chooser(kind="pair", view="plain", power=None, **settings):
+    return PosteriorQuestions(kind, estimator=few(view=view, power=power), **{"num_draws": 40, "least_gain": 0.0, **settings})
+
+
+def situation(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
+    n = len(points)
+    views = [bc.PairwiseConstraints(list(pairs), list(same), n)] if pairs else []
+    views += [bc.RelativeConstraints(list(triplets), list(answers), n)] if triplets else []
+    return Situation(points, np.zeros(n, int), views, [Question("pair", pair) for pair in skipped])
+
+
+@pytest.mark.parametrize(("view", "power"), [("plain", None), ("plain", 0.5), ("mixture", 0.5)])
+@pytest.mark.parametrize("kind", ["pair", "triplet", "either"])
+def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, view, power):
+    choose, rng = chooser(kind, view, power), np.random.default_rng(0)
+    pairs, same, triplets, answers, kept = [], [], [], [], set()
+    for _ in range(5):
+        now = situation(pairs, same, triplets, answers)
+        (question,) = choose(now, 1, rng)
+        assert ordered(question.kind, question.items) not in now.asked(question.kind)
+        kept.add(id(choose.particles))
+        if question.kind == "pair":
+            pairs.append(question.items)
+            same.append(bool(Y[question.items[0]] == Y[question.items[1]]))
+        else:
+            triplets.append(question.items)
+            answers.append(bc.RelativeConstraints([question.items], ["dnk"], 24).truths(Y)[0])
+    assert kind != "either" or {"pair", "triplet"} >= {question.kind}
+    assert len(kept) == 1
+    assert choose.labels().shape == (24,)
+    assert choose.weights.sum() == pytest.approx(1)
+    assert choose.draws.shape == (40, 24)
+
+
+def test_the_gain_is_what_hearing_each_answer_takes_away(monkeypatch):
+    monkeypatch.setattr(Particles, "renew", lambda self, rng: pytest.fail("weights alone were to change"))
+    choose, rng = chooser(target="binder"), np.random.default_rng(0)
+    asked = situation([(0, 9), (3, 20)], [False, False])
+    table = choose.gains(asked, rng, [Question("pair", (2, 12))])
+    measure, wanted = uncertainty("binder", choose.draws), 0.0
+    before = choose.particles
+    before.least = 0.0
+    for word, p in (("same", table["same"][0]), ("different", table["different"][0])):
+        after = copy.deepcopy(before)
+        after.hear([bc.PairwiseConstraints([(0, 9), (3, 20), (2, 12)], ["different", "different", word], 24)], rng)
+        wanted += p * (measure(before.weights) - measure(after.weights))
+    assert table["gain"][0] == pytest.approx(wanted)
+    assert table[["same", "different", "dnk"]].sum(axis=1)[0] == pytest.approx(1)
+
+
+def test_skips_are_learned_and_make_a_question_worth_less():
+    choose, rng = chooser(), np.random.default_rng(0)
+    (first,) = choose(situation(), 1, rng)
+    plain = choose.gains(situation(), rng, [first])
+    skipped = choose.gains(situation(skipped=[(0, 1), (4, 5), (7, 9)]), rng, [first])
+    assert plain["dnk"][0] == pytest.approx(1 / 10)
+    assert skipped["dnk"][0] == pytest.approx(4 / 13)
+    assert skipped["gain"][0] == pytest.approx(plain["gain"][0] * (9 / 13) / (9 / 10))
+
+
+def test_it_starts_anew_where_answers_were_taken_back_or_data_are_others():
+    choose, rng = chooser(), np.random.default_rng(0)
+    kept = choose.update(situation([(0, 1), (0, 9)], [True, False]), rng).particles
+    assert choose.update(situation([(0, 1), (0, 9), (2, 3)], [True, False, True]), rng).particles is kept
+    assert choose.update(situation([(0, 1)], [True]), rng).particles is not kept
+    again = choose.particles
+    assert choose.update(situation([(0, 1)], [True], points=X.copy()), rng).particles is again
+    assert choose.update(situation([(0, 1)], [True], points=X + 1e-3), rng).particles is not again
+
+
+def test_the_same_seed_asks_the_same():
+    asked = [chooser()(situation([(0, 9)], [False]), 3, np.random.default_rng(5)) for _ in range(2)]
+    assert asked[0] == asked[1]
+
+
+def test_answers_that_hold_make_the_posterior_sure_and_it_stops(rng):
+    noise = bc.LinkNoise(p=0.99, q=0.99)
+    choose = chooser(target="partition", least_gain=None, noise=noise, num_draws=30)
+    pairs = [(i, j) for i in range(24) for j in range(i)]
+    assert choose(situation(), 1, rng)
+    assert choose(situation(pairs, [bool(Y[i] == Y[j]) for i, j in pairs]), 1, rng) == []
+    assert choose.particles.problem.views[0].noise == noise
+    assert bc.metrics.pairwise_f(choose.labels(), Y) == 1
+
+
+def test_batches_add_and_the_bound_cuts_them(rng):
+    choose = chooser("pair", target="partition")
+    batch = choose(situation(), 6, rng)
+    assert len(batch) == len({question.items for question in batch}) == 6
+    choose.least_gain = 10.0
+    assert choose(situation(), 6, rng) == []
+
+
+def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypatch):
+    monkeypatch.setitem(CHOOSERS, "posterior", chooser())
+    one, other = (bc.InteractiveSession(X, [0] * 24, chooser="posterior", random_state=0) for _ in range(2))
+    (question,) = one.ask()
+    one.answer(question, "different")
+    assert one.ask() != [question]
+    assert other.ask() == [question]
+    one.save(tmp_path / "session.npz")
+    again = bc.InteractiveSession.load(tmp_path / "session.npz", X)
+    (further,) = again.ask()
+    assert further != question
+    assert CHOOSERS["posterior"]._particles is None
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: PosteriorQuestions("two"), ValueError, 'kind must be "pair" or "triplet" or "either"; got \'two\'.'),
+        (
+            lambda: PosteriorQuestions(estimator=bc.TVClust("gibbs")), ValueError,
+            "only sampler='collapsed' hears answers one by one; got 'gibbs': choose that one.",
+        ),
+        (
+            lambda: PosteriorQuestions(estimator=bc.DPMeans()), TypeError,
+            "estimator must be a TVClust; got DPMeans: pass TVClust(...).",
+        ),
+        (lambda: PosteriorQuestions(num_draws=1), ValueError, "num_draws must be an integer of at least 2; got 1."),
+        (
+            lambda: PosteriorQuestions().labels(), ValueError,
+            "there are no draws yet: call the chooser, or update(situation, rng).",
+        ),
+        (
+            lambda: chooser().gains(situation(), np.random.default_rng(0), [Question("pair", (0, 24))]), ValueError,
+            "pairs[0] names item 24, but with n_items=24 items are numbered 0 to 23: correct the index or n_items.",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused(call, error, sentence):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == sentence
