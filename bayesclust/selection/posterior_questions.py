@@ -21,6 +21,7 @@ from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.selection.beliefs import VIEWS, Beliefs, check_questions, with_skips
 from bayesclust.selection.protocol import PAIR, TRIPLET, Question, Situation
+from bayesclust.selection.random_questions import RandomQuestions
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ __all__ = ["PosteriorQuestions"]
 
 KINDS = {PAIR: (PAIR,), TRIPLET: (TRIPLET,), "either": (PAIR, TRIPLET)}
 EXPERT = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
+AT_ONCE = 30
+"""Further answers beyond which a new run takes less time than hearing them one by one."""
 RUNS = 4
 """Searches for the point estimate: a quarter of the usual number, since it is wanted after every answer."""
 
@@ -38,10 +41,10 @@ class PosteriorQuestions:
     """Questions whose answers are expected to tell most, by a posterior that hears every answer.
 
     Keeps weighted draws of the posterior of a `TVClust` model between calls; after a call, or `update`, they are read by
-    `draws` and `weights`, and `labels` is a point estimate of them. Answers that are new in a situation change
-    their weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated. Where answers were
-    taken back, or the data are others, it starts anew. What is said unasked by rules (labels, spans, implications) is
-    not heard, since the model has no place for it.
+    `draws` and `weights`, and `labels` is a point estimate of them. Answers that are new in a situation change their
+    weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated. Where answers were taken
+    back, more than thirty came at once, or the data are others, it starts anew. What is said unasked by rules (labels,
+    spans, implications) is not heard, since the model has no place for it.
 
     The gain of a question is the expected fall of an uncertainty U by its answer a,
 
@@ -62,7 +65,7 @@ class PosteriorQuestions:
     least_gain : float or None, default None
         No question is asked whose expected gain is below it, in the units of the target (nats, or those of the loss). None
         is a tenth of what one misplaced item costs, or 0.01 nats (`bayesclust.posterior.expected_gain.least_worth`); 0
-        never stops while draws disagree on anything.
+        never stops, and asks at random where all draws agree.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
         How answers of its kind go wrong, whatever the views of the situation say; other kinds, and all with None, keep
         what these say. The default expects one wrong answer in ten as firmly as if twenty had been heard: it takes the
@@ -134,12 +137,10 @@ class PosteriorQuestions:
         list of Question
         """
         beliefs, questions = self._weigh(situation, rng)
-        if not questions:
-            return []
         chosen, gains = beliefs.best(questions, self.target, size, rng)
         # what comes after a question that is not worth it was chosen as an addition to it
         least = least_worth(self.target, beliefs.draws) if self.least_gain is None else self.least_gain
-        return chosen[: int(np.append(gains < least, True).argmax())]
+        return chosen[: int(np.append((gains < least) & (least > 0), True).argmax())]
 
     def update(self, situation: Situation, rng: Generator) -> Self:
         """Hear the answers that are new in a situation; a call does so itself.
@@ -155,7 +156,9 @@ class PosteriorQuestions:
         """
         views = self._views(situation)
         same = self._X is situation.X or np.array_equal(self._X, situation.X)  # type: ignore[arg-type]
-        if self._particles is not None and same and extends(self._particles.problem.views, views):
+        heard: Sequence[View] = () if self._particles is None else self._particles.problem.views
+        further = sum(map(len, views)) - sum(map(len, heard))
+        if self._particles is not None and same and extends(heard, views) and further <= AT_ONCE:
             self._particles.hear(views, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
@@ -226,7 +229,8 @@ class PosteriorQuestions:
         if questions is not None:
             return beliefs, check_questions(questions, len(situation.X))
         asked = {kind: situation.asked(kind) for kind in kinds}
-        return beliefs, beliefs.propose(kinds, asked, self.num_candidates, rng)
+        found = beliefs.propose(kinds, asked, self.num_candidates, rng)
+        return beliefs, found or RandomQuestions(kinds[0])(situation, self.num_candidates, rng)
 
     def _confusion(self, kind: str, situation: Situation) -> FloatArray:
         """p(answer | truth) of the first source under each draw, the noise integrated out."""

@@ -171,6 +171,24 @@ def test_prior_draws_have_the_prior_mean_and_the_promised_shapes(noise, rng):
         assert (np.abs(sample[name].mean(axis=0) - noise.initial(1)[name][0]) <= error + 1e-12).all()
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        *(LinkNoise(), LinkNoise(p=(1, 1), q=(1, 1), informative=True)),
+        *(UniformNoise(), UniformNoise(eps=(3, 2), informative=True), ConfusionNoise(prior=WEIGHTS)),
+    ],
+    ids=repr,
+)
+def test_the_next_answer_is_as_the_mean_confusion_matrix_says(noise, rng):
+    counts = np.stack([counts_of(noise, 2, rng) for _ in range(2)])
+    predicted = noise.predictive(counts)
+    assert predicted.sum(axis=-1) == pytest.approx(np.ones(predicted.shape[:-1]))
+    for row, table in zip(counts, predicted, strict=True):
+        sample = noise.confusion(draws(noise, row, 2, rng))
+        error = sample.std(axis=0) / np.sqrt(len(sample))
+        assert (np.abs(sample.mean(axis=0) - table) < 4.5 * error).all()
+
+
 def test_link_table_is_eq_8():
     table = np.exp(LinkNoise().log_table({"p": [0.9, 0.6], "q": [0.8, 0.7]}))
     # rows source 0 different, same; source 1 different, same; columns pattern same, different

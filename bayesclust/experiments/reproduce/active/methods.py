@@ -43,7 +43,7 @@ def posterior(target: str = "vi") -> PosteriorQuestions:
     -------
     PosteriorQuestions
     """
-    return PosteriorQuestions(target=target)
+    return PosteriorQuestions(target=target, least_gain=0.0)
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
