@@ -228,6 +228,11 @@ def test_figures_show_the_numbers_of_the_tables(whole, scored):
     for figure in map(plt.figure, plt.get_fignums()):
         assert all(ax.get_xlabel() for ax in figure.axes if len(figure.axes) < 4 and ax.get_label() != "<colorbar>")
     plt.close("all")
+    shown = entries.assign(error=0.5, trials=4)
+    bars = [bar.get_segments() for bar in runtime(shown, whole).axes[0].collections]
+    assert sum(np.ptp(ends[0][:, 1]) == 1.0 for ends in bars if len(ends) == 2) == 4
+    bars = [bar.get_segments() for bar in runtime(entries, whole).axes[0].collections]
+    assert all(np.ptp(ends[0][:, 1]) == 0.0 for ends in bars if len(ends) == 2)
     nothing = frame.iloc[:0]
     empty = tables(nothing, whole)
     assert [settings(nothing, whole), runtime(empty, whole), soft(empty), loop(nothing, whole)] == [None] * 4

@@ -17,11 +17,15 @@ from bayesclust.experiments.reproduce.iac.reports import CASE_TITLES
 from bayesclust.experiments.reproduce.iac.tables import comparisons, curves, means
 from bayesclust.experiments.reproduce.sources import title
 from bayesclust.plots._style import GREY, MARKERS, PALETTE, counted
+from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["compared", "draw", "loop", "runtime", "settings", "soft"]
+
+FEWEST = 4
+"""Draws from which an interval is drawn: of fewer, Student's is as wide as the picture."""
 
 SOFT_SCORES = {
     "quality_ari": "quality (ARI)",
@@ -62,6 +66,10 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
     if plan.loop:
         made["figure7"] = lambda: loop(frame, plan)
     return [*written, *save(made, folder)]
+
+
+def _error(rows: pd.DataFrame) -> FloatArray:
+    return np.asarray(rows.error.where(rows.trials >= FEWEST).fillna(0.0), dtype=np.float64)
 
 
 def _short(method: str) -> str:
@@ -166,7 +174,7 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
         for at, kind in enumerate(plan.kinds):
             rows = mine[(mine.data == place) & (mine.kind == kind)].sort_values("number")
             look: dict[str, Any] = {"color": PALETTE[at], "marker": MARKERS[at], "ms": 4, "lw": 1.2, "capsize": 2}
-            ax.errorbar(rows.number, rows["mean"], np.nan_to_num(rows.error), label=kind, **look)
+            ax.errorbar(rows.number, rows["mean"], _error(rows), label=kind, **look)
             if (name, kind) in paper.SECONDS and len(rows):
                 low, high = paper.SECONDS[name, kind]
                 # side by side, so that neither range hides the other
@@ -177,7 +185,9 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     panels[0][0].set_ylabel("processor seconds of one modification")
     handles, names = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
-    figure.suptitle("One anchor a cluster, every item by itself", fontsize=9)
+    interval = ", with its 95% interval" if mine.trials.max() >= FEWEST else ""
+    draws = counted(int(mine.trials.max()), "draw")
+    figure.suptitle(f"One anchor a cluster, every item by itself; mean of {draws}{interval}", fontsize=9)
     return figure
 
 
@@ -201,13 +211,13 @@ def soft(entries: pd.DataFrame) -> Figure | None:
         return None
     figure = plt.figure(figsize=(9.4, 1.75 * len(cases) + 0.8), layout="constrained")
     panels = figure.subplots(len(cases), len(SOFT_SCORES), sharey=True, sharex="col", squeeze=False)
-    label = "measured" + (", 95% interval of the mean" if mine.trials.max() > 1 else "")
+    label = "measured" + (", 95% interval of the mean" if mine.trials.max() >= FEWEST else "")
     for across, case in zip(panels, cases, strict=True):
         for ax, (score, name) in zip(across, SOFT_SCORES.items(), strict=True):
             rows = mine[(mine.kind == case) & (mine.score == score)].set_index("method").reindex(list(SOFT))
             places = np.arange(len(SOFT))
             # on a logarithmic axis an interval of a mean may reach below 0
-            error = np.zeros(len(SOFT)) if score == "cpu_seconds" else np.nan_to_num(rows.error)
+            error = np.zeros(len(SOFT)) if score == "cpu_seconds" else _error(rows)
             ax.errorbar(rows["mean"], places, xerr=error, fmt="o", color=PALETTE[0], ms=4, label=label)
             ax.plot(rows.published, places, "x", color=PALETTE[1], ms=5, label="published")
             ax.grid(linewidth=0.3)
@@ -250,13 +260,13 @@ def loop(frame: pd.DataFrame, plan: Plan) -> Figure | None:
             rows = rows if side == "qualities" else rows[rows["round"] > 0]
             look: dict[str, Any] = {"color": PALETTE[at], "marker": MARKERS[at], "ms": 4, "lw": 1.2}
             ax.plot(rows["round"], rows["mean"], label=chooser, **look)
-            if rows.error.notna().any():
-                low, high = rows["mean"] - rows.error, rows["mean"] + rows.error
+            if _error(rows).any():
+                low, high = rows["mean"] - _error(rows), rows["mean"] + _error(rows)
                 ax.fill_between(rows["round"], low, high, color=PALETTE[at], alpha=0.15, lw=0)
         ax.set(xlabel=f"round of {plan.answers // 10} answers and a modification", ylabel=name, xticks=range(0, 11, 2))
         ax.grid(linewidth=0.3, color=GREY, alpha=0.4)
     panels[0].legend(title="questions chosen by", frameon=False, fontsize=8, title_fontsize=8)
     runs = int(table.trials.max())
-    interval = " and its 95% interval" if runs > 1 else ""
+    interval = " and its 95% interval" if runs >= FEWEST else ""
     figure.suptitle(f"glass, alpha 20%, beta 30%; mean of {counted(runs, 'run')}{interval}", fontsize=9)
     return figure
