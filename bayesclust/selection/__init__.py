@@ -6,6 +6,7 @@ from typing import Any
 from bayesclust.checks import check_choice
 from bayesclust.selection.explore_consolidate import ExploreConsolidate
 from bayesclust.selection.min_max import MinMax
+from bayesclust.selection.neighbourhoods import Neighbourhoods
 from bayesclust.selection.npu import NPU
 from bayesclust.selection.posterior_questions import PosteriorQuestions
 from bayesclust.selection.protocol import Chooser, Question, Situation
@@ -70,6 +71,7 @@ __all__ = [
     "Chooser",
     "ExploreConsolidate",
     "MinMax",
+    "Neighbourhoods",
     "PosteriorQuestions",
     "Question",
     "RandomQuestions",

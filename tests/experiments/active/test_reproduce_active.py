@@ -18,7 +18,8 @@ def small(monkeypatch):
     monkeypatch.setattr(cells, "load", lambda name: (data.X[some], data.y[some]))
 
     def few(target="vi"):
-        return PosteriorQuestions(target=target, estimator=bc.TVClust(num_chains=2, num_warmup=20), num_draws=20)
+        short = bc.TVClust(num_chains=2, num_warmup=20)
+        return PosteriorQuestions(target=target, estimator=short, num_draws=20, least_gain=0.0)
 
     monkeypatch.setattr(cells, "posterior", few)
     monkeypatch.setattr(methods, "posterior", few)
@@ -53,6 +54,7 @@ def test_a_session(small, method):
     assert (len(curve), len(gains)) == (5, 4)
     assert row["area"] == pytest.approx(cells.area(curve), abs=1e-4)
     assert 0 <= row["wrong"] <= 4
+    assert 0 <= row["stop"] <= 4
 
 
 def test_scores_are_of_the_partition_that_the_answers_make(small, monkeypatch):
@@ -114,7 +116,7 @@ def test_what_is_done_is_not_done_again(small, tmp_path):
 
 def frame_of(rows):
     """Sessions of two questions: method, data, trial, curve and gains."""
-    columns = ["method", "data", "trial", "curve", "gains"]
+    columns = ["method", "data", "trial", "curve", "gains", "stop"]
     frame = pd.DataFrame(rows, columns=columns).assign(seed=0, questions=2, wrong=0, seconds=0.0)
     return frame.assign(area=[cells.area(cells.numbers(curve)) for curve in frame.curve])
 
@@ -122,12 +124,12 @@ def frame_of(rows):
 def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     plan = Plan(methods=("posterior", "random"), data=("iris", "wine"), questions=2, trials=2)
     flat = {"iris": (0.4, 0.7), "wine": (0.5, 0.9)}
-    rows = [("random", data, trial, f"{f} {f} {f}", "0 0") for data in flat for trial, f in enumerate(flat[data])]
+    rows = [("random", data, trial, f"{f} {f} {f}", "0 0", 0) for data in flat for trial, f in enumerate(flat[data])]
     rows += [
-        ("posterior", "iris", 0, "0.4 0.6 0.8", "0.03 0.001"),  # area 0.6, 0.2 more
-        ("posterior", "iris", 1, "0.7 0.7 0.9", "0.03 0.03"),  # 0.75, 0.05 more
-        ("posterior", "wine", 0, "0.5 0.5 0.5", "0 0"),  # none
-        ("posterior", "wine", 1, "0.9 1 1", "0.1 0"),  # 0.975, 0.075 more
+        ("posterior", "iris", 0, "0.4 0.6 0.8", "0.03 0.001", 2),  # area 0.6, 0.2 more
+        ("posterior", "iris", 1, "0.7 0.7 0.9", "0.03 0.03", 1),  # 0.75, 0.05 more
+        ("posterior", "wine", 0, "0.5 0.5 0.5", "0 0", 0),  # none
+        ("posterior", "wine", 1, "0.9 1 1", "0.1 0", 2),  # 0.975, 0.075 more
     ]
     found = reports.entries(frame_of(rows), plan)
     more = found[found.table == "difference"].set_index("data")
@@ -140,7 +142,10 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     for what, (iris, wine) in expected.items():
         assert stops["iris", what] == pytest.approx(iris)
         assert stops["wine", what] == pytest.approx(wine)
+    own = found[found["at"].isna() & (found.table == "to_come")].set_index("data")["mean"]
+    assert own.to_dict() == pytest.approx({"iris": 0.1, "wine": 0.0})
     text = reports.report(found, plan)
+    assert "| iris | default | 1.5 ± 0.5 | 0.750 ± 0.050 | 0.100 ± 0.100 |" in text
     assert "| iris | 0.125 ± 0.075 |" in text
     assert "| all | 0.081 ± 0.019 |" in text
     assert "| iris | 0.01 | 1.5 ± 0.5 | 0.750 ± 0.150 | 0.100 ± 0.100 |" in text

@@ -13,8 +13,9 @@ import numpy as np
 
 import bayesclust as bc
 from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.active.methods import METHODS, posterior
+from bayesclust.experiments.reproduce.active.methods import METHODS, TARGET, posterior
 from bayesclust.experiments.reproduce.mpck.cells import load as load_tenth
+from bayesclust.posterior.expected_gain import least_worth
 from bayesclust.selection import Question, Situation
 from bayesclust.typing import FloatArray, IntArray
 
@@ -57,11 +58,13 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "area": "float64",
         "wrong": "int64",
         **dict.fromkeys(("curve", "gains"), "str"),
+        "stop": "int64",
         "seconds": "float64",
     }
 )
 """Columns of the file: the fields of a cell, the area under its curve, the number of wrong answers, F before the first and
-after each answer, the gain expected of each question as it was asked, and processor seconds."""
+after each answer, the gain expected of each question as it was asked, how many were asked before the first that posterior
+selection would not have thought worth it, and processor seconds."""
 
 
 @cache
@@ -171,12 +174,14 @@ def run(cell: Cell) -> dict[str, Any]:
         return Situation(X, labels, links, []), bc.metrics.pairwise_f(labels, y)
 
     situation, f = scored()
-    curve, gains = [f], np.zeros(cell.questions)
+    curve, gains, stop = [f], np.zeros(cell.questions), cell.questions
     for turn in range(cell.questions):
         asked = choose(situation, 1, choosing)
         if not asked:
             break
         gains[turn] = heard.gains(situation, hearing, asked)["gain"].iloc[0]
+        if stop > turn and gains[turn] < least_worth(TARGET, heard.draws):
+            stop = turn
         pairs.append(asked[0].items)
         said.append(expert(cell, y, asked[0]))
         situation, f = scored()
@@ -189,5 +194,6 @@ def run(cell: Cell) -> dict[str, Any]:
         "wrong": sum(a != b for a, b in zip(said, truth, strict=True)),
         "curve": " ".join(f"{value:.4f}" for value in curve),
         "gains": " ".join(f"{value:.5f}" for value in gains),
+        "stop": min(stop, len(pairs)),
         "seconds": round(time.process_time() - start, 2),
     }

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from bayesclust.selection import NPU, Chooser, ExploreConsolidate, MinMax, PosteriorQuestions, RandomQuestions
 
-__all__ = ["COMPARED", "METHODS", "OURS", "Method", "posterior"]
+__all__ = ["COMPARED", "METHODS", "OURS", "TARGET", "Method", "posterior"]
 
-OURS = "posterior"
+OURS, TARGET = "posterior", "vi"
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Method:
     make: Callable[[PosteriorQuestions], Chooser]
 
 
-def posterior(target: str = "vi") -> PosteriorQuestions:
-    """Return what hears the answers in every session, whoever chooses the questions: TVClust with its defaults.
+def posterior(target: str = TARGET) -> PosteriorQuestions:
+    """Return what hears the answers in every session, whoever chooses the questions: the defaults, but that it never stops.
 
     Parameters
     ----------

@@ -36,8 +36,9 @@ The score is the area under the curve of pairwise F by number of answers, over i
 """
 STOPPING = """## When to stop
 
-Had the session stopped at the first question that was expected to lower the posterior expected VI by less than a bound: how
-many were asked by then, F at that point, and by how much F was still to change up to the last question.
+Had the session stopped at the first question that was expected to lower the posterior expected VI by less than a bound, by
+default a tenth of what one misplaced item costs: how many were asked by then, F at that point, and by how much F was still
+to change up to the last question.
 """
 
 
@@ -54,8 +55,8 @@ def entries(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     -------
     DataFrame
         Columns table, data, method, at, mean, error, runs. Tables are "area"; "difference" of the areas of posterior
-        selection and a method, by expert; "asked", "f" and "to_come", with `at` the bound of the stopping rule; and
-        "curve", with `at` the number of answers.
+        selection and a method, by expert; "asked", "f" and "to_come", with `at` the bound of the stopping rule, NaN for
+        its default; and "curve", with `at` the number of answers.
     """
     mine = frame[(frame.questions == plan.questions) & frame.data.isin(plan.data) & frame.method.isin(plan.methods)]
     parts = [_areas(mine, plan), _differences(mine, plan), _stops(mine, plan), _curves(mine, plan)]
@@ -102,9 +103,11 @@ def _stops(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
         if method == OURS:
             curves = np.stack([numbers(text) for text in block.curve])
             gains = np.stack([numbers(text) for text in block.gains])
+            stops = {np.nan: block.stop.to_numpy()}
             for bound in BOUNDS:
                 below = gains < bound
-                asked = np.where(below.any(axis=1), below.argmax(axis=1), plan.questions)
+                stops[bound] = np.where(below.any(axis=1), below.argmax(axis=1), plan.questions)
+            for bound, asked in stops.items():
                 reached = np.take_along_axis(curves, asked[:, None], axis=1)[:, 0]
                 yield _entry(asked.astype(np.float64), "asked", data, method, bound)
                 yield _entry(reached, "f", data, method, bound)
@@ -141,13 +144,13 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
         parts += ["\n## What posterior selection has more, by expert\n"]
         differences = table[table.table == "difference"]
         parts += _grid(differences, "area of posterior selection less that of", [*plan.data, ALL], plan)
-    stops = table[table["at"].notna() & (table.table != "curve")]
+    stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
-        for (data, bound), block in stops.groupby(["data", "at"], sort=False):
+        for (data, bound), block in stops.groupby(["data", "at"], sort=False, dropna=False):
             rows = {row.table: row for row in block.itertuples()}
             texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
-            lines.append([title(str(data)), f"{bound:g}", *texts])
+            lines.append([title(str(data)), "default" if np.isnan(bound) else f"{bound:g}", *texts])
         parts += ["\n" + STOPPING, *in_markdown(["data", "bound", "asked", "F then", "still to come"], lines)]
     return "\n".join(parts)
 
