@@ -147,7 +147,8 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
     stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
-        for (data, bound), block in stops.groupby(["data", "at"], sort=False, dropna=False):
+        for (data, _), block in stops.groupby(["data", "at"], sort=False, dropna=False):
+            bound = float(block["at"].iloc[0])
             rows = {row.table: row for row in block.itertuples()}
             texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
             lines.append([title(str(data)), "default" if np.isnan(bound) else f"{bound:g}", *texts])
