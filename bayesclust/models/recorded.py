@@ -31,8 +31,9 @@ def dequantise(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     """Return the data with every recorded value moved to some place within the step that it stands for.
 
     Items that share a value of a column are spread evenly over its step, in random order; each place is uniform. Fit
-    Gaussian clusters to what comes out, and no cluster gains by being narrower than a step. Worth it where many items share
-    values because of rounding: with 15 or more at a value, as a rule of thumb. New items are predicted as they are.
+    Gaussian clusters to what comes out, and no cluster gains by being narrower than a step. It is for coarse columns, whose
+    step comes near the spread within a cluster; steps of half of it did no harm where this was tried, with up to 3000 items.
+    New items are predicted as they are.
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ from bayesclust.models.families.categorical import BoundCategorical
 from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
 from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
+from bayesclust.models.families.hurdle import BoundHurdle
 from bayesclust.models.families.poisson import BoundPoisson
 
 
@@ -95,7 +96,7 @@ CLUSTERS: dict[str, Cluster] = {
     "categorical": coded_cluster,
 }
 # families that have no name of their own in `FAMILIES`
-OTHERS: dict[str, Cluster] = {"product": product_cluster}
+OTHERS: dict[str, Cluster] = {"product": product_cluster, "hurdle": product_cluster}
 OF_PARTS: dict[type[BoundFamily], Cluster] = {
     BoundFullGaussian: full_cluster,
     BoundDiagonalGaussian: diagonal_cluster,
@@ -122,7 +123,12 @@ def data_given(
     X = np.empty_like(family.X)
     for k in np.unique(z):
         X[z == k] = (CLUSTERS | OTHERS)[name](family, int((z == k).sum()), hyper, rng)
-    return family.with_rows(np.where(np.isnan(family.X), np.nan, X))
+    missing = np.isnan(family.X)
+    if isinstance(family, BoundHurdle):
+        # of one atom a column: its value is asked for unless the item has the atom
+        values, atoms = np.split(np.arange(sum(family.widths[:2])), [family.widths[0]])
+        missing[:, values] = missing[:, atoms] | (X[:, atoms] == 1)
+    return family.with_rows(np.where(missing, np.nan, X))
 
 
 def answers_given(

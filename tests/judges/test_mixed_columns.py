@@ -14,7 +14,12 @@ from tests.judges.test_blocked import judge as judge_blocked
 from tests.judges.test_enumeration import MOVES, judge
 from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
 
-SIMULATED = {"mixed": "product", "mixed with holes": "product", "gaussian_diagonal with holes": "gaussian_diagonal"}
+SIMULATED = {
+    "mixed": "product",
+    "mixed with holes": "product",
+    "hurdle": "hurdle",
+    "gaussian_diagonal with holes": "gaussian_diagonal",
+}
 
 
 def simulated(name):
