@@ -160,11 +160,13 @@ class PredictsNewItems:
             hyper[:, j] = draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
         concentration = draws["concentration"].values.ravel()[chosen]
         log_alpha = draws["log_concentration"].values.ravel()[chosen] if "log_concentration" in draws else None
-        components = within = None
+        components = within = log_within = None
         if "component" in draws:
             components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
             within = draws["within_concentration"].values.ravel()[chosen]
-        return Prediction(family, z, concentration, hyper, log_alpha, components, within), rows
+            if "log_within_concentration" in draws:
+                log_within = draws["log_within_concentration"].values.ravel()[chosen]
+        return Prediction(family, z, concentration, hyper, log_alpha, components, within, log_within), rows
 
 
 def _is_table(X: ArrayLike) -> bool:

@@ -82,6 +82,8 @@ class Prediction:
         Draws of the components that clusters consist of, labels without gaps; None where a cluster is one component.
     within : ndarray of shape (S,) or None, default None
         Concentration of components within a cluster of each draw, with `components`.
+    log_within : ndarray of shape (S,) or None, default None
+        Its logarithm, where it may be too small for a float.
 
     Examples
     --------
@@ -102,6 +104,7 @@ class Prediction:
     log_concentration: FloatArray | None = None
     components: IntArray | None = None
     within: FloatArray | None = None
+    log_within: FloatArray | None = None
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
@@ -176,7 +179,8 @@ class Prediction:
             terms = np.empty((number, int(seating.number[0]) + 1))
             seating_terms(state, seating, log_alpha, terms)
             if self.within is not None:
-                terms = _cluster_terms(terms, seats, self.z[s], log_alpha, self.within[s])
+                log_beta = float(np.log(self.within[s]) if self.log_within is None else self.log_within[s])
+                terms = _cluster_terms(terms, seats, self.z[s], log_alpha, log_beta)
             terms -= np.logaddexp(np.log(n), log_alpha)
             joins.append(terms[:, :-1])
             alone[:, s] = terms[:, -1]
@@ -184,7 +188,7 @@ class Prediction:
 
 
 def _cluster_terms(
-    terms: FloatArray, components: IntArray, clusters: IntArray, log_alpha: float, beta: float
+    terms: FloatArray, components: IntArray, clusters: IntArray, log_alpha: float, log_beta: float
 ) -> FloatArray:
     """Terms of clusters from those of their components, as in `bayesclust.inference.two_level.scan`."""
     log_prior = terms[:, -1] - log_alpha
@@ -195,7 +199,7 @@ def _cluster_terms(
     value[:, -1] = terms[:, -1]
     for g, size in enumerate(sizes):
         old = logsumexp(terms[:, :-1][:, owner == g], axis=1)
-        value[:, g] = np.logaddexp(old, np.log(beta) + log_prior) + np.log(size / (size + beta))
+        value[:, g] = np.logaddexp(old, log_beta + log_prior) + np.log(size / (size + np.exp(log_beta)))
     return value
 
 

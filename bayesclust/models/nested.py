@@ -24,7 +24,15 @@ seven times as probable as clusters of their own than as one cluster: less than 
 prior decides where nobody was asked, and answers decide elsewhere."""
 
 
-def nested_log_prob(components: ArrayLike, clusters: ArrayLike, alpha: float, beta: float) -> float:
+def nested_log_prob(
+    components: ArrayLike,
+    clusters: ArrayLike,
+    alpha: float,
+    beta: float,
+    *,
+    log_alpha: float | None = None,
+    log_beta: float | None = None,
+) -> float:
     """log p(components, clusters) by the formula of this module.
 
     Parameters
@@ -33,6 +41,8 @@ def nested_log_prob(components: ArrayLike, clusters: ArrayLike, alpha: float, be
         Labels of each item.
     alpha, beta : float
         Concentrations of clusters, and of components within a cluster.
+    log_alpha, log_beta : float or None, default None
+        Their logarithms, where they are too small or too large for a float; the numbers are not read then.
 
     Returns
     -------
@@ -48,9 +58,9 @@ def nested_log_prob(components: ArrayLike, clusters: ArrayLike, alpha: float, be
     """
     lower, upper = np.asarray(components), np.asarray(clusters)
     sizes = np.unique(upper, return_counts=True)[1]
-    value = crp_log_prob(sizes, alpha)
+    value = crp_log_prob(sizes, alpha, log_alpha)
     for g in np.unique(upper):
-        value += crp_log_prob(np.unique(lower[upper == g], return_counts=True)[1], beta)
+        value += crp_log_prob(np.unique(lower[upper == g], return_counts=True)[1], beta, log_beta)
     torn = any(len(np.unique(upper[lower == k])) > 1 for k in np.unique(lower))
     return -np.inf if torn else float(value)
 

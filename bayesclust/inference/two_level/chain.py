@@ -63,6 +63,11 @@ class TwoLevelChain(CollapsedChain):
     def n_clusters(self) -> int:
         return int(self.levels.clusters.number[0])
 
+    @property
+    def log_beta(self) -> float:
+        """Logarithm of the concentration within clusters, which may be too small for a float itself."""
+        return self.problem.within.log(self.beta)
+
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         variables, statistics = super().draw()
         variables |= {
@@ -70,6 +75,8 @@ class TwoLevelChain(CollapsedChain):
             "n_components": int(self.seating.number[0]),
             "within_concentration": self.beta,
         }
+        if self.problem.within.log_fixed is not None:
+            variables["log_within_concentration"] = self.log_beta
         return variables, statistics
 
     def log_joint(self) -> float:
@@ -87,7 +94,10 @@ class TwoLevelChain(CollapsedChain):
         self.levels = Levels(Seating(**above["clusters"]), above["owner"], above["size"])
 
     def _log_partition(self) -> float:
-        return nested_log_prob(self.seating.z, self.labels, self.alpha, self.beta)
+        alpha, beta = self.problem.concentration, self.problem.within
+        return nested_log_prob(
+            self.seating.z, self.labels, self.alpha, self.beta, log_alpha=alpha.log_fixed, log_beta=beta.log_fixed
+        )
 
     def _seat(self, z: NDArray[np.integer]) -> None:
         super()._seat(z)
@@ -99,7 +109,7 @@ class TwoLevelChain(CollapsedChain):
         position, self.moved[0] = 0, 0
         while position < len(order):
             position = scan_two_level(
-                self.state, self.seating, self.levels, self.sites, self.table, self.log_alpha, self.beta,
+                self.state, self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta,
                 order, position, self.moved, self.rng,
             )  # fmt: skip
             self._make_room(1)
@@ -108,7 +118,7 @@ class TwoLevelChain(CollapsedChain):
     def _move(self, *, bonded: bool) -> tuple[int, int]:
         """A pass over components, or over the groups that fresh bonds make."""
         moved, number = move_components(
-            self.seating, self.levels, self.sites, self.table, self.log_alpha, self.beta, bonded, self.rng
+            self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta, bonded, self.rng
         )
         return int(moved), int(number)
 
@@ -123,13 +133,13 @@ class TwoLevelChain(CollapsedChain):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
             accepted += split_merge_clusters(
-                self.seating, self.levels, self.sites, self.table, self.log_alpha, self.beta, first, second, rng
+                self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta, first, second, rng
             )
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:
                 accepted += split_merge_components(
-                    self.state, self.seating, self.levels, self.beta, first, second, scans, rng
+                    self.state, self.seating, self.levels, self.log_beta, first, second, scans, rng
                 )
         self.accepted = accepted / (2 * proposals) if proposals else np.nan
 

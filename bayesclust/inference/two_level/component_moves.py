@@ -46,7 +46,7 @@ def _groups(
 
 @kernel(fastmath=FAST)
 def _move(
-    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float, items: NDArray[np.int64],
+    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, items: NDArray[np.int64],
     bonded: bool, counted: NDArray[np.int64], turn: int, rng: Generator,
 ) -> int:  # fmt: skip
     """Draw a cluster for one group; returns it."""
@@ -62,9 +62,9 @@ def _move(
         clusters.z[items] = g
         logits[a] = block_value(sites, table, clusters.z, items, bonded, counted, turn + a)
         if a < number:
-            logits[a] += log_cluster_weight(size[g] + s, beta) - log_cluster_weight(size[g], beta)
+            logits[a] += log_cluster_weight(size[g] + s, log_beta) - log_cluster_weight(size[g], log_beta)
         else:
-            logits[a] += log_alpha + log_cluster_weight(s, beta)
+            logits[a] += log_alpha + log_cluster_weight(s, log_beta)
     choice = draw_index(logits, number + 1, rng)
     g = clusters.slots[choice]
     if choice == number:
@@ -77,7 +77,7 @@ def _move(
 
 @kernel(fastmath=FAST)
 def move_components(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float,
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float,
     bonded: bool, rng: Generator,
 ) -> tuple[int, int]:  # fmt: skip
     """One pass over all components, or over all groups that fresh bonds make; there must be a free cluster slot for each.
@@ -99,7 +99,7 @@ def move_components(
         old = levels.clusters.z[items[0]]
         alone = levels.size[old] == len(items)
         turn += levels.clusters.number[0] + 1
-        g = _move(levels, sites, table, log_alpha, beta, items, bonded, counted, turn, rng)
+        g = _move(levels, sites, table, log_alpha, log_beta, items, bonded, counted, turn, rng)
         for i in items:
             levels.owner[components.z[i]] = g
         if not (g == old or (alone and levels.size[g] == len(items))):

@@ -54,6 +54,7 @@ def new_levels(
 
 
 @kernel
-def log_cluster_weight(size: int, beta: float) -> float:
-    """log w(n) above."""
-    return math.lgamma(size) + math.lgamma(beta) - math.lgamma(beta + size)
+def log_cluster_weight(size: int, log_beta: float) -> float:
+    """log w(n) above, for any beta however small."""
+    beta = math.exp(log_beta)
+    return math.lgamma(size) + math.lgamma(1.0 + beta) - log_beta - math.lgamma(beta + size)

@@ -65,7 +65,7 @@ def scan_two_level(
     sites: Sites,
     table: NDArray[np.float64],
     log_alpha: float,
-    beta: float,
+    log_beta: float,
     order: NDArray[np.int64],
     first: int,
     moved: NDArray[np.int64],
@@ -79,7 +79,7 @@ def scan_two_level(
         len(order), or the position at which all slots were in use: the caller makes room and calls again from there.
     """
     clusters, size = levels.clusters, levels.size
-    empty = len(state.count) - 1
+    empty, beta = len(state.count) - 1, math.exp(log_beta)
     site = np.zeros(len(size))
     logits = np.empty(empty + len(size) + 1)
     component, cluster = np.empty(len(logits), np.int64), np.empty(len(logits), np.int64)
@@ -99,7 +99,7 @@ def scan_two_level(
             options += 1
         for a in range(clusters.number[0]):
             g = clusters.slots[a]
-            logits[options] = math.log(beta * size[g] / (size[g] + beta)) + prior + site[g]
+            logits[options] = log_beta + math.log(size[g] / (size[g] + beta)) + prior + site[g]
             component[options], cluster[options] = NEW, g
             options += 1
             site[g] = 0.0

@@ -60,7 +60,7 @@ def _restricted_scan(
 
 @kernel(fastmath=FAST)
 def split_merge_components(
-    state: Any, components: Seating, levels: Levels, beta: float, anchor: int, other: int, scans: int, rng: Generator
+    state: Any, components: Seating, levels: Levels, log_beta: float, anchor: int, other: int, scans: int, rng: Generator
 ) -> bool:
     """Propose to part two items of one cluster, or to bring their components together; needs three free slots.
 
@@ -88,7 +88,7 @@ def split_merge_components(
     set_items(state, items, merged)
     derive(state, merged)
     n_a, n_b = state.count[a], state.count[b]
-    ratio = math.log(beta) + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b) - log_q
+    ratio = log_beta + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b) - log_q
     ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
     if math.log(rng.random()) >= (ratio if first == second else -ratio):
         return False
@@ -110,7 +110,7 @@ def split_merge_components(
 
 @kernel(fastmath=FAST)
 def _allocate(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], beta: float, units: NDArray[np.int64],
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_beta: float, units: NDArray[np.int64],
     target: NDArray[np.int64], a: int, b: int, site: NDArray[np.float64], rng: Generator,
 ) -> float:  # fmt: skip
     """Seat the components units[2:] in cluster slots a and b, or force them; the log probability of what was chosen."""
@@ -122,8 +122,8 @@ def _allocate(
         s = len(items)
         odds = site[a] - site[b]
         site[:] = 0.0
-        odds += log_cluster_weight(size[a] + s, beta) - log_cluster_weight(size[a], beta)
-        odds -= log_cluster_weight(size[b] + s, beta) - log_cluster_weight(size[b], beta)
+        odds += log_cluster_weight(size[a] + s, log_beta) - log_cluster_weight(size[a], log_beta)
+        odds -= log_cluster_weight(size[b] + s, log_beta) - log_cluster_weight(size[b], log_beta)
         log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
@@ -135,7 +135,7 @@ def _allocate(
 
 @kernel(fastmath=FAST)
 def split_merge_clusters(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, beta: float,
+    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float,
     anchor: int, other: int, rng: Generator,
 ) -> bool:  # fmt: skip
     """Propose to part the clusters of two components or to bring them together; needs three free cluster slots.
@@ -167,9 +167,9 @@ def split_merge_clusters(
         labels[own] = g
         size[g] = len(own)
     site, mark = np.zeros(len(size)), np.zeros(len(labels), np.int64)
-    log_q = _allocate(components, levels, sites, table, beta, units, target, a, b, site, rng)
-    ratio = log_alpha - log_q - log_cluster_weight(len(items), beta)
-    ratio += log_cluster_weight(size[a], beta) + log_cluster_weight(size[b], beta)
+    log_q = _allocate(components, levels, sites, table, log_beta, units, target, a, b, site, rng)
+    ratio = log_alpha - log_q - log_cluster_weight(len(items), log_beta)
+    ratio += log_cluster_weight(size[a], log_beta) + log_cluster_weight(size[b], log_beta)
     ratio += log_prob_touching(sites, table, labels, items, mark)
     split = labels[items].copy()
     labels[items] = merged
