@@ -22,6 +22,9 @@ What the limit of a sweep is depends on the sampler. With cluster means drawn (N
 an item compares D(x_i, mean of k), the item itself having had its share in the mean: that is the pass of RDP-means. With the
 means integrated out (Algorithm 3) it compares what J would be, every mean at its best: the distance from the mean without
 the item counts n_k / (n_k + 1)-fold. Every resting place of the second is one of the first, and not the other way round.
+
+Where clusters are mixtures there are two concentrations; how they follow from the two penalties, and J, is derived in
+`bayesclust.inference.limits.two_level.descent`. c stays as it is, with that alpha.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
 from bayesclust.inference.scan_given import prior_predictive
 from bayesclust.inference.seating import new_seating, refresh
+from bayesclust.inference.two_level.chain import TwoLevelProblem
 from bayesclust.models.families.scaled.base import ScaledFamily
 from bayesclust.models.families.scaled.columns import ScaledColumns
 from bayesclust.models.families.scaled.gaussian import KnownVarianceGaussian
@@ -87,7 +91,7 @@ class PathModel:
     @classmethod
     def at(
         cls, gamma: float, points: FloatArray, divergence: Divergence, penalty: float, confidence: Confidence,
-        views: Sequence[View] = (),
+        views: Sequence[View] = (), within: float | None = None,
     ) -> PathModel:  # fmt: skip
         """Scale the model.
 
@@ -105,6 +109,8 @@ class PathModel:
             xi of the views, as a fitted `RDPMeans` has it.
         views : sequence of View
             Answers; their own noise models are not used.
+        within : float or None, default None
+            lambda_within, of a component. Clusters are then mixtures, and lambda is what one costs beside its components.
 
         Returns
         -------
@@ -112,13 +118,18 @@ class PathModel:
         """
         family = family_at(gamma, points, divergence)
         known = tuple(view.with_noise(_noise_at(gamma, confidence, view)) for view in views)
-        log_alpha = -gamma * penalty - log_kappa(family)
+        extra = log_kappa(family)
+        log_alpha = -gamma * (penalty + (0.0 if within is None else within)) - extra
         apart, n = np.arange(len(points)), len(points)
         constant = float(family.log_peaks(family.X).sum()) - log_alpha - float(gammaln(n))
         constant += sum(view.log_prob(apart, view.noise.initial(view.n_sources)) for view in known)
         graph, xi = pose_answers(confidence, views, n)
         constant += gamma * graph.inside(apart, xi)
-        return cls(TVClustProblem(family, known, Concentration.from_log(log_alpha)), gamma, constant)
+        problem = TVClustProblem(family, known, Concentration.from_log(log_alpha))
+        if within is not None:
+            log_beta = Concentration.from_log(-gamma * within - extra)
+            problem = TwoLevelProblem(family, known, problem.concentration, log_beta)
+        return cls(problem, gamma, constant)
 
     def energy(self, log_joint: Any) -> Any:
         """Return -(log joint - c) / gamma, in units of J.

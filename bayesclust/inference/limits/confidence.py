@@ -10,8 +10,8 @@ import numpy as np
 from bayesclust.constraints.base import View
 from bayesclust.inference.limits.answers import pose, times
 from bayesclust.inference.limits.divergences import Divergence
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, spread
-from bayesclust.inference.limits.search import improve
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, spread, start_at
+from bayesclust.inference.limits.search import PLAIN, Steps
 from bayesclust.typing import BoolArray, FloatArray
 
 # fewer answers than this say too little about the others
@@ -29,7 +29,9 @@ def first_xi(problem: Problem, share: float = 1e-3) -> float:
     return share * mean if mean > 0 else share
 
 
-def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, rng: np.random.Generator) -> FloatArray:
+def held_out_log_prob(
+    views: Sequence[View], problem: Problem, xis: FloatArray, rng: np.random.Generator, steps: Steps = PLAIN
+) -> FloatArray:
     """Return how well answers are predicted by partitions that were found without them.
 
     Answers fall at random in five parts. Parts are held out one after the other, all five or as many as hold a thousand
@@ -44,6 +46,8 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
     xis : (t,) array of float
         Increasing values of the confidence in all answers.
     rng : numpy Generator
+    steps : Steps, default `PLAIN`
+        How J is lowered.
 
     Returns
     -------
@@ -60,10 +64,10 @@ def held_out_log_prob(views: Sequence[View], problem: Problem, xis: FloatArray, 
         predicted += sum(map(len, held))
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
-        labels = np.zeros(len(problem.points), dtype=np.int64)
+        end = start_at(problem, np.zeros(len(problem.points), dtype=np.int64), times(unit, float(xis[0])))
         for step, xi in enumerate(xis):
-            labels = improve(fold_problem, labels, times(unit, xi), max_iter=30).labels
-            total[step] += sum(view.noise.log_marginal(view.counts(labels)) for view in held)
+            end = steps.improve(fold_problem, end._replace(path=end.path[:0]), times(unit, xi), 30, False)
+            total[step] += sum(view.noise.log_marginal(view.counts(end.clusters)) for view in held)
     return total
 
 
@@ -88,6 +92,7 @@ def choose(
     xi0: float | None,
     rate: float,
     rng: np.random.Generator,
+    steps: Steps = PLAIN,
 ) -> tuple[float, Schedule]:
     """Return the penalty, of those given, and the schedule of xi under which answers held out are predicted best.
 
@@ -104,6 +109,8 @@ def choose(
     rate : float
         Growth of xi per pass, above 1.
     rng : numpy Generator
+    steps : Steps, default `PLAIN`
+        How J is lowered.
 
     Returns
     -------
@@ -117,14 +124,14 @@ def choose(
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
     largest = LARGEST_SHARE * first_xi(problem, share=1.0)
-    steps = max(0, int(np.ceil(np.log(largest / start) / np.log(rate))))
-    xis: FloatArray = start * rate ** np.arange(steps + 1, dtype=np.float64)
+    growths = max(0, int(np.ceil(np.log(largest / start) / np.log(rate))))
+    xis: FloatArray = start * rate ** np.arange(growths + 1, dtype=np.float64)
     seed = int(rng.integers(2**63))
     best, chosen = -np.inf, (problem.penalty, endless)
     for penalty in penalties:
         # the same parts for every penalty, so that they compare
         parts = np.random.default_rng(seed)
-        scores = held_out_log_prob(views, problem._replace(penalty=float(penalty)), xis, parts)
+        scores = held_out_log_prob(views, problem._replace(penalty=float(penalty)), xis, parts, steps)
         step = len(xis) - 1 - int(np.argmax(scores[::-1]))
         if scores[step] > best:
             best = scores[step]

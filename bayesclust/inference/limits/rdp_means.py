@@ -11,6 +11,7 @@ stops counting at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,11 @@ class Schedule(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A partition with its centres."""
+    """A partition with its centres.
+
+    Where clusters have several centres (`bayesclust.inference.limits.two_level`), `labels` are the components, each with one
+    centre, and `owner` says which cluster each belongs to.
+    """
 
     labels: IntArray  # (n,)
     centers: FloatArray  # (K, d)
@@ -55,6 +60,12 @@ class Solution(NamedTuple):
     path: FloatArray  # J after each pass over the items and the means that follow it, at the xi of that pass
     xi: Xi  # of the last pass
     converged: bool
+    owner: IntArray | None = None  # (K,), None where every centre is a cluster
+
+    @property
+    def clusters(self) -> IntArray:
+        """What answers speak of, shape (n,)."""
+        return self.labels if self.owner is None else self.owner[self.labels]
 
 
 class Slots(NamedTuple):
@@ -107,12 +118,12 @@ def visit(
         )  # fmt: skip
         if first == last:
             return slots, tally
-        slots = _open(problem, slots, first)
+        slots = open_slot(problem, slots, first)
         tally[MOVED] += 1
         first += 1
 
 
-def _open(problem: Problem, slots: Slots, item: int) -> Slots:
+def open_slot(problem: Problem, slots: Slots, item: int) -> Slots:
     """Give an item a cluster of its own, with itself as the centre."""
     if slots.size.all():
         z, size, natural, offset = slots
@@ -136,10 +147,20 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
 
 def objective(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> float:
     """Return J at labels 0 to K - 1 and centres (K, d)."""
-    points, phi, divergence, graph, penalty = problem
+    return scatter(problem, labels, centers) + problem.graph.inside(labels, xi) + problem.penalty * len(centers)
+
+
+def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
+    """Return the sum of the items' divergences from their own centres."""
+    points, phi, divergence, _, _ = problem
     natural, offset = divergence.natural(centers), divergence.offset(centers)
-    data = divergence_to_own(points, phi, divergence.squared, labels, natural, offset)
-    return float(data) + graph.inside(labels, xi) + penalty * len(centers)
+    return float(divergence_to_own(points, phi, divergence.squared, labels, natural, offset))
+
+
+def start_at(problem: Problem, labels: IntArray, xi: Xi) -> Solution:
+    """Return a partition as it is, with nothing done yet."""
+    labels, centers = means(problem.points, labels)
+    return Solution(labels, centers, objective(problem, labels, centers, xi), np.empty(0), xi, True)
 
 
 def descend(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int = 300) -> Solution:
@@ -164,19 +185,50 @@ def descend(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: in
     Solution
     """
     labels, centers = means(problem.points, labels)
+
+    def turn(xi: Xi) -> tuple[float, IntArray]:
+        nonlocal labels, centers
+        slots, tally = visit(problem, new_slots(problem, labels, centers), xi, slack=smallest(xi) / 2)
+        if tally[MOVED]:
+            labels, centers = means(problem.points, slots.z)
+        return objective(problem, labels, centers, xi), tally
+
+    path, xi, converged = follow(problem, schedule, max_iter, turn)
+    return Solution(labels, centers, path[-1], path, xi, converged)
+
+
+def follow(
+    problem: Problem, schedule: Schedule, max_iter: int, turn: Callable[[Xi], tuple[float, IntArray]]
+) -> tuple[FloatArray, Xi, bool]:
+    """Take turns until nothing moves and no growth of xi would move anything.
+
+    Parameters
+    ----------
+    problem : Problem
+    schedule : Schedule
+    max_iter : int
+        Most turns.
+    turn : callable
+        From xi, a pass; returns J after it and the tally of what moved and of what is restless.
+
+    Returns
+    -------
+    path : (t,) array of float
+    xi : Xi
+        Of the last turn.
+    converged : bool
+    """
     xi, rate, most = schedule
     # far above all divergences and the penalty answers decide alone, and more would only round the divergences off
     most = min(most, CEILING * (problem.penalty + spread(problem).max())) if rate > 1 else largest(xi)
     path: list[float] = []
     while True:
-        slots, tally = visit(problem, new_slots(problem, labels, centers), xi, slack=smallest(xi) / 2)
-        if tally[MOVED]:
-            labels, centers = means(problem.points, slots.z)
-        path.append(objective(problem, labels, centers, xi))
+        value, tally = turn(xi)
+        path.append(value)
         grows = largest(xi) < most
         converged = not tally[MOVED] and not (grows and tally[RESTLESS])
         if converged or len(path) == max_iter:
-            return Solution(labels, centers, path[-1], np.array(path), xi, converged)
+            return np.array(path), xi, converged
         if grows:
             xi = times(xi, min(rate, most / largest(xi)))
 

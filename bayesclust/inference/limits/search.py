@@ -10,9 +10,12 @@ m their common mean, so good merges are found without a look at the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
-from bayesclust.inference.limits.answers import Xi, largest
+from bayesclust.inference.limits.answers import AnswerGraph, Xi, largest
 from bayesclust.inference.limits.links import LinkGraph
 from bayesclust.inference.limits.passes import answer_costs
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, descend, means
@@ -20,11 +23,15 @@ from bayesclust.typing import FloatArray, IntArray
 
 # the table of all pairs of clusters is made up to this many clusters
 MOST_TO_MERGE = 2000
+# changes of J by less than this share of the penalty are rounding
+ROUNDING = 1e-9
 # items are moved with their means up to this many items: each move looks at all points
 MOST_TO_REFINE = 1000
 
 
-def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> IntArray:
+def merge(
+    problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi, apart: FloatArray | None = None
+) -> IntArray:
     """Merge the two clusters whose merging lowers J most, again and again while one does.
 
     Parameters
@@ -34,6 +41,9 @@ def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> In
     centers : (K, d) array
         The means of the clusters.
     xi : (float, float) or (codes, 5) array
+    apart : (K, K) array, optional
+        How far clusters are from one another. Of merges that lower J alike, that of the nearest is made; merged clusters are
+        as near as their nearest parts.
 
     Returns
     -------
@@ -48,13 +58,21 @@ def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> In
     links = problem.graph.between(labels, count, xi)
     # what a triplet of three clusters costs after two merges is not the sum of what it costs after either
     additive = isinstance(problem.graph, LinkGraph)
+    if isinstance(problem.graph, AnswerGraph):
+        additive = bool((problem.graph.member[:, 2] < 0).all())
     change = np.full((count, count), np.inf)
     for a in range(1, count):
-        change[a, :a] = change[:a, a] = _merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
+        change[a, :a] = change[:a, a] = merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
     while True:
-        a, b = sorted(divmod(int(np.argmin(change)), count))
-        if not change[a, b] < -1e-9 * problem.penalty:
+        best = int(np.argmin(change))
+        if apart is not None:
+            best = int(np.argmin(np.where(change <= change.flat[best] + ROUNDING * abs(problem.penalty), apart, np.inf)))
+        a, b = sorted(divmod(best, count))
+        if not change[a, b] < -ROUNDING * abs(problem.penalty):
             return into[labels]
+        if apart is not None:
+            apart = apart.copy()
+            apart[a] = apart[:, a] = np.minimum(apart[a], apart[b])
         centers[a] = (sizes[a] * centers[a] + sizes[b] * centers[b]) / (sizes[a] + sizes[b])
         sizes[a] += sizes[b]
         into[into == b] = a
@@ -64,13 +82,13 @@ def merge(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> In
         else:
             links = problem.graph.between(into[labels], count, xi)
         gone = np.isin(np.arange(count), into, invert=True)
-        row = _merge_with(problem, centers, sizes, a) + links[a]
+        row = merge_with(problem, centers, sizes, a) + links[a]
         row[gone | (np.arange(count) == a)] = np.inf
         change[a] = change[:, a] = row
         change[b] = change[:, b] = np.inf
 
 
-def _merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int) -> FloatArray:
+def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int) -> FloatArray:
     """How a merge of cluster a with each other one changes J, links left out."""
     divergence, both = problem.divergence, (sizes + sizes[a])[:, None]
     middle = (sizes[:, None] * centers + sizes[a] * centers[a]) / both
@@ -107,19 +125,26 @@ def refine(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> I
             own, count = labels[item], int(labels.max()) + 1
             labels[item] = count
             numbers, centers = means(problem.points, labels)
-            change = _merge_with(problem, centers, np.bincount(numbers).astype(np.float64), numbers[item])
+            change = merge_with(problem, centers, np.bincount(numbers).astype(np.float64), numbers[item])
             change += answer_costs(problem.graph, xi, numbers, item, len(centers))
             change[numbers[item]] = 0.0
             # where the item was; alone, it was where it is now
             was = numbers[item] if own not in labels else own
             best = int(np.argmin(change))
-            if change[best] < change[was] - 1e-9 * problem.penalty:
+            if change[best] < change[was] - ROUNDING * abs(problem.penalty):
                 was, moved = best, True
             labels = numbers
             labels[item] = was
         if not moved:
             break
     return labels
+
+
+class Steps(NamedTuple):
+    """How a search goes down: for plain clusters `PLAIN`, for clusters of several centres those of `two_level`."""
+
+    descend: Callable[[Problem, IntArray, Schedule, int], Solution]  # from labels, along a schedule
+    improve: Callable[[Problem, Solution, Xi, int, bool], Solution]  # from an end, at fixed xi; item by item if told so
 
 
 def improve(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> Solution:
@@ -145,6 +170,7 @@ def search(
     *,
     start: IntArray | None = None,
     shuffle: bool = False,
+    steps: Steps | None = None,
 ) -> Solution:
     """Return the best solution of several starts.
 
@@ -169,30 +195,32 @@ def search(
         Labels 0 to K - 1 for the first start; by default all items are in one cluster.
     shuffle : bool, default False
         Visit the items in one random order, in the first start too.
+    steps : Steps, optional
+        How each start goes down; None is `PLAIN`.
 
     Returns
     -------
     Solution
         With clusters in the order of their first items, and a path that joins the descent and the improvements.
     """
-    n = len(problem.points)
+    n, steps = len(problem.points), PLAIN if steps is None else steps
     first = np.zeros(n, dtype=np.int64) if start is None else start
     order = rng.permutation(n) if shuffle and rng is not None else None
-    ends = [_in_random_order(problem, first, schedule, max_iter, order)]
+    ends = [_in_random_order(problem, first, schedule, max_iter, order, steps)]
     others = n_init - 1 if rng is not None else 0
     finely = others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
         most = 2 * len(ends[0].centers)
-        ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in range((others + 3) // 4)]
+        ends += [_from_random_items(problem, most, schedule, max_iter, rng, steps) for _ in range((others + 3) // 4)]
     final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:
-        best = _better(best, _improved(problem, end, final, max_iter, finely))
+        best = _better(best, steps.improve(problem, end, final, max_iter, finely))
     assert best is not None
     if rng is not None:
         for _ in range(others - len(ends) + 1):
-            end = _disturbed(problem, best.labels, final, max_iter, rng)
-            best = _better(best, _improved(problem, end, final, max_iter, finely))
+            end = _disturbed(problem, best.labels, final, max_iter, rng, steps)
+            best = _better(best, steps.improve(problem, end, final, max_iter, finely))
     return _in_order(best)
 
 
@@ -201,11 +229,14 @@ def _improved(problem: Problem, end: Solution, xi: Xi, max_iter: int, finely: bo
     while finely:
         refined = refine(problem, solution.labels, xi, max_iter)
         better = improve(problem, means(problem.points, refined)[0], xi, max_iter)
-        if not better.objective < solution.objective - 1e-9 * problem.penalty:
+        if not better.objective < solution.objective - ROUNDING * problem.penalty:
             break
         solution = better._replace(path=np.concatenate([solution.path, better.path]))
     converged = end.converged and solution.converged
     return solution._replace(path=np.concatenate([end.path, solution.path]), converged=converged)
+
+
+PLAIN = Steps(descend, _improved)
 
 
 def _better(best: Solution | None, other: Solution) -> Solution:
@@ -213,38 +244,49 @@ def _better(best: Solution | None, other: Solution) -> Solution:
 
 
 def _in_random_order(
-    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int, order: IntArray | None
+    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int, order: IntArray | None, steps: Steps
 ) -> Solution:
     """Descend, visiting the items in the order given."""
     if order is None:
-        return descend(problem, labels, schedule, max_iter)
+        return steps.descend(problem, labels, schedule, max_iter)
     # items are walked in the order of memory: shuffling them once is faster than visiting them out of order
     graph = problem.graph.reordered(order)
     shuffled = problem._replace(points=problem.points[order], phi=problem.phi[order], graph=graph)
-    end = descend(shuffled, labels[order], schedule, max_iter)
+    end = steps.descend(shuffled, labels[order], schedule, max_iter)
     back = np.empty(len(order), dtype=np.int64)
     back[order] = end.labels
     return end._replace(labels=back)
 
 
-def _from_random_items(problem: Problem, most: int, schedule: Schedule, max_iter: int, rng: np.random.Generator) -> Solution:
+def _from_random_items(
+    problem: Problem, most: int, schedule: Schedule, max_iter: int, rng: np.random.Generator, steps: Steps
+) -> Solution:
     n = len(problem.points)
     order = rng.permutation(n)
     seeds = problem.points[order[: rng.integers(1, min(n, most) + 1)]]
     labels = problem.divergence.between(problem.points, seeds).argmin(axis=1)
-    return _in_random_order(problem, labels, schedule, max_iter, order)
+    return _in_random_order(problem, labels, schedule, max_iter, order, steps)
 
 
-def _disturbed(problem: Problem, labels: IntArray, xi: Xi, max_iter: int, rng: np.random.Generator) -> Solution:
+def _disturbed(
+    problem: Problem, labels: IntArray, xi: Xi, max_iter: int, rng: np.random.Generator, steps: Steps
+) -> Solution:
     n, count = len(labels), int(labels.max()) + 1
     few = rng.permutation(n)[: rng.integers(1, min(n, 2 * count + 8) + 1)]
     start = labels.copy()
     start[few] = rng.integers(0, count + max(1, len(few) // 2), len(few))
-    return _in_random_order(problem, start, Schedule(xi), max_iter, rng.permutation(n))
+    return _in_random_order(problem, start, Schedule(xi), max_iter, rng.permutation(n), steps)
 
 
 def _in_order(solution: Solution) -> Solution:
-    """Number clusters by their first items."""
-    _, first, labels = np.unique(solution.labels, return_index=True, return_inverse=True)
+    """Number clusters, and components where there are such, by their first items."""
+    rank, labels = _by_first(solution.labels)
+    solution = solution._replace(labels=labels, centers=solution.centers[rank])
+    return solution if solution.owner is None else solution._replace(owner=_by_first(solution.owner[rank])[1])
+
+
+def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """The labels there are, by their first appearance, and the labels in that order's numbers."""
+    there, first, number = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.argsort(first)
-    return solution._replace(labels=np.argsort(rank)[labels], centers=solution.centers[rank])
+    return there[rank], np.argsort(rank)[number]
