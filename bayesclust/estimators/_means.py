@@ -20,7 +20,7 @@ from bayesclust.inference.limits.answers import Graph, Xi
 from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
-from bayesclust.inference.limits.search import search
+from bayesclust.inference.limits.search import PLAIN, Steps, search
 from bayesclust.models.families import Family
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -72,33 +72,38 @@ class MeansClusterer(ConstrainedClusterer):
         points, views = self._enter(X, constraints, read)
         return Task(points, bound, views, start_labels(self.init, len(points)))
 
-    def _penalty(self, points: FloatArray, divergence: Divergence) -> float | None:
-        if self.penalty is not None and self.n_clusters is not None:
-            raise ValueError("penalty and n_clusters both set what a cluster costs: leave one of them out.")
-        if self.penalty is not None:
-            return check_positive(self.penalty, "penalty")
+    def _penalty(
+        self, points: FloatArray, divergence: Divergence, name: str = "penalty", what: str = "cluster"
+    ) -> float | None:
+        given = getattr(self, name)
+        if given is not None and self.n_clusters is not None:
+            raise ValueError(f"{name} and n_clusters both set what a {what} costs: leave one of them out.")
+        if given is not None:
+            return check_positive(given, name)
         if self.n_clusters is None:
             return None
         return float(penalties(points, divergence, check_n_clusters(self.n_clusters, len(points)))[-1])
 
-    def _solve(self, task: Task, graph: Graph, penalty: float, schedule: Schedule, rng: Generator) -> Solution:
+    def _solve(
+        self, task: Task, graph: Graph, penalty: float, schedule: Schedule, rng: Generator, steps: Steps = PLAIN
+    ) -> Solution:
         points, divergence, _, start = task
         problem, shuffle = Problem.of(points, divergence, graph, penalty), self.order == "random"
-        solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start, shuffle=shuffle)
+        solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start, shuffle=shuffle, steps=steps)
         if not solution.converged:
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} passes: allow more passes.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        self.labels_: IntArray = solution.labels
-        self.cluster_centers_: FloatArray = divergence.shown(solution.centers)
-        self.n_clusters_ = len(solution.centers)
+        self.labels_: IntArray = solution.clusters
+        self.cluster_centers_: FloatArray = divergence.shown(means(points, solution.clusters)[1])
+        self.n_clusters_ = len(self.cluster_centers_)
         self.objective_ = solution.objective
         self.objective_path_: FloatArray = solution.path
         self.penalty_ = penalty
         self.n_iter_ = len(solution.path)
-        self._divergence, self._centers = divergence, solution.centers
+        self._divergence, self._centers, self._owner = divergence, solution.centers, solution.owner
         self._problem, self._xi = problem, solution.xi
         return solution
 
@@ -134,7 +139,7 @@ class MeansClusterer(ConstrainedClusterer):
         return objective(self._problem, numbers, centers, self._xi)
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Return the nearest cluster of each item, answers left aside.
+        """Return the cluster of the nearest centre to each item, answers left aside.
 
         Parameters
         ----------
@@ -149,7 +154,7 @@ class MeansClusterer(ConstrainedClusterer):
         points = self._divergence.points(X, least=1)
         validate_data(self, X, skip_check_array=True, reset=False)
         labels: IntArray = self._divergence.between(points, self._centers).argmin(axis=1)
-        return labels
+        return labels if self._owner is None else self._owner[labels]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from bayesclust.checks import check_items, check_positive
 from bayesclust.constraints.base import View
 from bayesclust.estimators._means import MeansClusterer
+from bayesclust.estimators._views import MIXTURE, PLAIN
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
 from bayesclust.inference.limits.bridge import PathModel, path_divergence, pose_answers
@@ -18,16 +19,18 @@ from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.typing import ArrayLike, FloatArray
 
-FOLLOWING: dict[str, Any] = {"family": "gaussian", "concentration": (1.0, 1.0)}
+FOLLOWING: dict[str, Any] = {"family": "gaussian", "concentration": (1.0, 1.0), "within_concentration": (1.0, 10.0)}
 """Settings that follow from the limit at gamma, and their defaults."""
 
 
-def checked_limit(limit: Any, random_state: int | Generator | None) -> MeansClusterer:
-    """Return the limit, RDPMeans for None, or refuse what is none."""
+def checked_limit(limit: Any, random_state: int | Generator | None, view: str = PLAIN) -> MeansClusterer:
+    """Return the limit, RDPMeans for None, or refuse what is none, or of another view."""
     if limit is None:
-        return RDPMeans(random_state=random_state)
+        return RDPMeans(view=view, random_state=random_state)
     if not isinstance(limit, MeansClusterer):
         raise TypeError(f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults.")
+    if (found := getattr(limit, "view", PLAIN)) != view:
+        raise ValueError(f"the limit has view={found!r}, and the model that leads to it view={view!r}: use one of them.")
     return limit
 
 
@@ -74,13 +77,15 @@ def limit_problem(limit: MeansClusterer, items: FloatArray, views: list[View]) -
 
 def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
     """Return the model at gamma whose limit a fitted RDPMeans is."""
-    return PathModel.at(gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views)
+    within = limit.within_penalty_ if isinstance(limit, RDPMeans) and limit.view == MIXTURE else None
+    return PathModel.at(gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within)
 
 
 class PathMixin(ConstrainedClusterer):
     """What TVClust does where `gamma` is given."""
 
     sampler: str
+    view: str
     gamma: float | None
     limit: MeansClusterer | None
     limit_: MeansClusterer
@@ -104,7 +109,7 @@ class PathMixin(ConstrainedClusterer):
         self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
     ) -> tuple[FloatArray, PathModel]:
         """Fit the limit if need be; return the items and the model at gamma."""
-        limit = checked_limit(self.limit, random_state)
+        limit = checked_limit(self.limit, random_state, self.view)
         missing = as_divergence(limit.divergence).takes_missing
         items, views = self._enter(X, constraints, partial(check_items, missing=missing))
         self.limit_ = fitted_limit(limit, X, constraints, items)
@@ -121,4 +126,6 @@ class PathMixin(ConstrainedClusterer):
                 "penalty": limit.penalty_,
                 "xi": {name: own.tolist() for name, own in limit.xi_.items()} if isinstance(limit.xi_, dict) else limit.xi_,
             }
+            if isinstance(limit, RDPMeans) and limit.view == MIXTURE:
+                settings["limit"]["within_penalty"] = limit.within_penalty_
         return settings

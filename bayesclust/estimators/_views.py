@@ -55,8 +55,8 @@ def check_view(view: object, power: object, sampler: str, gamma: float | None) -
         raise ValueError(f"power={power!r} is not a number in (0, 1]: give one, or None.")
     if view != PLAIN and sampler != "collapsed":
         raise ValueError(f"view={view!r} has sampler='collapsed' alone; got sampler={sampler!r}: choose that one.")
-    if gamma is not None and (view != PLAIN or power is not None):
-        raise ValueError("gamma leads to the limit of plain clusters at full weight: leave out gamma, or view and power.")
+    if gamma is not None and (view == AUTO or power is not None):
+        raise ValueError('gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".')
 
 
 def settle(

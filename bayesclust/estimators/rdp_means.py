@@ -11,18 +11,22 @@ from bayesclust.checks import check_positive
 from bayesclust.constraints._checks import number_between
 from bayesclust.estimators._confidence import GROWS, by_view, check_xi, fixed_confidence
 from bayesclust.estimators._credible import credible_settings
-from bayesclust.estimators._means import NO_LINKS, MeansClusterer, Task
+from bayesclust.estimators._means import NO_LINKS, Task
+from bayesclust.estimators._several_centres import SeveralCentres
+from bayesclust.estimators._views import PLAIN
 from bayesclust.inference.limits import confidence
 from bayesclust.inference.limits.answers import Graph, pose, times
 from bayesclust.inference.limits.divergences import Divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.penalty import candidates, penalty_from_data
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
+from bayesclust.inference.limits.search import PLAIN as PLAIN_STEPS
+from bayesclust.inference.limits.search import Steps
 from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike
 
 
-class RDPMeans(MeansClusterer):
+class RDPMeans(SeveralCentres):
     """Relational DP-means: k-means that finds the number of clusters and weighs doubtful answers about pairs.
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
@@ -36,7 +40,10 @@ class RDPMeans(MeansClusterer):
     Parameters
     ----------
     penalty : float or None, default None
-        lambda, the cost of a cluster: an item farther than this from all centres opens one, answers aside.
+        lambda, the cost of a cluster: an item farther than this from all centres opens one, answers aside. In the view
+        "mixture" it is what a cluster costs beside its components, by default a thousandth of `within_penalty`: answers then
+        decide which components are one cluster, and where they do not, fewer clusters are better. Below zero, as by default
+        without any answers, and above -`within_penalty`, components that no answer joins are clusters of their own.
     n_clusters : int or None, default None
         A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis and Jordan 2012); more or
         fewer may be found. With neither this nor `penalty`, the penalties of 1 to about sqrt(n) clusters, at most 50, are
@@ -48,6 +55,13 @@ class RDPMeans(MeansClusterer):
         count; "poisson", "bernoulli", "categorical", of columns of counts, of zeros and ones, of codes. Or a family of
         `bayesclust.families` or its name, such as ``bc.families.Product`` for mixed columns: D is what it turns into when
         its variance goes to zero. "standardized", "poisson", "bernoulli" and "categorical" leave missing cells (NaN) out.
+    view : {"plain", "mixture"}, default "plain"
+        What a cluster is: one centre, or ("mixture") several, each with its items, a component. It is the limit of
+        ``TVClust(view="mixture")``: J has `within_penalty` times the number of components besides, D is from the centre of
+        an item's component, and answers are about clusters. Components that answers leave free go to the nearest cluster.
+    within_penalty : float or None, default None
+        Only "mixture": the cost of a component; an item farther than this from all centres opens one. It is guessed from
+        `n_clusters`, there a number of components, or chosen, as `penalty` is of plain clusters.
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links and may-not-links; or a
         dict by the names of the views, ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells
@@ -79,6 +93,12 @@ class RDPMeans(MeansClusterer):
     ----------
     labels_ : ndarray of shape (n,)
         Clusters, numbered by their first items.
+    components_ : ndarray of shape (n,)
+        Only "mixture": components, numbered by their first items.
+    component_centers_ : ndarray of shape (n_components, d)
+        Only "mixture": as `cluster_centers_`, of the components.
+    component_clusters_ : ndarray of shape (n_components,)
+        Only "mixture": the cluster of each component.
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
         Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for "categorical", shares of
@@ -88,6 +108,8 @@ class RDPMeans(MeansClusterer):
     objective_path_ : ndarray of shape (n_iter_,)
         J after each pass, at the xi of that pass; it never rises where xi is fixed.
     penalty_ : float
+    within_penalty_ : float
+        Only "mixture".
     xi_ : (float, float) or dict
         xi1 and xi2 of the last pass; where views differ, by their names: of links an array (sources, 2), of triplets
         (sources, 3, 3), the cost of each answer under each truth.
@@ -115,6 +137,9 @@ class RDPMeans(MeansClusterer):
     >>> links = bc.PairwiseConstraints.from_lists(must_link=[(3, 4)], cannot_link=[], n_items=5)
     >>> bc.RDPMeans(penalty=30.0, xi=20.0).fit(X, constraints=links).labels_
     array([0, 0, 1, 1, 1])
+    >>> far = bc.PairwiseConstraints.from_lists(must_link=[(0, 2)], cannot_link=[(2, 4)], n_items=5)
+    >>> bc.RDPMeans(view="mixture", within_penalty=15.0, xi=20.0).fit(X, constraints=far).labels_
+    array([0, 0, 0, 0, 1])
     """
 
     def __init__(
@@ -123,6 +148,8 @@ class RDPMeans(MeansClusterer):
         n_clusters: int | None = None,
         divergence: str | Divergence | Family = "euclidean",
         *,
+        view: str = PLAIN,
+        within_penalty: float | None = None,
         xi: float | tuple[float, float] | dict[str, Any] | None = None,
         xi0: float | None = None,
         xi_rate: float = 2.0,
@@ -135,6 +162,8 @@ class RDPMeans(MeansClusterer):
         self.penalty = penalty
         self.n_clusters = n_clusters
         self.divergence = divergence
+        self.view = view
+        self.within_penalty = within_penalty
         self.xi = xi
         self.xi0 = xi0
         self.xi_rate = xi_rate
@@ -234,10 +263,10 @@ class RDPMeans(MeansClusterer):
         unbound, rng = self._check_settings()
         xi = self._check_xi()
         task = self._read(X, constraints, unbound)
-        penalty = self._penalty(task.points, task.divergence)
-        graph, penalty, schedule = self._pose(task, penalty, xi, rng)
-        solution = self._solve(task, graph, penalty, schedule, rng)
-        self.xi_: Any = by_view(solution.xi, task.views)
+        penalty, steps = self._way_down(task)
+        graph, penalty, schedule = self._pose(task, penalty, xi, rng, steps)
+        self._keep_components(self._solve(task, graph, penalty, schedule, rng, steps))
+        self.xi_: Any = by_view(self._xi, task.views)
         return self
 
     def _check_xi(self) -> Any:
@@ -246,12 +275,14 @@ class RDPMeans(MeansClusterer):
         number_between(self.xi_rate, "xi_rate", "[1, inf)")
         return check_xi(self.xi)
 
-    def _pose(self, task: Task, penalty: float | None, xi: Any, rng: Generator) -> tuple[Graph, float, Schedule]:
+    def _pose(
+        self, task: Task, penalty: float | None, xi: Any, rng: Generator, steps: Steps = PLAIN_STEPS
+    ) -> tuple[Graph, float, Schedule]:
         points, divergence, views, _ = task
         rate, n = float(self.xi_rate), len(points)
         if xi is None and rate > 1 and confidence.enough(views):
             tried = candidates(points, divergence) if penalty is None else np.array([penalty])
-            penalty, schedule = confidence.choose(views, points, divergence, tried, self.xi0, rate, rng)
+            penalty, schedule = confidence.choose(views, points, divergence, tried, self.xi0, rate, rng, steps)
             return pose(views, n)[0], penalty, schedule
         fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, views, n)
         if penalty is None:

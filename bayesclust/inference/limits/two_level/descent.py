@@ -52,7 +52,8 @@ from bayesclust.typing import FloatArray, IntArray
 
 PRICE_SHARE = 1e-3
 """lambda over lambda_within, if nothing is said: as small a share as that of the mean divergence where confidence in answers
-starts to grow, so that answers decide which components are one cluster, and where they do not, fewer are better."""
+starts to grow, so that answers decide which components are one cluster, and where they do not, fewer are better. Without
+any answer it is below zero, and every component a cluster."""
 
 
 class State(NamedTuple):
@@ -70,7 +71,7 @@ def steps(price: float | None) -> Steps:
     Parameters
     ----------
     price : float or None
-        lambda, of a cluster; None is a thousandth of the problem's penalty.
+        lambda, of a cluster; None is a thousandth of the problem's penalty, and minus that without answers.
 
     Returns
     -------
@@ -80,8 +81,10 @@ def steps(price: float | None) -> Steps:
 
 
 def price_of(problem: Problem, price: float | None) -> float:
-    """Return lambda: what was given, or a thousandth of lambda_within."""
-    return PRICE_SHARE * problem.penalty if price is None else price
+    """Return lambda: what was given, or a thousandth of lambda_within, and minus that without answers."""
+    if price is not None:
+        return price
+    return PRICE_SHARE * problem.penalty * (1.0 if problem.graph.start[-1] > 0 else -1.0)
 
 
 def value(problem: Problem, price: float, labels: IntArray, centers: FloatArray, owner: IntArray, xi: Xi) -> float:
