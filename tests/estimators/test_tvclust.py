@@ -115,7 +115,7 @@ BAD = {
         lambda: bc.TVClust(family="gamma").fit(X),
         ValueError,
         "family='gamma' is not known; choose one of 'gaussian', 'gaussian_diagonal', 'gaussian_spherical', 'multinomial', "
-        "'bernoulli', 'poisson', 'categorical'.",
+        "'bernoulli', 'poisson', 'categorical', 'hurdle', 'recoded', 'mixed'.",
     ),
     "family of another kind": (
         lambda: bc.TVClust(family=3).fit(X),
