@@ -14,8 +14,8 @@ MODELS = ("tvclust", "dcrc", "rdp-means")
 TVCLUST, DCRC, MEANS = MODELS
 SAMPLERS = ("collapsed", "gibbs", "blocked", "variational")
 FAMILIES = (
-    "gaussian", "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical",
-    "hurdle", "recoded", "mixed",
+    "gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson",
+    "categorical", "hurdle", "recoded", "mixed",
 )  # fmt: skip
 
 

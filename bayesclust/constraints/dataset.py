@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class StoredView:
     truth : (n_patterns,) array of int8
     parameters : dict of str to str
         What the posterior calls each parameter of the noise.
+    prior : dict of str to number or list
+        Prior mean of each parameter, of one source; empty where it was not kept.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class StoredView:
     vocabulary: tuple[str, ...]
     truth: CodeArray
     parameters: dict[str, str]
+    prior: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_answers(self) -> int:
@@ -141,9 +144,8 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     -------
     xarray.Dataset
         For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); kind, vocabulary
-        and truth (JSON lists), n_items, n_sources and parameters (what the posterior calls those of the noise, JSON) are
-        attributes of v_items. The attribute `views` of the data set
-        is the JSON list of names.
+        and truth (JSON lists), n_items, n_sources, parameters (what the posterior calls those of the noise, JSON) and prior
+        (their prior means, JSON) are attributes of v_items. The attribute `views` of the data set is the JSON list of names.
 
     Raises
     ------
@@ -174,11 +176,19 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
             "n_items": view.n_items,
             "n_sources": view.n_sources,
             "parameters": json.dumps(parameters),
+            "prior": json.dumps(_prior_means(view)),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), view.items, about)
         variables[f"{v}_answer"] = ((rows,), view.answers)
         variables[f"{v}_source"] = ((rows,), view.source)
     return xr.Dataset(variables, attrs={"views": json.dumps(names)})
+
+
+def _prior_means(view: View | StoredView) -> dict[str, Any]:
+    """Prior mean of each noise parameter, of one source, as plain numbers."""
+    if isinstance(view, StoredView):
+        return view.prior
+    return {name: np.asarray(mean)[0].tolist() for name, mean in view.noise.initial(1).items()}
 
 
 def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
@@ -215,6 +225,7 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
                 vocabulary=tuple(json.loads(about["vocabulary"])),
                 truth=np.array(json.loads(about["truth"]), dtype=np.int8),
                 parameters=json.loads(about["parameters"]),
+                prior=json.loads(about.get("prior", "{}")),
             )
         )
     return views

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_int
 from bayesclust.inference.collapsed import TVClustProblem
-from bayesclust.inference.prediction import Prediction
+from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.posterior.tree import group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -166,6 +166,7 @@ class PredictsNewItems:
             within = draws["within_concentration"].values.ravel()[chosen]
             if "log_within_concentration" in draws:
                 log_within = draws["log_within_concentration"].values.ravel()[chosen]
+        hyper = with_shared(family, z if components is None else components, hyper)
         return Prediction(family, z, concentration, hyper, log_alpha, components, within, log_within), rows
 
 

@@ -45,10 +45,10 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         the collapsed sampler. "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
         mode, and understates what else is possible.
     family : str or Family, default "gaussian"
-        Likelihood of a cluster: "gaussian" (full covariance), "gaussian_diagonal", "gaussian_spherical", "multinomial",
-        "bernoulli", "poisson", "categorical", "mixed" (every column in the family of its kind, which `check_columns` tells),
-        or an object of `bayesclust.families`, such as a `Product`. Its base measure is learned unless fixed there, in units
-        of the data: the fit of a Gaussian family does not change when columns are shifted or rescaled (spherical: together).
+        Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all clusters: for many columns),
+        "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical", "mixed" (every column
+        in the family of its kind, which `check_columns` tells), or an object of `bayesclust.families`. Its base measure is
+        learned unless fixed there, in units of the data: shifts and changes of unit of columns change no Gaussian fit.
     view : {"plain", "mixture", "auto"}, default "plain"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.
         Classes are seldom ellipses. Where they are not, a plain cluster splits, and the answers that hold the class together

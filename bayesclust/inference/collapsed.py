@@ -19,7 +19,7 @@ from bayesclust.constraints.base import View
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
-from bayesclust.inference.hyper import HyperSampler, total_log_marginal
+from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.link_blocks import draw_blocks, move_blocks
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
@@ -78,7 +78,7 @@ class CollapsedChain:
         self.sites = compile_sites(problem.views, problem.n_items)
         self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
         self.hyper_sampler = HyperSampler(problem.family)
-        self.hyper = problem.family.initial_hyper()
+        self.hyper = self.hyper_sampler.start(np.asarray(z), rng)
         self.alpha = problem.concentration.initial()
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
         self.table = stack_tables(problem.views, self.noise)
@@ -136,7 +136,8 @@ class CollapsedChain:
         }
         if self.problem.concentration.log_fixed is not None:
             variables["log_concentration"] = self.log_alpha
-        for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=True):
+        # what clusters share stands behind them, and is not recorded: it is drawn anew where it is asked for
+        for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=False):
             if prior.log_sd > 0:
                 variables[prior.name] = float(value)
         for names, noise in zip(self.problem.noise_names, self.noise, strict=True):
@@ -153,7 +154,7 @@ class CollapsedChain:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
         problem = self.problem
         value = self._log_partition() + problem.concentration.log_prior(self.alpha)
-        value += total_log_marginal(self.state, self.seating) + problem.family.log_constant
+        value += log_data(problem.family, self.state, self.seating, self.hyper) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         for view, noise in zip(problem.views, self.noise, strict=True):
             value += view.log_prob(self.labels, noise) + view.noise.log_prior(noise)

@@ -2,7 +2,8 @@
 
 With the cluster parameters integrated out, the hyper-parameters see the data through the clusters' marginal likelihoods
 alone, so a step costs one pass over the clusters' sufficient statistics and none over the items. Steps go along each
-coordinate, and along the directions in which the chain was seen to vary while warming up.
+coordinate, and along the directions in which the chain was seen to vary while warming up. What all clusters share (a common
+covariance) is integrated out for these steps, and then drawn from its conditional.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
-from bayesclust.inference.seating import Seating
+from bayesclust.inference.seating import Seating, refresh
+from bayesclust.models.components import Components, Terms, hard_statistics
 from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 
 TARGET_ACCEPTANCE = 0.35
@@ -53,6 +55,19 @@ def proposed_log_marginal(state: Any, seating: Seating) -> float:
     return value
 
 
+def seated_statistics(components: Components, seating: Seating) -> Terms:
+    """Statistics of the clusters in use, in the order of their slots."""
+    return hard_statistics(components, seating.place[seating.z], int(seating.number[0]))
+
+
+def log_data(family: BoundFamily, state: Any, seating: Seating, hyper: NDArray[np.float64]) -> float:
+    """log p(X | z, hyper-parameters), with what clusters share integrated out."""
+    if not family.n_shared:
+        return float(total_log_marginal(state, seating))
+    components = family.components()
+    return components.log_total(seated_statistics(components, seating), hyper)
+
+
 class HyperSampler:
     """Metropolis steps for the learned hyper-parameters; their scales and directions adapt while warming up.
 
@@ -81,6 +96,8 @@ class HyperSampler:
         self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
     ) -> NDArray[np.float64]:
         """Draw new hyper-parameters; the state is left consistent with what is returned."""
+        if self.family.n_shared:
+            return self._update_shared(state, seating, hyper, rng, adapt=adapt)
         if len(self.free) == 0:
             return hyper
 
@@ -91,6 +108,25 @@ class HyperSampler:
         hyper = self.walk(log_marginal, hyper, rng, adapt=adapt)
         self.family.set_hyper(state, hyper)
         derive_all(state, seating)
+        return hyper
+
+    def start(self, z: NDArray[np.integer], rng: Generator) -> NDArray[np.float64]:
+        """Hyper-parameters to start from; what clusters share is drawn given a partition with labels 0..K-1."""
+        components = self.family.components()
+        hyper = self.family.initial_hyper()
+        if not self.family.n_shared:
+            return hyper
+        return components.draw_shared(hard_statistics(components, z, int(z.max()) + 1), hyper, rng)
+
+    def _update_shared(
+        self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
+    ) -> NDArray[np.float64]:
+        components = self.family.components()
+        statistics = seated_statistics(components, seating)
+        hyper = self.walk(lambda values: components.log_total(statistics, values), hyper, rng, adapt=adapt)
+        hyper = components.draw_shared(statistics, hyper, rng)
+        self.family.set_hyper(state, hyper)
+        refresh(state, seating)
         return hyper
 
     def walk(

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 
 from bayesclust._jit import kernel
 from bayesclust.inference.seating import Seating, new_seating, refresh
+from bayesclust.models.components import hard_statistics
 from bayesclust.models.families.base import FLOAT_OPTIONS, BoundFamily, log_predictive
 from bayesclust.typing import FloatArray, IntArray
 
@@ -75,7 +76,8 @@ class Prediction:
     concentration : ndarray of shape (S,)
         alpha of each draw.
     hyper : ndarray of shape (S, hyper-parameters)
-        Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`.
+        Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`; `with_shared` adds what
+        clusters share.
     log_concentration : ndarray of shape (S,) or None, default None
         log alpha of each draw, where alpha may be too small for a float.
     components : ndarray of shape (S, n) or None, default None
@@ -187,6 +189,34 @@ class Prediction:
         return _Terms(which, joins, alone)
 
 
+def with_shared(family: BoundFamily, seats: IntArray, hyper: FloatArray) -> FloatArray:
+    """Hyper-parameters of draws, with what all clusters share drawn from its conditional given each draw.
+
+    It is not recorded with the draws, being large; a draw with it anew is a draw from the posterior as good as the first.
+    The same draws give the same result.
+
+    Parameters
+    ----------
+    family : BoundFamily
+    seats : ndarray of shape (S, n)
+        Draws of the clusters, or of their components, labels 0..K_s-1 without gaps.
+    hyper : ndarray of shape (S, hyper-parameters)
+
+    Returns
+    -------
+    ndarray of shape (S, hyper-parameters + shared)
+        As given, where clusters share nothing.
+    """
+    if not family.n_shared:
+        return hyper
+    components, rng = family.components(), np.random.default_rng(0)
+    whole = np.empty((len(hyper), hyper.shape[1] + family.n_shared))
+    for s, z in enumerate(seats):
+        own = np.append(hyper[s], np.zeros(family.n_shared))
+        whole[s] = components.draw_shared(hard_statistics(components, z, int(z.max()) + 1), own, rng)
+    return whole
+
+
 def _cluster_terms(
     terms: FloatArray, components: IntArray, clusters: IntArray, log_alpha: float, log_beta: float
 ) -> FloatArray:
@@ -210,4 +240,4 @@ def _shares(z: IntArray, labels: IntArray) -> FloatArray:
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-__all__ = ["Prediction"]
+__all__ = ["Prediction", "with_shared"]

@@ -82,7 +82,7 @@ def tvclust_mixture(
     answered = check_views(views, len(items))
     bound = family.bind(items)
     T, S = check_int(truncation, "truncation", least=2), check_int(within_truncation, "within_truncation", least=2)
-    hyper = [hyper_site(prior) for prior in bound.hyper_priors]
+    hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
     alpha = concentration_site(Concentration.parse(concentration))
     beta = concentration_site(Concentration.parse(within_concentration, "within_concentration"), "within_concentration")
 

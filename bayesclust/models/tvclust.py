@@ -89,7 +89,7 @@ def tvclust(
     answered = check_views(views, len(items))
     bound = family.bind(items)
     T = check_int(truncation, "truncation", least=2)
-    hyper = [hyper_site(prior) for prior in bound.hyper_priors]
+    hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
     alpha = concentration_site(Concentration.parse(concentration))
     stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
     weight = numpyro.deterministic("weight", stick_weights(stick))

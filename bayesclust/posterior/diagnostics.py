@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
+from bayesclust.posterior.dismissed import dismissal
 from bayesclust.posterior.functionals import Functionals, label_free, partition_distances
 from bayesclust.posterior.labels import Labels
 from bayesclust.typing import FloatArray
@@ -44,22 +45,26 @@ class Report:
         chain keeps a value of its own) and "unknown" (too few draws or chains to tell).
     distances : pandas.DataFrame
         Mean variation of information, in bits, between draws of each two chains; within chains on the diagonal.
+    conflict : str, default ""
+        What is to be said of answers about pairs that the fit dismisses beyond what was expected, and what to do; empty
+        where there is nothing. Chains can agree on a posterior that has explained its answers away.
     """
 
     ok: bool
     verdict: str
     table: pd.DataFrame
     distances: pd.DataFrame
+    conflict: str = ""
 
     def __str__(self) -> str:
-        return self.verdict
+        return f"{self.verdict} {self.conflict}".rstrip()
 
     def __repr__(self) -> str:
-        return f"Report(ok={self.ok}, verdict={self.verdict!r})"
+        return f"Report(ok={self.ok}, verdict={str(self)!r})"
 
     def _repr_html_(self) -> str:
         colour = "#0072B2" if self.ok else "#D55E00"
-        head = f'<p style="border-left: 4px solid {colour}; padding-left: 8px"><b>{escape(self.verdict)}</b></p>'
+        head = f'<p style="border-left: 4px solid {colour}; padding-left: 8px"><b>{escape(str(self))}</b></p>'
         return head + self.table.to_html(float_format="{:.4g}".format, na_rep="")
 
 
@@ -73,6 +78,9 @@ def diagnose(
     the log joint, and all continuous parameters: rank-normalised split R-hat and bulk effective sample size (Vehtari et al.
     2021). Partitions are also compared as wholes, by the variation of information between and within chains, and chains by
     how many nats their log joints are apart: chains stuck in different modes can agree in all single numbers.
+
+    However well chains agree, the fit may dismiss answers about pairs that agree with each other, or more of them than the
+    noise's prior expects: then `conflict` says so, and what to do.
 
     Parameters
     ----------
@@ -91,8 +99,8 @@ def diagnose(
     Returns
     -------
     Report
-        Prints as its verdict. Of a single chain, of fewer than four draws a chain or of draws from a mean field it is never
-        `ok`.
+        Prints as its verdict, and what is to be said of dismissed answers. Of a single chain, of fewer than four draws a
+        chain or of draws from a mean field it is never `ok`.
 
     Raises
     ------
@@ -120,7 +128,8 @@ def diagnose(
     distances = partition_distances(functionals.z)
     approximation = getattr(getattr(posterior, "posterior_", posterior), "attrs", {}).get("approximation")
     ok, verdict = (False, _silent(approximation)) if approximation else _verdict(functionals, table, distances)
-    return Report(ok, verdict, table, _frame(distances))
+    dismissed = dismissal(posterior, seed=seed)
+    return Report(ok, verdict, table, _frame(distances), "" if dismissed is None else str(dismissed))
 
 
 def _frame(distances: FloatArray) -> pd.DataFrame:

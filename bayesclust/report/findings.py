@@ -81,7 +81,7 @@ class Findings:
     sources : pandas.DataFrame
         `bayesclust.source_reliability`, the sources by name; empty where the noise was not kept.
     surprises : list of str
-        What the noise model does not expect of the answers.
+        What is not expected of the answers: by `bayesclust.diagnose` where the fit dismisses them, and by the noise model.
     """
 
     kind: str
@@ -133,10 +133,10 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
     shares = cluster_counts(posterior)["probability"]
     names, labels = item_names(posterior), point_estimate(draws)
     kind = _kind(posterior)
-    ok, verdict = None, VERDICTS.get(kind, "")
+    ok, verdict, dismissed = None, VERDICTS.get(kind, ""), ""
     if kind == CHAINS:
         judged = diagnose(posterior)
-        ok, verdict = judged.ok, judged.verdict
+        ok, verdict, dismissed = judged.ok, judged.verdict, judged.conflict
     clusters, least_sure = _clusters(labels, belonging(draws, labels), names)
     table = _answers(posterior, names)
     doubted = table[table["credibility"] < 0.5] if len(table) else table
@@ -156,7 +156,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
         doubted=len(doubted),
         suspects=_least_believed(doubted, suspects),
         sources=sources,
-        surprises=[] if sources.empty else surprises(posterior),
+        surprises=[*filter(None, [dismissed]), *([] if sources.empty else surprises(posterior))],
     )
 
 

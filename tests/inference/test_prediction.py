@@ -8,7 +8,7 @@ from scipy import integrate, stats
 from scipy.special import logsumexp
 
 from bayesclust.inference import prediction
-from bayesclust.inference.prediction import Prediction
+from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.models.families import FAMILIES, DiagonalGaussian, FullGaussian, Multinomial, SphericalGaussian
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
@@ -111,7 +111,8 @@ def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_ne
     more, joint = exact.log_posterior(whole.family, views, concentration)
     times = np.random.default_rng(0).multinomial(60_000, np.exp(values - logsumexp(values)))
     z = np.repeat(states, times, axis=0)[:: 60_000 // 3000]
-    found = Prediction(family, z, np.full(len(z), 0.8), np.tile(family.initial_hyper(), (len(z), 1)))
+    hyper = np.tile(family.initial_hyper()[: len(family.hyper_priors)], (len(z), 1))
+    found = Prediction(family, z, np.full(len(z), 0.8), with_shared(family, z, hyper))
     row = whole.family.X[5:]
     evidence = logsumexp(joint) - logsumexp(values) + float(family.row_constants(row)[0])
     assert found.log_density(row)[0] == pytest.approx(evidence, abs=0.01)

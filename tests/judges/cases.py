@@ -148,7 +148,8 @@ SCALED: dict[str, Callable[[int, int, Generator, float], BoundFamily]] = {
     ),
 }
 # items that weigh less than one
-COARSENED = {f"{name} coarsened": name for name in ("gaussian", "gaussian_diagonal", "gaussian_spherical", *list(HOLES)[:1])}
+GAUSSIAN = ("gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical")
+COARSENED = {f"{name} coarsened": name for name in (*GAUSSIAN, *list(HOLES)[:1])}
 VARIANTS = (*HOLES, *MIXED, HURDLE, *SCALED, *COARSENED)
 
 

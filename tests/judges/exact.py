@@ -65,6 +65,9 @@ def log_data_marginal(family: BoundFamily, states: NDArray[np.int64]) -> NDArray
     known: dict[int, NDArray[np.float64]] = {}
     values = np.zeros((len(states), len(nodes)))
     for row, z in enumerate(states):
+        if family.n_shared:  # clusters are not independent of each other
+            values[row] = [family.log_data([family.X[z == k] for k in range(z.max() + 1)], hyper) for hyper in nodes]
+            continue
         for k in range(z.max() + 1):
             block = int(bits[z == k].sum())
             if block not in known:

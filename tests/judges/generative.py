@@ -39,6 +39,14 @@ def full_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
     return np.asarray(mean + rng.normal(size=(n, d)) @ root.T)
 
 
+def tied_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+    """n items of one cluster with mu ~ N(0, W / kappa0), W standing behind the three hyper-parameters."""
+    d = family.X.shape[1]
+    root = np.linalg.cholesky(hyper[3:].reshape(d, d))
+    mean = root @ rng.normal(size=d) / np.sqrt(hyper[2])
+    return np.asarray(mean + rng.normal(size=(n, d)) @ root.T)
+
+
 def diagonal_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
     """n items of one cluster with v_j ~ InvGamma(a0, b0_j), mu_j ~ N(0, v_j / kappa0)."""
     kappa0, a0, b0 = family.parameters(hyper)
@@ -88,6 +96,7 @@ def product_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Genera
 Cluster = Callable[[Any, int, NDArray[np.float64], Generator], NDArray[np.float64]]
 CLUSTERS: dict[str, Cluster] = {
     "gaussian": full_cluster,
+    "gaussian_tied": tied_cluster,
     "gaussian_diagonal": diagonal_cluster,
     "gaussian_spherical": spherical_cluster,
     "multinomial": multinomial_cluster,

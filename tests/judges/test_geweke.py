@@ -46,8 +46,10 @@ def functionals(problem, z, alpha, hyper, noise):
         "together": z[0] == z[1],
         "K log alpha": len(sizes) * np.log(alpha),
     }
-    for prior, value in zip(problem.family.hyper_priors, hyper, strict=True):
+    for prior, value in zip(problem.family.hyper_priors, hyper, strict=False):
         values |= {f"log {prior.name}": np.log(value), f"log {prior.name}^2": np.log(value) ** 2}
+    if problem.family.n_shared:
+        values |= shared_functionals(problem.family.covariance(hyper), len(sizes))
     for view, parameters in zip(problem.views, noise, strict=True):
         truths = view.truths(z)
         values[f"{view.name} right"] = (view.answers == truths).mean()
@@ -61,6 +63,14 @@ def functionals(problem, z, alpha, hyper, noise):
     values["spread"] = np.tanh(X.std(axis=0).mean())
     values["near"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (z[0] == z[1])
     return values
+
+
+def shared_functionals(covariance, number):
+    """Light-tailed functions of a covariance that all clusters share."""
+    logdet = np.linalg.slogdet(covariance)[1]
+    values = {"log|W|": logdet, "log|W|^2": logdet**2, "K log|W|": number * logdet}
+    values |= {f"log W{j}": np.log(value) for j, value in enumerate(np.diag(covariance))}
+    return values | {"correlation": covariance[0, -1] / np.sqrt(covariance[0, 0] * covariance[-1, -1])}
 
 
 def marginal_conditional(name, problem, number, rng):

@@ -14,6 +14,7 @@ from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
 from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
 from bayesclust.models.families.gaussian_spherical import BoundSphericalGaussian
+from bayesclust.models.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.models.families.multinomial import BoundMultinomial
 from bayesclust.models.families.poisson import BoundPoisson
 from bayesclust.models.families.product import BoundProduct
@@ -31,6 +32,23 @@ def full(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     value = stats.invwishart(nu0 + n, psi0 + scatter).logpdf(params["covariance"])
     located = stats.multivariate_normal(n * mean / (kappa0 + n), params["covariance"] / (kappa0 + n))
     return float(value + located.logpdf(params["mean"]))
+
+
+def tied(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+    """Normal, given the covariance that all clusters share."""
+    kappa0, covariance = hyper[2], params["within_covariance"]
+    located = stats.multivariate_normal(X.sum(axis=0) / (kappa0 + len(X)), covariance / (kappa0 + len(X)))
+    return float(located.logpdf(params["mean"]))
+
+
+def common(bound: Any, hyper: Array, groups: list[Array], covariance: Array) -> float:
+    """Inverse Wishart, from the pooled scatter."""
+    kappa0, nu0, psi0 = bound.parameters(hyper)
+    nu, psi = nu0, psi0.copy()
+    for X in groups:
+        nu += len(X)
+        psi += X.T @ X - np.outer(X.sum(axis=0), X.sum(axis=0)) / (kappa0 + len(X))
+    return float(stats.invwishart(nu, psi).logpdf(covariance))
 
 
 def spherical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
@@ -83,6 +101,7 @@ def poisson(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> flo
 
 CONDITIONALS = {
     BoundFullGaussian: full,
+    BoundTiedGaussian: tied,
     BoundSphericalGaussian: spherical,
     BoundDiagonalGaussian: diagonal,
     BoundMissingGaussian: diagonal,
@@ -103,8 +122,9 @@ def log_conditional(bound: Any, hyper: Array, z: NDArray[np.int64], number: int,
             own = {name.removeprefix(f"part_{at}_"): values for name, values in params.items() if f"part_{at}_" in name}
             value += log_conditional(part, hyper[begin:end], z, number, own)
         return value
+    shared = {name: values for name, values in params.items() if name == "within_covariance"}
     own = {name: values for name, values in params.items() if len(np.shape(values)) and len(values) == number}
-    conditional = CONDITIONALS[type(bound)]
-    return sum(
-        conditional(bound, hyper, bound.X[z == k], {name: values[k] for name, values in own.items()}) for k in range(number)
-    )
+    conditional, groups = CONDITIONALS[type(bound)], [bound.X[z == k] for k in range(number)]
+    value = common(bound, hyper, groups, shared["within_covariance"]) if shared else 0.0
+    each = [{name: values[k] for name, values in own.items()} | shared for k in range(number)]
+    return value + sum(conditional(bound, hyper, X, mine) for X, mine in zip(groups, each, strict=True))

@@ -103,6 +103,8 @@ def test_program_and_collapsed_joint_are_one_model(name, family):
     params = {k: v for k, v in params.items() if k != "x"} | {"z": Z}
     total, _ = log_density(tvclust, (X, views, family), {"truncation": T}, params)
     hyper = np.array([float(params.get(prior.name, prior.median)) for prior in bound.hyper_priors])
+    if bound.n_shared:
+        hyper = np.append(hyper, params["within_covariance"])
     alpha = float(params["concentration"])
     labelled, sticks = log_labels(Z, alpha, T)
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]

@@ -63,9 +63,10 @@ class Unknowns:
         problem, components, rng = self.problem, self.components, self.rng
 
         def log_marginal(hyper: FloatArray) -> float:
-            return float(components.log_marginal(self.statistics, hyper).sum())
+            return components.log_total(self.statistics, hyper)
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
+        self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
         self.alpha = problem.concentration.update(self.alpha, len(self.least), problem.n_items, rng)
         if not trust:
             self.noise = [
@@ -81,7 +82,7 @@ class Unknowns:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
         problem = self.problem
         value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
-        value += float(self.components.log_marginal(self.statistics, self.hyper).sum()) + problem.family.log_constant
+        value += self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         for view, counts, noise in zip(problem.views, self.counts, self.noise, strict=True):
             value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(noise)

@@ -40,7 +40,7 @@ def draw_mean_field(state: MeanField, shape: tuple[int, int], rng: Generator) ->
     }
     if problem.concentration.fixed is None:
         variables["concentration"] = rng.gamma(sticks.shape, size=shape) / sticks.rate
-    for prior, value in zip(problem.family.hyper_priors, state.hyper, strict=True):
+    for prior, value in zip(problem.family.hyper_priors, state.hyper, strict=False):
         if prior.log_sd > 0:
             variables[prior.name] = np.full(shape, value)
     for view, names, counts in zip(problem.views, problem.noise_names, state.counts, strict=True):

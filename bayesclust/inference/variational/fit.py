@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.inference.variational import moves
-from bayesclust.inference.variational.hyper import HyperAscent
+from bayesclust.inference.variational.hyper import HyperAscent, share
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.typing import FloatArray, IntArray
@@ -119,6 +119,7 @@ def fit_variational(
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
     """A start, swept while the noise is trusted and then while it is learned."""
     state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), trust=True)
+    share(state)
     trusting = Ascent(state)
     trusting.sweeps(settings.trust_sweeps, rough)
     ascent = Ascent(trusting.state.learn_noise())

@@ -1,7 +1,8 @@
 """Point values for the base measure's hyper-parameters: empirical Bayes under the hyper-prior.
 
 The bound plus the log density of the hyper-parameters' logarithms is maximised by a pattern search along each coordinate. A
-step is taken only where it improves, so the ascent stays monotone.
+step is taken only where it improves, so the ascent stays monotone. What all clusters share then takes its most probable
+value.
 """
 
 from __future__ import annotations
@@ -46,3 +47,11 @@ class HyperAscent:
                     break
             else:
                 self.step[at] = np.copysign(max(abs(self.step[at]) * SHRINK, LEAST), self.step[at])
+        share(state)
+
+
+def share(state: MeanField) -> None:
+    """Give what all clusters share, if anything, the value that makes the bound largest."""
+    if state.task.problem.family.n_shared:
+        hyper = state.task.components.likeliest_shared(state.statistics, state.hyper)
+        state.set_hyper(hyper, state.data_bound_at(hyper))

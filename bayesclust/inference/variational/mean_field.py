@@ -115,7 +115,8 @@ class MeanField:
 
     def data_bound_at(self, hyper: FloatArray) -> float:
         """The same at other hyper-parameters."""
-        value = self.task.problem.family.log_hyper_prior(hyper)
+        family = self.task.problem.family
+        value = family.log_hyper_prior(hyper) + family.log_shared_prior(hyper)
         if np.isfinite(value):
             value += float(self.task.components.log_marginal(self.statistics, hyper).sum())
         return value

@@ -66,6 +66,18 @@ class Components(ABC):
         the data contribute to the variational bound when q(theta) is at its optimum.
         """
 
+    def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
+        """Return log p(X | partition): the sum of `log_marginal`, with what clusters share integrated out."""
+        return float(self.log_marginal(statistics, hyper).sum())
+
+    def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
+        """Return the hyper-parameters with what clusters share, if anything, drawn anew given the clusters."""
+        return hyper
+
+    def likeliest_shared(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """Return the same with its most probable value, by the density of `BoundFamily.log_shared_prior`."""
+        return hyper
+
 
 @dataclass(frozen=True)
 class CoarsenedComponents(Components):
@@ -93,6 +105,15 @@ class CoarsenedComponents(Components):
 
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         return self.inner.log_marginal(self._weighed(statistics), hyper)
+
+    def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
+        return self.inner.log_total(self._weighed(statistics), hyper)
+
+    def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
+        return self.inner.draw_shared(self._weighed(statistics), hyper, rng)
+
+    def likeliest_shared(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        return self.inner.likeliest_shared(self._weighed(statistics), hyper)
 
     def _weighed(self, statistics: Terms) -> Terms:
         return tuple(self.power * part for part in statistics)

@@ -60,14 +60,10 @@ class FullComponents(Components):
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         kappa, nu, mean, lower = self._posterior(statistics, hyper)
         number, d = mean.shape
-        # Sigma^-1 = L^-T A A' L^-1 with Psi_n = L L' and A Bartlett's triangle of a standard Wishart matrix
-        bartlett = np.tril(rng.standard_normal((number, d, d)), -1)
-        diagonal = np.arange(d)
-        bartlett[:, diagonal, diagonal] = np.sqrt(rng.chisquare(nu[:, None] - diagonal))
-        root = np.swapaxes(bartlett, 1, 2) @ np.linalg.inv(lower)
+        root, log_root = draw_roots(nu, lower, rng)
         step = np.linalg.solve(root, rng.standard_normal((number, d, 1)))[..., 0]
         mean = mean + step / np.sqrt(kappa)[:, None]
-        offset = _log_diagonal(bartlett) - _log_diagonal(lower) - 0.5 * d * math.log(2 * math.pi)
+        offset = log_root - 0.5 * d * math.log(2 * math.pi)
         return root, np.einsum("kab,kb->ka", root, mean), offset
 
     def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
@@ -98,6 +94,32 @@ class FullComponents(Components):
         mean = total / kappa[:, None]
         psi = psi0 + outer - kappa[:, None, None] * mean[:, :, None] * mean[:, None, :]
         return kappa, nu0 + weight, mean, np.linalg.cholesky(0.5 * (psi + np.swapaxes(psi, 1, 2)))
+
+
+def draw_roots(nu: FloatArray, lower: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
+    """Draw roots R of precisions, (R'R)^-1 ~ IW(nu, L L').
+
+    Parameters
+    ----------
+    nu : ndarray of shape (K,)
+        Degrees of freedom, above d - 1.
+    lower : ndarray of shape (K, d, d)
+        Cholesky factors L.
+    rng : Generator
+
+    Returns
+    -------
+    R : ndarray of shape (K, d, d)
+    log_root : ndarray of shape (K,)
+        log |R|.
+    """
+    number, d, _ = lower.shape
+    # R'R = L^-T A A' L^-1 with A Bartlett's triangle of a standard Wishart matrix
+    bartlett = np.tril(rng.standard_normal((number, d, d)), -1)
+    diagonal = np.arange(d)
+    bartlett[:, diagonal, diagonal] = np.sqrt(rng.chisquare(nu[:, None] - diagonal))
+    root = np.swapaxes(bartlett, 1, 2) @ np.linalg.inv(lower)
+    return root, _log_diagonal(bartlett) - _log_diagonal(lower)
 
 
 def _triangle(d: int) -> tuple[IntArray, IntArray, IntArray]:

@@ -6,6 +6,7 @@ from bayesclust.models.families.categorical import Categorical
 from bayesclust.models.families.gaussian_diagonal import DiagonalGaussian
 from bayesclust.models.families.gaussian_full import FullGaussian
 from bayesclust.models.families.gaussian_spherical import SphericalGaussian
+from bayesclust.models.families.gaussian_tied import TiedGaussian
 from bayesclust.models.families.hurdle import HurdleGaussian
 from bayesclust.models.families.mixed import Mixed, mixed_family
 from bayesclust.models.families.multinomial import Multinomial
@@ -34,6 +35,7 @@ __all__ = [
     "Product",
     "Recoded",
     "SphericalGaussian",
+    "TiedGaussian",
     "get_family",
     "mixed_family",
 ]

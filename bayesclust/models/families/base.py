@@ -10,7 +10,7 @@ below on any state; a family file registers its own with `implements`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -127,6 +127,23 @@ class BoundFamily(ABC):
     def components(self) -> Components:
         """The same clusters with their parameters in hand, for samplers and bounds that do not integrate them out."""
 
+    @property
+    def n_shared(self) -> int:
+        """Numbers that stand behind the hyper-parameters in a vector of them: what all clusters share, drawn given them."""
+        return 0
+
+    def shared_sites(self, hyper: list[Any]) -> list[Any]:
+        """The hyper-parameters of `component_sites`, with what all clusters share, a NumPyro site of its own."""
+        return hyper
+
+    def log_shared_prior(self, hyper: NDArray[np.float64]) -> float:
+        """Log density of what all clusters share, in the coordinates in which it has a point value by "variational"."""
+        return 0.0
+
+    def log_data(self, clusters: Iterable[NDArray[np.float64]], hyper: NDArray[np.float64]) -> float:
+        """log p(X | partition), the rows of each cluster given; what clusters share is integrated out."""
+        return sum(self.log_marginal(rows, hyper) for rows in clusters)
+
     def columns(self, X: NDArray[np.float64]) -> NDArray[Any]:
         """The columns of the user's data that the family models: all, unless it leaves some out."""
         return X
@@ -220,7 +237,8 @@ class BoundFamily(ABC):
 
     def log_hyper_prior(self, hyper: NDArray[np.float64]) -> float:
         """Log density of the hyper-parameters' logarithms; -inf where a hyper-parameter is impossible."""
-        return sum(prior.log_prob(value) for value, prior in zip(hyper, self.hyper_priors, strict=True))
+        own = hyper[: len(self.hyper_priors)]
+        return sum(prior.log_prob(value) for value, prior in zip(own, self.hyper_priors, strict=True))
 
 
 class Family(ABC):

@@ -8,11 +8,13 @@ from bayesclust.models.families.categorical import Categorical
 from bayesclust.models.families.gaussian_diagonal import DiagonalGaussian
 from bayesclust.models.families.gaussian_full import FullGaussian
 from bayesclust.models.families.gaussian_spherical import SphericalGaussian
+from bayesclust.models.families.gaussian_tied import TiedGaussian
 from bayesclust.models.families.multinomial import Multinomial
 from bayesclust.models.families.poisson import Poisson
 
 FAMILIES: dict[str, type[Family]] = {
     "gaussian": FullGaussian,
+    "gaussian_tied": TiedGaussian,
     "gaussian_diagonal": DiagonalGaussian,
     "gaussian_spherical": SphericalGaussian,
     "multinomial": Multinomial,

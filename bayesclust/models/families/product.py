@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules, side_by_side
 from bayesclust.models.components.product import ProductComponents
-from bayesclust.models.families import base
+from bayesclust.models.families import base, gaussian_tied
 from bayesclust.models.families.discrete import refuse_cells
 from bayesclust.models.families.named import get_family
 from bayesclust.typing import ArrayLike
@@ -271,6 +271,8 @@ class Product(base.Family):
             family = get_family(pair[0])
             if isinstance(family, Product):
                 raise TypeError(f"parts[{number}] is itself a Product; write its parts into this one.")
+            if isinstance(family, gaussian_tied.TiedGaussian):
+                raise TypeError(f"parts[{number}] is a TiedGaussian, which models all columns or none; take FullGaussian.")
             pairs.append((family, pair[1]))
         return pairs
 

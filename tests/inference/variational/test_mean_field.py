@@ -90,6 +90,7 @@ def test_of_one_component_it_is_the_evidence_of_one_cluster(name):
     expected = case.family.log_marginal(case.family.X, state.hyper) + case.family.log_constant
     expected += sum(float(view.noise.log_marginal(view.counts(z))) for view in case.views)
     expected += betaln(7.0, alpha) - betaln(1.0, alpha)  # all items on the first stick
+    expected += case.family.log_shared_prior(state.hyper)
     assert state.bound == pytest.approx(expected, rel=1e-10)
 
 

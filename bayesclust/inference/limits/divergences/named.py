@@ -25,6 +25,7 @@ OF_FAMILY: dict[type[Family], Callable[[], Divergence]] = {
     families.SphericalGaussian: SquaredEuclidean,
     families.DiagonalGaussian: Standardized,
     families.FullGaussian: Mahalanobis,
+    families.TiedGaussian: Mahalanobis,
     families.Multinomial: KullbackLeibler,
     families.Poisson: Poisson,
     families.Bernoulli: Bernoulli,
