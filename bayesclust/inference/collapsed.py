@@ -26,6 +26,7 @@ from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.schedule import Moves, MoveSchedule
 from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.inference.split_merge import split_merge
+from bayesclust.inference.split_merge_shared import SharedMove
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.models.priors import Concentration
@@ -227,14 +228,22 @@ class CollapsedChain:
         return int(moved[0]), number
 
     def _split_merge(self, proposals: int) -> None:
-        accepted, scans = 0, self.moves.restricted_scans
+        accepted = 0
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
-            first, second = self.anchors.draw(self.rng)
-            accepted += split_merge(
-                self.state, self.seating, self.sites, self.table, self.log_alpha, first, second, scans, self.rng
-            )
+            accepted += self._propose(*self.anchors.draw(self.rng))
         self.accepted = accepted / proposals if proposals else np.nan
+
+    def _propose(self, first: int, second: int) -> bool:
+        """One split-merge proposal."""
+        family, scans, rng = self.problem.family, self.moves.restricted_scans, self.rng
+        answers = (self.sites, self.table, self.log_alpha)
+        if not family.n_shared:
+            return bool(split_merge(self.state, self.seating, *answers, first, second, scans, rng))
+        accepted = SharedMove(family, self.seating, *answers, self.hyper).propose(first, second, scans, rng)
+        if accepted:
+            self.hyper = self.hyper_sampler.redraw(self.state, self.seating, self.hyper, rng)
+        return accepted
 
     def _update_concentration(self) -> None:
         self.alpha = self.problem.concentration.update(self.alpha, self.n_clusters, self.problem.n_items, self.rng)

@@ -97,7 +97,10 @@ class HyperSampler:
     ) -> NDArray[np.float64]:
         """Draw new hyper-parameters; the state is left consistent with what is returned."""
         if self.family.n_shared:
-            return self._update_shared(state, seating, hyper, rng, adapt=adapt)
+            components = self.family.components()
+            statistics = seated_statistics(components, seating)
+            hyper = self.walk(lambda values: components.log_total(statistics, values), hyper, rng, adapt=adapt)
+            return self.redraw(state, seating, hyper, rng)
         if len(self.free) == 0:
             return hyper
 
@@ -112,19 +115,18 @@ class HyperSampler:
 
     def start(self, z: NDArray[np.integer], rng: Generator) -> NDArray[np.float64]:
         """Hyper-parameters to start from; what clusters share is drawn given a partition with labels 0..K-1."""
-        components = self.family.components()
+        components, labels = self.family.components(), np.asarray(z, np.int64)
         hyper = self.family.initial_hyper()
         if not self.family.n_shared:
             return hyper
-        return components.draw_shared(hard_statistics(components, z, int(z.max()) + 1), hyper, rng)
+        return components.draw_shared(hard_statistics(components, labels, int(labels.max()) + 1), hyper, rng)
 
-    def _update_shared(
-        self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
+    def redraw(
+        self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator
     ) -> NDArray[np.float64]:
+        """Draw what clusters share anew, given them; the state is left consistent with what is returned."""
         components = self.family.components()
-        statistics = seated_statistics(components, seating)
-        hyper = self.walk(lambda values: components.log_total(statistics, values), hyper, rng, adapt=adapt)
-        hyper = components.draw_shared(statistics, hyper, rng)
+        hyper = components.draw_shared(seated_statistics(components, seating), hyper, rng)
         self.family.set_hyper(state, hyper)
         refresh(state, seating)
         return hyper

@@ -150,7 +150,7 @@ class BoundTiedGaussian(BoundFullGaussian):
 
     @property
     def n_shared(self) -> int:
-        return self.X.shape[1] ** 2
+        return int(self.X.shape[1] ** 2)
 
     def parameters(self, hyper: Any) -> tuple[float, float, NDArray[np.float64]]:
         """(kappa0, nu0, Psi0) in our coordinates, the latter two of W; E[W] = Psi0 / strength."""

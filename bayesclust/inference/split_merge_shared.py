@@ -1,0 +1,126 @@
+"""Split-merge moves for clusters that share a covariance, which is integrated out of the move.
+
+Given the covariance W of a partition in which two clusters are one, W holds the distance between them too, and in its metric
+two halves are never more than two standard deviations apart: no split of the two looks worth it. So a proposal is about the
+partition alone, and W is drawn given the new one (a joint proposal of both, in which W's densities cancel):
+
+1. launch: anchors i and j, the items S of their one or two clusters joined to either one by one, and `scans` restricted scans,
+   all as in `bayesclust.inference.split_merge`; the W of each scan is the mean of W given the partition that the last one left,
+   at first given S as one cluster, and never the W of the chain;
+2. one more scan, by the last such W, makes the split with probability q, or is forced to the state that exists;
+3. with p(x | z) in which W is integrated out, a split of S into A and B is accepted with probability min(1, r), where
+
+    r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  p(x | split) / p(x | merged)  *  p(s | split) / p(s | merged)  /  q,
+
+   its undoing with min(1, 1 / r). The launch is the same random function of the other clusters, the anchors and S from either
+   side, which makes the move reversible (Jain and Neal 2004).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lgamma
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.constraints.sites import UNPLACED, Sites, log_prob_touching
+from bayesclust.inference.seating import Seating, close_slot, members, refresh, use_slot
+from bayesclust.inference.split_merge import _restricted_scan, anchors_first
+from bayesclust.models.components import Components, hard_statistics
+from bayesclust.models.families.base import BoundFamily
+from bayesclust.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class SharedMove:
+    """What proposals of a chain depend on, between which nothing else changes.
+
+    Attributes
+    ----------
+    family : BoundFamily
+    seating : Seating
+        Changed by proposals that are accepted; the chain's cluster state must then be made anew.
+    sites : Sites
+    table : ndarray
+        log p(answer | pattern) of all answers.
+    log_alpha : float
+    hyper : ndarray
+        What clusters share stands behind the hyper-parameters, and is not looked at.
+    """
+
+    family: BoundFamily
+    seating: Seating
+    sites: Sites
+    table: FloatArray
+    log_alpha: float
+    hyper: FloatArray
+
+    def propose(self, anchor: int, other: int, scans: int, rng: Generator) -> bool:
+        """Propose to part the two anchors or to bring them together; needs three free slots."""
+        seating, z, components = self.seating, self.seating.z, self.family.components()
+        first, second = z[anchor], z[other]
+        free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
+        items = members(seating, first, second)
+        anchors_first(items, anchor, other, rng)
+        before = z[items].copy()
+        forced = np.where(before == first, free[0], free[1]) if first != second else np.full(len(items), UNPLACED)
+        log_q = self._split(components, items, free, forced, scans, rng)
+        ratio = self._log_ratio(components, items, free) - log_q
+        if np.log(rng.random()) >= (ratio if first == second else -ratio):
+            z[items] = before
+            return False
+        close_slot(seating, first)
+        if first != second:
+            close_slot(seating, second)
+            z[items] = free[2]
+        for k in free[:2] if first == second else free[2:]:
+            use_slot(seating, k)
+        return True
+
+    def _split(
+        self, components: Components, items: IntArray, free: IntArray, forced: IntArray, scans: int, rng: Generator
+    ) -> float:
+        """Leave the items split between two free slots; returns log q."""
+        z, (a, b, merged) = self.seating.z, free
+        drawn, site = np.full(len(items), UNPLACED), np.zeros(len(self.seating.slots) + 1)
+        z[items] = merged
+        state = self.family.new_state(len(self.seating.slots), self._mean(components))
+        z[items] = UNPLACED
+        z[items[0]], z[items[1]] = a, b
+        log_q = 0.0
+        for scan in range(scans + 2):
+            # items that are not placed yet count as in a slot that is not in use
+            refresh(state, Seating(np.where(z == UNPLACED, merged, z), free[:2], free[:2], np.array([2])))
+            last = scan == scans + 1
+            log_q = _restricted_scan(
+                state, self.sites, self.table, z, items, a, b, site, forced if last else drawn, rng
+            )
+            if not last:
+                self.family.set_hyper(state, self._mean(components))
+        return float(log_q)
+
+    def _mean(self, components: Components) -> FloatArray:
+        """The hyper-parameters with the mean of W given the partition."""
+        return components.likeliest_shared(self._statistics(components), self.hyper)
+
+    def _statistics(self, components: Components) -> Any:
+        labels = np.unique(self.seating.z, return_inverse=True)[1]
+        return hard_statistics(components, labels, int(labels.max()) + 1)
+
+    def _log_ratio(self, components: Components, items: IntArray, free: IntArray) -> float:
+        """log of r above, less q, the items being split; they stay so."""
+        z, mark = self.seating.z, np.zeros(len(self.seating.z), np.int64)
+        split, n_a = z[items].copy(), int((z[items] == free[0]).sum())
+        value = self.log_alpha + lgamma(n_a) + lgamma(len(items) - n_a) - lgamma(len(items))
+        value += components.log_total(self._statistics(components), self.hyper)
+        value += log_prob_touching(self.sites, self.table, z, items, mark)
+        z[items] = free[2]
+        value -= components.log_total(self._statistics(components), self.hyper)
+        value -= log_prob_touching(self.sites, self.table, z, items, mark)
+        z[items] = split
+        return float(value)
+
+
+__all__ = ["SharedMove"]

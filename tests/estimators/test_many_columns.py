@@ -1,0 +1,87 @@
+"""Clusters of one covariance in many columns: found, predicted, in columns of any units."""
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.metrics import pairwise_f
+
+D = 25
+
+
+def elongated(n=120, classes=3, seed=0):
+    """Classes of one long covariance, four standard deviations apart; new items of each."""
+    rng = np.random.default_rng(seed)
+    root = np.linalg.qr(rng.normal(size=(D, D)))[0] * np.geomspace(0.2, 3.0, D)
+    centres = rng.normal(size=(classes, D))
+    centres *= 4 / np.linalg.norm(centres, axis=1, keepdims=True)
+    y = np.arange(n) % classes
+    X = (centres[y] + rng.normal(size=(n, D))) @ root.T
+    return X[: n // 2], y[: n // 2], X[n // 2 :], y[n // 2 :]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, *_ = elongated(240)
+    links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
+    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
+    return bc.TVClust(family="gaussian_tied", **settings).fit(X, constraints=links)
+
+
+def test_long_classes_are_found_and_predicted(fitted):
+    _, y, new, y_new = elongated(240)
+    assert pairwise_f(fitted.labels_, y) > 0.95
+    assert pairwise_f(fitted.predict(new), y_new) > 0.9
+    np.testing.assert_array_equal(fitted.predict_proba(new), fitted.predict_proba(new))
+    far = new[:5] + 100
+    assert (fitted.predict_novelty(far) > fitted.predict_novelty(new[:5])).all()
+
+
+def test_the_covariance_is_not_kept_with_the_draws(fitted):
+    draws = fitted.posterior_["posterior"]
+    assert set(draws.data_vars) == {"z", "n_clusters", "concentration", "base_scale", "p", "q"}
+    assert fitted.log_joint(fitted.labels_) > fitted.log_joint(np.arange(120) % 7)
+
+
+def test_restored_chains_go_on_to_the_last_bit():
+    X, y, *_ = elongated(80)
+    links = bc.PairwiseConstraints.sample(y, size=40, seed=0)
+    family = bc.families.TiedGaussian().bind(X)
+
+    def chain():
+        return CollapsedChain(TVClustProblem(family, (links,)), y, np.random.default_rng(1), Moves())
+
+    first, second = chain(), chain()
+    for _ in range(5):
+        first.sweep(adapt=True)
+    second.restore(first.snapshot())
+    for _ in range(5):
+        first.sweep()
+        second.sweep()
+    np.testing.assert_array_equal(first.hyper, second.hyper)
+    assert first.log_joint() == second.log_joint()
+
+
+def test_a_split_is_found_from_one_cluster():
+    """Given the covariance of one cluster no split is worth it: only moves that integrate it out get there."""
+    X, y, *_ = elongated(240)
+    chain = CollapsedChain(
+        TVClustProblem(bc.families.TiedGaussian().bind(X)), np.zeros(120, int), np.random.default_rng(0), Moves()
+    )
+    for _ in range(40):
+        chain.sweep(adapt=True)
+    assert pairwise_f(chain.labels, y) > 0.9
+
+
+def test_by_mean_field():
+    X, y, *_ = elongated(240)
+    links = bc.PairwiseConstraints.sample(y, size=300, seed=0)
+    est = bc.TVClust("variational", family="gaussian_tied", num_samples=50, random_state=0, progress=False)
+    assert pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
+    assert (np.diff(est.bound_path_) > -1e-6).all()
+
+
+def test_parts_of_a_product_cannot_share():
+    with pytest.raises(TypeError, match=r"^parts\[1\] is a TiedGaussian, which models all columns or none; take FullGaussian.$"):
+        bc.families.Product([("poisson", 0), ("gaussian_tied", [1, 2])]).bind(np.ones((4, 3)))

@@ -1,0 +1,108 @@
+"""Clusters that share a covariance: exact posteriors with it known and learned, Geweke's test, and faults that are noticed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesclust.inference.hyper import HyperSampler
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.split_merge_shared import SharedMove
+from bayesclust.models.components.gaussian_tied import TiedComponents
+from bayesclust.models.families import TiedGaussian
+from bayesclust.models.priors import Concentration
+from tests.judges import exact
+from tests.judges.cases import partitions_drawn, problem
+from tests.judges.test_enumeration import MOVES, judge, learning
+from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
+from tests.judges.test_two_level import judge as judge_two_level
+from tests.judges.test_two_level import small
+
+
+def known(case):
+    """Every partition and its log posterior where the covariance is the one that chains start from."""
+    states, family = exact.partitions(case.n_items), case.family
+    hyper = family.initial_hyper()
+    values = np.array([exact.log_crp_marginal(np.bincount(z), case.concentration) for z in states])
+    for row, z in enumerate(states):
+        values[row] += sum(family.log_marginal(family.X[z == k], hyper) for k in range(z.max() + 1))
+    for view in case.views:
+        values += view.noise.log_marginal(view.counts(states))
+    return states, values
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """The covariance stays at its prior mean; proposals that integrate it out are left away."""
+    monkeypatch.setattr(HyperSampler, "start", lambda self, z, rng: self.family.initial_hyper())
+    monkeypatch.setattr(TiedComponents, "draw_shared", lambda self, statistics, hyper, rng: hyper)
+
+
+WITHOUT_SPLITS = Moves(split_merge=0.0)
+
+
+def test_known_covariance(held):
+    case = problem("gaussian_tied", n=6, seed=21)
+    draws = partitions_drawn(case, WITHOUT_SPLITS, 6000, 21)
+    assert (result := exact.compare(draws, *known(case))).agrees, result
+    assert not exact.compare(draws, *exact.log_posterior(case.family, case.views, case.concentration)).agrees
+
+
+@pytest.mark.parametrize("moves", MOVES)
+def test_learned_covariance(moves):
+    judge(problem("gaussian_tied", n=6, seed=22), MOVES[moves], 6000, 22)
+
+
+def test_learned_covariance_and_scale():
+    judge(learning(TiedGaussian(strength=3.0, mean_precision=0.2), 6, 23), MOVES["default"], 6000, 23)
+
+
+def test_two_levels():
+    result = judge_two_level(small("gaussian_tied", 24, Concentration(2.0, 2.0)), Moves(), 8000, 24)
+    assert result.agrees, result
+
+
+def test_joint_distribution():
+    assert_agree(z_scores("gaussian_tied", template("gaussian_tied"), 2500, seed=25))
+
+
+def one_degree_more(right):
+    def wrong(self, statistics, hyper):
+        kappa, nu, psi = right(self, statistics, hyper)
+        return kappa, nu + 1, psi
+
+    return wrong
+
+
+def centres_not_drawn_in(right):
+    """Scatter around the clusters' means, as if these had no prior."""
+
+    def wrong(self, statistics, hyper):
+        kappa, nu, psi = right(self, statistics, hyper)
+        weight, total, _ = statistics
+        bare = (total / np.maximum(weight, 1)[:, None]).T @ total - (total / kappa[:, None]).T @ total
+        return kappa, nu, psi - bare
+
+    return wrong
+
+
+@pytest.mark.parametrize("fault", [one_degree_more, centres_not_drawn_in])
+def test_faulty_draw_of_the_covariance_is_noticed(fault, monkeypatch):
+    monkeypatch.setattr(TiedComponents, "_pooled", fault(TiedComponents._pooled))
+    scores = z_scores("gaussian_tied", template("gaussian_tied"), 1500, seed=26)
+    assert max(abs(score) for score in scores.values()) > LIMIT + 1
+
+
+def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
+    right = SharedMove._split
+    monkeypatch.setattr(SharedMove, "_split", lambda self, *rest: 0.0 * right(self, *rest))
+    case = problem("gaussian_tied", n=6, seed=22)
+    draws = partitions_drawn(case, MOVES["split-merge"], 6000, 22)
+    assert not exact.compare(draws, *exact.log_posterior(case.family, case.views, case.concentration)).agrees
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", ["split-merge", "default"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_learned_covariance_at_length(moves, d):
+    judge(problem("gaussian_tied", n=7, d=d, seed=27), replace(MOVES[moves], restricted_scans=1), 30_000, 27)
