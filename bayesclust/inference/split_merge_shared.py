@@ -4,16 +4,16 @@ Given the covariance W of a partition in which two clusters are one, W holds the
 two halves are never more than two standard deviations apart: no split of the two looks worth it. So a proposal is about the
 partition alone, and W is drawn given the new one (a joint proposal of both, in which W's densities cancel):
 
-1. launch: anchors i and j, the items S of their one or two clusters joined to either one by one, and `scans` restricted scans,
-   all as in `bayesclust.inference.split_merge`; the W of each scan is the mean of W given the partition that the last one left,
-   at first given S as one cluster, and never the W of the chain;
+1. launch: anchors i and j, the items S of their one or two clusters joined to either one by one, and `scans` restricted
+   scans, all as in `bayesclust.inference.split_merge`; the W of each scan is the mean of W given the partition that the last
+   one left, at first given S as one cluster, and never the W of the chain;
 2. one more scan, by the last such W, makes the split with probability q, or is forced to the state that exists;
 3. with p(x | z) in which W is integrated out, a split of S into A and B is accepted with probability min(1, r), where
 
     r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  p(x | split) / p(x | merged)  *  p(s | split) / p(s | merged)  /  q,
 
-   its undoing with min(1, 1 / r). The launch is the same random function of the other clusters, the anchors and S from either
-   side, which makes the move reversible (Jain and Neal 2004).
+   its undoing with min(1, 1 / r). The launch is the same random function of the other clusters, the anchors and S from
+   either side, which makes the move reversible (Jain and Neal 2004).
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class SharedMove:
     table : ndarray
         log p(answer | pattern) of all answers.
     log_alpha : float
+        Logarithm of the concentration of what is split: of clusters, or of components within a cluster.
     hyper : ndarray
         What clusters share stands behind the hyper-parameters, and is not looked at.
     """

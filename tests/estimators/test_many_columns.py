@@ -83,5 +83,5 @@ def test_by_mean_field():
 
 
 def test_parts_of_a_product_cannot_share():
-    with pytest.raises(TypeError, match=r"^parts\[1\] is a TiedGaussian, which models all columns or none; take FullGaussian.$"):
+    with pytest.raises(TypeError, match=r"^parts\[1\] is a TiedGaussian, which models all columns"):
         bc.families.Product([("poisson", 0), ("gaussian_tied", [1, 2])]).bind(np.ones((4, 3)))

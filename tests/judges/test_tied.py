@@ -1,4 +1,4 @@
-"""Clusters that share a covariance: exact posteriors with it known and learned, Geweke's test, and faults that are noticed."""
+"""Clusters that share a covariance, known and learned: exact posteriors, Geweke's test, and faults that are noticed."""
 
 from dataclasses import replace
 
@@ -57,8 +57,9 @@ def test_learned_covariance_and_scale():
     judge(learning(TiedGaussian(strength=3.0, mean_precision=0.2), 6, 23), MOVES["default"], 6000, 23)
 
 
-def test_two_levels():
-    result = judge_two_level(small("gaussian_tied", 24, Concentration(2.0, 2.0)), Moves(), 8000, 24)
+@pytest.mark.parametrize("moves", [Moves(), Moves(split_merge=3.0, link_blocks=False)], ids=["default", "split-merge"])
+def test_two_levels(moves):
+    result = judge_two_level(small("gaussian_tied", 24, Concentration(2.0, 2.0)), moves, 6000, 24)
     assert result.agrees, result
 
 

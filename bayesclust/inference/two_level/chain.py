@@ -15,9 +15,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.collapsed import SPARE_SLOTS, CollapsedChain, TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import Seating
+from bayesclust.inference.split_merge_shared import SharedMove
 from bayesclust.inference.two_level.component_moves import move_components
 from bayesclust.inference.two_level.levels import Levels, new_levels
 from bayesclust.inference.two_level.scan import scan_two_level
@@ -128,7 +130,7 @@ class TwoLevelChain(CollapsedChain):
         return moved, number
 
     def _split_merge(self, proposals: int) -> None:
-        accepted, scans, rng = 0, self.moves.restricted_scans, self.rng
+        accepted, rng = 0, self.rng
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
@@ -138,10 +140,24 @@ class TwoLevelChain(CollapsedChain):
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:
-                accepted += split_merge_components(
-                    self.state, self.seating, self.levels, self.log_beta, first, second, scans, rng
-                )
+                accepted += self._propose_components(first, second)
         self.accepted = accepted / (2 * proposals) if proposals else np.nan
+
+    def _propose_components(self, first: int, second: int) -> bool:
+        """Propose to part or to join the components of two items of one cluster, which answers do not feel."""
+        family, scans, rng = self.problem.family, self.moves.restricted_scans, self.rng
+        if not family.n_shared:
+            return bool(
+                split_merge_components(self.state, self.seating, self.levels, self.log_beta, first, second, scans, rng)
+            )
+        nobody = compile_sites((), self.problem.n_items), stack_tables((), [])
+        cluster = self.levels.clusters.z[first]
+        move = SharedMove(family, self.seating, *nobody, self.log_beta, self.hyper)
+        accepted = move.propose(first, second, scans, rng)
+        if accepted:
+            self.levels.owner[self.seating.z[[first, second]]] = cluster
+            self.hyper = self.hyper_sampler.redraw(self.state, self.seating, self.hyper, rng)
+        return accepted
 
     def _update_concentration(self) -> None:
         super()._update_concentration()
