@@ -10,12 +10,12 @@ from bayesclust.metrics import pairwise_f
 D = 25
 
 
-def elongated(n=120, classes=3, seed=0):
-    """Classes of one long covariance, four standard deviations apart; new items of each."""
+def elongated(n=120, classes=3, seed=0, apart=4):
+    """Classes of one long covariance, their centres so many of its standard deviations from zero; new items of each."""
     rng = np.random.default_rng(seed)
     root = np.linalg.qr(rng.normal(size=(D, D)))[0] * np.geomspace(0.2, 3.0, D)
     centres = rng.normal(size=(classes, D))
-    centres *= 4 / np.linalg.norm(centres, axis=1, keepdims=True)
+    centres *= apart / np.linalg.norm(centres, axis=1, keepdims=True)
     y = np.arange(n) % classes
     X = (centres[y] + rng.normal(size=(n, D))) @ root.T
     return X[: n // 2], y[: n // 2], X[n // 2 :], y[n // 2 :]
@@ -40,7 +40,7 @@ def test_long_classes_are_found_and_predicted(fitted):
 
 def test_the_covariance_is_not_kept_with_the_draws(fitted):
     draws = fitted.posterior_["posterior"]
-    assert set(draws.data_vars) == {"z", "n_clusters", "concentration", "base_scale", "p", "q"}
+    assert set(draws.data_vars) == {"z", "n_clusters", "concentration", "base_scale", "base_mean_precision", "p", "q"}
     assert fitted.log_joint(fitted.labels_) > fitted.log_joint(np.arange(120) % 7)
 
 
@@ -64,8 +64,8 @@ def test_restored_chains_go_on_to_the_last_bit():
 
 
 def test_a_split_is_found_from_one_cluster():
-    """Given the covariance of one cluster no split is worth it: only moves that integrate it out get there."""
-    X, y, *_ = elongated(240)
+    """The covariance of one cluster holds the distance between the classes; moves that integrate it out see it."""
+    X, y, *_ = elongated(240, apart=7)
     chain = CollapsedChain(
         TVClustProblem(bc.families.TiedGaussian().bind(X)), np.zeros(120, int), np.random.default_rng(0), Moves()
     )

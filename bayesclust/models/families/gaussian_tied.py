@@ -40,7 +40,7 @@ from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_tied import TiedComponents, draw_covariance
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH
+from bayesclust.models.families.base_measure import STRENGTH
 from bayesclust.models.families.gaussian_full import BoundFullGaussian, FullGaussian
 
 
@@ -260,9 +260,10 @@ class TiedGaussian(base.Family):
     strength : float, HyperPrior or "learn", default 15
         How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0): the covariance is drawn
         towards it with a weight of strength / (strength + n).
-    mean_precision : float, HyperPrior or "learn", default 0.05
-        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data.
-        The default makes a cluster of few outliers dear; learned, it grows to welcome them.
+    mean_precision : float, HyperPrior or "learn", default "learn"
+        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of n_k items costs about
+        d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more, in many columns, than true clusters can win;
+        and K means of d numbers each tell kappa0 well.
 
     Notes
     -----
@@ -288,7 +289,7 @@ class TiedGaussian(base.Family):
 
     scale: float | str | base.HyperPrior = "learn"
     strength: float | str | base.HyperPrior = STRENGTH
-    mean_precision: float | str | base.HyperPrior = MEAN_PRECISION
+    mean_precision: float | str | base.HyperPrior = "learn"
 
     def bind(self, X: NDArray[np.float64]) -> BoundTiedGaussian:
         """Standardise the columns and fill in the base measure."""
