@@ -5,6 +5,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
 
 D = 25
@@ -55,7 +56,7 @@ def test_restored_chains_go_on_to_the_last_bit():
     first, second = chain(), chain()
     for _ in range(5):
         first.sweep(adapt=True)
-    second.restore(first.snapshot())
+    second.restore(from_text(to_text(first.snapshot())))
     for _ in range(5):
         first.sweep()
         second.sweep()

@@ -141,3 +141,16 @@ def test_diagnose_says_so(rng):
     assert told.conflict.startswith("Data and answers tell two stories")
     assert str(told) == f"{told.verdict} {told.conflict}"
     assert told.conflict.split(":")[0] in told._repr_html_()
+
+
+def test_classes_of_two_ellipses_each():
+    """Classes of opposite corners, as a plain fit and a fit of mixtures see them."""
+    corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
+    X = np.repeat(corners, 20, axis=0) + np.random.default_rng(0).normal(size=(80, 2))
+    links = bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=1)
+    short = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "progress": False, "random_state": 0}
+    plain = bc.TVClust(concentration=1.0, **short).fit(X, constraints=links)
+    told = bc.diagnose(plain).conflict
+    assert told.startswith("Data and answers tell two stories") == (plain.n_clusters_ == 4)
+    assert plain.n_clusters_ == 4
+    assert bc.diagnose(bc.TVClust(view="mixture", **short).fit(X, constraints=links)).conflict == ""
