@@ -46,8 +46,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         mode, and understates what else is possible.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all clusters: for many columns),
-        "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical", "mixed" (every column
-        in the family of its kind, which `check_columns` tells), or an object of `bayesclust.families`. Its base measure is
+        "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical", "mixed" (columns in
+        families of their kinds, which `check_columns` tells), or an object of `bayesclust.families`. Its base measure is
         learned unless fixed there, in units of the data: shifts and changes of unit of columns change no Gaussian fit.
     view : {"plain", "mixture", "auto"}, default "plain"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.

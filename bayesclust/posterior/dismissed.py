@@ -230,5 +230,5 @@ def _remedies(tree: Any) -> str:
     if str(family).startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
         tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
     if str(family).startswith("gaussian"):
-        tries.append("a family for each kind of column, where columns are counts, codes or hold one value often")
+        tries.append('family="mixed", where check_columns finds columns that are not continuous')
     return "; ".join(["try " + tries[0], *tries[1:]]) if tries else "leave_view_out tells what each side says by itself"
