@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from itertools import combinations
+from time import process_time
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.particles import Particles, extends, systematic
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
+from bayesclust.models.families import FullGaussian
 from tests.judges import exact
 from tests.judges.cases import all_views, known_views, problem
 from tests.judges.test_two_level import exact_posterior
@@ -124,3 +126,17 @@ def test_systematic_resampling_comes_within_one_of_the_share(rng):
     assert (np.abs(counts - 7 * weights) < 1).all()
     error = np.sqrt(np.maximum(counts.var(axis=0), 1e-9) / 2000)
     assert (np.abs(counts.mean(axis=0) - 7 * weights) < 4.5 * error + 1e-3).all()
+
+
+@pytest.mark.slow
+def test_an_answer_about_two_thousand_items_is_heard_within_a_second(rng):
+    y = rng.integers(10, size=2000)
+    X = rng.normal(scale=1.2, size=(10, 10))[y] + rng.normal(size=(2000, 10))
+    case = TVClustProblem(FullGaussian().bind(X))
+    found = Particles([CollapsedChain(case, y, rng, Moves.default(2000))], 100, num_warmup=5, thinning=1, least=1.1)
+    for pairs in ([(0, 1)], [(0, 1), (2, 3)]):  # the first one may compile
+        start = process_time()
+        found.hear([PairwiseConstraints(pairs, [True] * len(pairs), n_items=2000)], rng)
+        seconds = process_time() - start
+    assert found.renewals == 2
+    assert seconds < 1.0, f"{seconds:.2f} s"
