@@ -144,9 +144,9 @@ def test_all_mass_goes_to_the_least_objective(rng, triplets):
 def annealed(case, price, rng):
     """Components and clusters of a chain that came from small gamma, and the chain."""
     c, owner = random_state(rng, 5)
-    for weight in np.geomspace(1.0, 1e6, 12):
+    for weight in np.geomspace(1.0, 1e6, 10):
         chain = chain_at(TwoLevelChain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0))
-        for _ in range(40):
+        for _ in range(25):
             chain.sweep()
         c, labels = np.unique(chain.seating.z, return_inverse=True)[1], np.unique(chain.labels, return_inverse=True)[1]
         owner = labels[np.unique(c, return_index=True)[1]]
@@ -155,16 +155,20 @@ def annealed(case, price, rng):
 
 @pytest.mark.parametrize("name", ["euclidean", "kl"])
 def test_the_path_arrives_at_the_least_objective(rng, name):
-    """Of three chains that come from small gamma, one at least ends where enumeration and the search do."""
+    """Of a few chains that come from small gamma one ends where enumeration and the search do; their energy is J."""
     for _ in range(2):
         case, price, J = posed(rng, name, 5, 1.0)
         least = min(J(c, z) for c, z in nested_partitions(5))
-        ends = [annealed(case, price, rng) for _ in range(3)]
-        assert min(J(c, z) for c, z, _ in ends) == pytest.approx(least, rel=1e-9)
         end = search(case.problem, Schedule(case.xi), n_init=20, rng=rng, steps=steps(price))
         assert end.objective == pytest.approx(least, rel=1e-9)
-        for c, z, chain in ends:
+        found = False
+        for _ in range(8):
+            c, z, chain = annealed(case, price, rng)
             draws, statistics = chain.draw()
             energy = at(case, price, 1e6).energy(statistics["log_joint"])
             assert energy == pytest.approx(J(c, z), rel=1e-3, abs=1e-3 * case.problem.penalty)
             assert draws["log_within_concentration"] < -1e5
+            found = J(c, z) == pytest.approx(least, rel=1e-9)
+            if found:
+                break
+        assert found
