@@ -122,7 +122,7 @@ def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
     [
         ({"view": "ellipses"}, "view"),
         ({"view": "mixture", "sampler": "gibbs"}, "sampler='collapsed'"),
-        ({"view": "mixture", "gamma": 2.0}, "gamma"),
+        ({"view": "auto", "gamma": 2.0}, "gamma"),
         ({"power": 0.0}, r"power=0.0 is not a number in \(0, 1\]"),
         ({"power": 1.5}, "power"),
         ({"power": True}, "power"),
