@@ -185,10 +185,10 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
 
 
 def _prior_means(view: View | StoredView) -> dict[str, Any]:
-    """Prior mean of each noise parameter, of one source, as plain numbers."""
+    """Prior mean of each noise parameter, the mean over sources where they are known to differ, as plain numbers."""
     if isinstance(view, StoredView):
         return view.prior
-    return {name: np.asarray(mean)[0].tolist() for name, mean in view.noise.initial(1).items()}
+    return {name: np.mean(mean, axis=0).tolist() for name, mean in view.noise.initial(view.n_sources).items()}
 
 
 def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:

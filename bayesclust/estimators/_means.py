@@ -51,6 +51,8 @@ class MeansClusterer(ConstrainedClusterer):
     random_state: int | Generator | None
     _problem: Problem
     _xi: Xi
+    _owner: IntArray | None = None
+    """The cluster of each centre, where clusters may have several."""
 
     def _check_settings(self) -> tuple[Divergence, Generator]:
         """The divergence, not yet bound to data, and the generator."""

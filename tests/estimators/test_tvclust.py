@@ -114,8 +114,8 @@ BAD = {
     "no such family": (
         lambda: bc.TVClust(family="gamma").fit(X),
         ValueError,
-        "family='gamma' is not known; choose one of 'gaussian', 'gaussian_diagonal', 'gaussian_spherical', 'multinomial', "
-        "'bernoulli', 'poisson', 'categorical', 'hurdle', 'recoded', 'mixed'.",
+        "family='gamma' is not known; choose one of 'gaussian', 'gaussian_tied', 'gaussian_diagonal', 'gaussian_spherical', "
+        "'multinomial', 'bernoulli', 'poisson', 'categorical', 'hurdle', 'recoded', 'mixed'.",
     ),
     "family of another kind": (
         lambda: bc.TVClust(family=3).fit(X),
