@@ -17,7 +17,6 @@ from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
 SIMULATED = {
     "mixed": "product",
     "mixed with holes": "product",
-    "hurdle": "hurdle",
     "gaussian_diagonal with holes": "gaussian_diagonal",
 }
 
