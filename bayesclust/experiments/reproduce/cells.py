@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-__all__ = ["load", "missing", "run_all"]
+from bayesclust.typing import FloatArray
+
+__all__ = ["load", "missing", "numbers", "of_settings", "run_all"]
 
 
 def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
@@ -66,6 +69,44 @@ def missing[C: tuple[Any, ...]](cells: Iterable[C], frame: pd.DataFrame) -> list
     size = len(next(iter(wanted), ()))
     done = set(frame[frame.columns[:size]].itertuples(index=False, name=None))
     return [cell for cell in wanted if cell not in done]
+
+
+def of_settings[C: tuple[Any, ...]](frame: pd.DataFrame, cells: Iterable[C]) -> pd.DataFrame:
+    """The rows of a file that have the settings of some of the cells, whatever their seed and trial.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `load`.
+    cells : iterable of NamedTuple
+        Of one kind, whose first field is the seed and whose last one is the trial.
+
+    Returns
+    -------
+    DataFrame
+    """
+    wanted = {cell[1:-1] for cell in cells}
+    settings = frame[frame.columns[1 : 1 + len(next(iter(wanted), ()))]]
+    return frame[np.array([key in wanted for key in settings.itertuples(index=False, name=None)], dtype=bool)]
+
+
+def numbers(text: str) -> FloatArray:
+    """Read numbers that a cell has as words, such as a curve.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> numbers("0.5 0.7")
+    array([0.5, 0.7])
+    """
+    return np.array(text.split(), dtype=np.float64)
 
 
 def run_all[C: tuple[Any, ...]](

@@ -33,6 +33,8 @@ class Paper:
         The same in Markdown, from cells, entries and plan.
     draw : callable
         Writes figures, and returns their files, from cells, entries, plan and a folder.
+    check : callable or None, default None
+        Called before anything is run; raises where something is missing that the cells need.
     """
 
     run: Callable[[Any], dict[str, Any]]
@@ -40,6 +42,7 @@ class Paper:
     tables: Callable[[pd.DataFrame, Any], pd.DataFrame]
     report: Callable[[pd.DataFrame, pd.DataFrame, Any], str]
     draw: Callable[[pd.DataFrame, pd.DataFrame, Any, Path], list[Path]]
+    check: Callable[[], None] | None = None
 
     def reproduce(self, plan: Any, folder: Path, *, progress: bool = True) -> list[Path]:
         """Run the cells that are missing, and write tables and figures, also when interrupted.
@@ -59,11 +62,15 @@ class Paper:
 
         Raises
         ------
+        Exception
+            What `check` raises.
         KeyboardInterrupt
             After the files are written from the cells that are done.
         """
         from tqdm import tqdm
 
+        if self.check is not None:
+            self.check()
         wanted, path = plan.cells(), folder / CELLS
         left = cells.missing(wanted, cells.load(path, self.kinds))
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,20 @@ import bayesclust as bc
 from bayesclust.experiments.reproduce import stand_ins
 from bayesclust.typing import FloatArray
 
-__all__ = ["COUNTS", "SHAPES", "UCI", "WITH_ID", "classes", "known", "load", "names", "number", "standardised", "title"]
+__all__ = [
+    "COUNTS",
+    "SHAPES",
+    "UCI",
+    "WITH_ID",
+    "classes",
+    "code",
+    "known",
+    "load",
+    "names",
+    "number",
+    "standardised",
+    "title",
+]
 
 UCI = ("iris", "wine", "ecoli", "glass", "balance")
 WITH_ID = "glass_with_id"
@@ -123,6 +137,25 @@ def title(name: str) -> str:
     ('letters ijlt', 'birdsong, generated', 'msrcv2')
     """
     return Path(name).stem.replace("_", " ") + (", generated" if name in stand_ins.STAND_INS else "")
+
+
+def code(name: str) -> int:
+    """A number for the name of any set or file, the same wherever the file lies, to seed its answers with.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> code("there/mk2.csv") == code("mk2")
+    True
+    """
+    return zlib.crc32(Path(name).stem.encode())
 
 
 def number(name: str) -> int:

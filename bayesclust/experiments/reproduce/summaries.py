@@ -1,14 +1,57 @@
-"""Intervals of means, and tables in Markdown."""
+"""Errors and intervals of means, how many draws they are of, and tables in Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import pandas as pd
 
+from bayesclust.plots._style import counted
 from bayesclust.typing import FloatArray
 
-__all__ = ["half_width", "in_markdown"]
+__all__ = ["half_width", "in_markdown", "span", "standard_error"]
+
+
+def standard_error(values: FloatArray) -> float:
+    """Standard error of a mean; NaN for a single value or none.
+
+    Parameters
+    ----------
+    values : (m,) array
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> standard_error(np.array([1.0, 2.0, 3.0, 4.0])), standard_error(np.array([1.0]))
+    (0.645, nan)
+    """
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+
+
+def span(numbers: pd.Series, noun: str) -> str:
+    """Say of how many draws, or the like, the rows of a table are.
+
+    Parameters
+    ----------
+    numbers : Series of int
+        Not empty.
+    noun : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> span(pd.Series([1, 1]), "draw"), span(pd.Series([2, 5, 3]), "draw")
+    ('1 draw', '2 to 5 draws')
+    """
+    least, most = int(numbers.min()), int(numbers.max())
+    return counted(most, noun) if least == most else f"{least} to {counted(most, noun)}"
 
 
 def half_width(deviations: FloatArray, trials: FloatArray) -> FloatArray:

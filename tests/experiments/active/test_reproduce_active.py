@@ -7,6 +7,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.experiments.reproduce.active import METHODS, Plan, cells, methods, reports, reproduce
 from bayesclust.experiments.reproduce.cells import load as load_cells
+from bayesclust.experiments.reproduce.cells import numbers
 from bayesclust.selection import PosteriorQuestions, Question
 
 
@@ -50,7 +51,7 @@ def test_area():
 def test_a_session(small, method):
     row = cells.run(cells.Cell(3, method, "iris", 0, 4))
     assert set(row) == set(cells.KINDS)
-    curve, gains = cells.numbers(row["curve"]), cells.numbers(row["gains"])
+    curve, gains = numbers(row["curve"]), numbers(row["gains"])
     assert (len(curve), len(gains)) == (5, 4)
     assert row["area"] == pytest.approx(cells.area(curve), abs=1e-4)
     assert 0 <= row["wrong"] <= 4
@@ -69,7 +70,7 @@ def test_scores_are_of_the_partition_that_the_answers_make(small, monkeypatch):
     entry = methods.Method("recorded", "", lambda heard: recorded)
     monkeypatch.setattr(cells, "METHODS", {**METHODS, "random": entry})
     row = cells.run(cells.Cell(0, "random", "iris", 0, 6))
-    curve = cells.numbers(row["curve"])
+    curve = numbers(row["curve"])
     for turn, situation in enumerate(asked):
         assert curve[turn] == pytest.approx(bc.metrics.pairwise_f(situation.labels, small), abs=1e-4)
         assert sum(map(len, situation.constraints)) == turn
@@ -80,7 +81,7 @@ def test_where_nothing_is_left_the_curve_goes_on_as_it_is(small, monkeypatch):
     row = cells.run(cells.Cell(0, "none", "iris", 0, 3))
     assert len(set(row["curve"].split())) == 1
     assert len(row["curve"].split()) == 4
-    assert cells.numbers(row["gains"]).tolist() == [0.0, 0.0, 0.0]
+    assert numbers(row["gains"]).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_plans():
@@ -118,7 +119,7 @@ def frame_of(rows):
     """Sessions of two questions: method, data, trial, curve and gains."""
     columns = ["method", "data", "trial", "curve", "gains", "stop"]
     frame = pd.DataFrame(rows, columns=columns).assign(seed=0, questions=2, wrong=0, seconds=0.0)
-    return frame.assign(area=[cells.area(cells.numbers(curve)) for curve in frame.curve])
+    return frame.assign(area=[cells.area(numbers(curve)) for curve in frame.curve])
 
 
 def test_differences_are_paired_by_expert_and_stops_counted_by_hand():

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesclust.experiments.reproduce.active.cells import FLIP, numbers
+from bayesclust.experiments.reproduce.active.cells import FLIP
 from bayesclust.experiments.reproduce.active.methods import METHODS, OURS
 from bayesclust.experiments.reproduce.active.plans import Plan
+from bayesclust.experiments.reproduce.cells import numbers
 from bayesclust.experiments.reproduce.drawing import save
 from bayesclust.experiments.reproduce.sources import title
-from bayesclust.experiments.reproduce.summaries import in_markdown
+from bayesclust.experiments.reproduce.summaries import in_markdown, span, standard_error
 from bayesclust.plots._style import PALETTE, counted
 from bayesclust.typing import FloatArray
 
@@ -64,9 +65,8 @@ def entries(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def _entry(values: FloatArray, table: str, data: str, method: str, at: float = np.nan) -> dict[str, Any]:
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
-    mean = float(values.mean())
-    return dict(zip(COLUMNS, (table, data, method, at, mean, error, len(values)), strict=True))
+    entry = (table, data, method, at, float(values.mean()), standard_error(values), len(values))
+    return dict(zip(COLUMNS, entry, strict=True))
 
 
 def _blocks(frame: pd.DataFrame, plan: Plan) -> Iterator[tuple[str, str, pd.DataFrame]]:
@@ -136,9 +136,7 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
     """
     if table.empty:
         return "No session is done yet.\n"
-    least, most = int(table.runs.min()), int(table.runs.max())
-    runs = counted(most, "expert") if least == most else f"{least} to {most} experts"
-    parts = [HEAD.format(questions=plan.questions, flip=FLIP, runs=runs, seed=plan.seed)]
+    parts = [HEAD.format(questions=plan.questions, flip=FLIP, runs=span(table.runs, "expert"), seed=plan.seed)]
     parts += _grid(table[table.table == "area"], "area", [*plan.data], plan)
     if (table.table == "difference").any():
         parts += ["\n## What posterior selection has more, by expert\n"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +10,7 @@ import bayesclust as bc
 from bayesclust.constraints.base import View
 from bayesclust.constraints.questions import random_pairs
 from bayesclust.experiments.baselines.comparisons import comparisons
-from bayesclust.experiments.reproduce import stand_ins
+from bayesclust.experiments.reproduce import sources, stand_ins
 from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.typing import IntArray
 
@@ -74,7 +72,7 @@ def data_number(name: str) -> int:
     -------
     int
     """
-    return NUMBERED.index(name) if name in NUMBERED else len(NUMBERED) + zlib.crc32(Path(name).stem.encode())
+    return NUMBERED.index(name) if name in NUMBERED else len(NUMBERED) + sources.code(name)
 
 
 def heard(view: View | None, hears: str) -> View | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from bayesclust.experiments.reproduce.cells import of_settings
 from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.experiments.reproduce.dcrc.answers import NONE, PEOPLE, RIGHT
 from bayesclust.experiments.reproduce.dcrc.plans import Plan
@@ -32,11 +33,7 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         f_error, half the width of the 95% interval of the mean; trials; and paper_f and paper_std, of Table V (on other
         data).
     """
-    wanted = {cell[1:-1] for cell in plan.cells()}
-    order = ["method", "data", "answers", "fraction", "number"]
-    known = np.array([key in wanted for key in frame[order].itertuples(index=False, name=None)], dtype=bool)
-    kept = frame[known]
-    groups = kept.groupby(KEY, sort=False)
+    groups = of_settings(frame, plan.cells()).groupby(KEY, sort=False)
     entries = groups[MEANS].mean().round(4)
     entries["f_std"] = groups.f.std().round(4)
     entries["trials"] = groups.f.size()

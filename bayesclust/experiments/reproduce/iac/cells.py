@@ -7,7 +7,6 @@ import warnings
 import zlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -143,7 +142,7 @@ def _modification(method: str, **settings: Any) -> bc.MinimalModification:
 
 
 def _words(cell: Cell) -> list[int]:
-    return [cell.seed, cell.trial, zlib.crc32(Path(cell.data).stem.encode())]
+    return [cell.seed, cell.trial, sources.code(cell.data)]
 
 
 def _session(cell: Cell) -> dict[str, Any]:

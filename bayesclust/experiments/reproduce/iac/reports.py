@@ -14,7 +14,7 @@ from bayesclust.experiments.reproduce.iac.plans import TALKED_ABOUT, TIMED, Plan
 from bayesclust.experiments.reproduce.iac.sessions import AREAS
 from bayesclust.experiments.reproduce.iac.tables import comparisons, curves, means, wins
 from bayesclust.experiments.reproduce.sources import title
-from bayesclust.experiments.reproduce.summaries import in_markdown
+from bayesclust.experiments.reproduce.summaries import in_markdown, span
 from bayesclust.plots._style import counted
 
 __all__ = ["CASE_TITLES", "claims", "report", "verdicts"]
@@ -144,12 +144,8 @@ def _runtime(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
                 theirs = paper.SECONDS.get((name, kind))
                 rows.append([title(place), kind, *seconds, "" if theirs is None else "{:g} to {:g}".format(*theirs)])
     yield from in_markdown(["", "constraints", *map(str, plan.numbers), "published, 1000"], rows)
-    yield f"\nOne anchor a cluster, every item by itself; one thread; mean of {_trials(mine)}. {_open(entries, 'runtime')}"
-
-
-def _trials(entries: pd.DataFrame) -> str:
-    least, most = int(entries.trials.min()), int(entries.trials.max())
-    return counted(most, "draw") if least == most else f"{least} to {most} draws"
+    draws = span(mine.trials, "draw")
+    yield f"\nOne anchor a cluster, every item by itself; one thread; mean of {draws}. {_open(entries, 'runtime')}"
 
 
 def _open(entries: pd.DataFrame, part: str) -> str:
@@ -184,8 +180,8 @@ def _soft(entries: pd.DataFrame) -> Iterator[str]:
             yield from in_markdown(["", *heads], rows)
             yield ""
     yield (
-        f"{counted(int(mine.number.iloc[0]), 'answer')}, {_trials(mine)}; published in parentheses. The slides do not tell "
-        f"how their conflicts came about. {_open(entries, 'soft')}"
+        f"{counted(int(mine.number.iloc[0]), 'answer')}, {span(mine.trials, 'draw')}; published in parentheses. The slides "
+        f"do not tell how their conflicts came about. {_open(entries, 'soft')}"
     )
 
 

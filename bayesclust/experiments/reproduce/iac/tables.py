@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 import bayesclust as bc
+from bayesclust.experiments.reproduce.cells import numbers, of_settings
 from bayesclust.experiments.reproduce.iac import paper
 from bayesclust.experiments.reproduce.iac.methods import DEFAULT
 from bayesclust.experiments.reproduce.iac.plans import PARAMETERS, TALKED_ABOUT, Plan
@@ -37,9 +38,7 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         One row per part, data set, method, kind, number and score: mean over trials; error, half the width of the 95%
         interval of the mean; trials; and published, of the slides' Table 2.
     """
-    wanted = {cell[1:-1] for cell in plan.cells()}
-    known = [key in wanted for key in frame[["part", "method", "data", "kind", "number"]].itertuples(index=False, name=None)]
-    long = frame[np.array(known, dtype=bool)].melt(KEY, SCORES, var_name="score", value_name="value").dropna()
+    long = of_settings(frame, plan.cells()).melt(KEY, SCORES, var_name="score", value_name="value").dropna()
     grouped = long.groupby([*KEY, "score"], sort=False).value
     entries = pd.DataFrame({"mean": grouped.mean(), "trials": grouped.size()})
     trials = np.asarray(entries.trials, dtype=np.float64)
@@ -149,7 +148,7 @@ def curves(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         for side in ("qualities", "similarities"):
             texts = mine.loc[mine.kind == chooser, side]
             if len(texts):
-                values = np.array([text.split() for text in texts], dtype=np.float64)
+                values = np.stack([numbers(text) for text in texts])
                 spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
                 error = half_width(spread, np.full(values.shape[1], len(values)))
                 steps = zip(values.mean(axis=0), error, strict=True)

@@ -13,6 +13,7 @@ import pandas as pd
 from bayesclust.experiments.reproduce.drawing import save
 from bayesclust.experiments.reproduce.mpck.methods import METHODS
 from bayesclust.experiments.reproduce.mpck.plans import FIGURES, Plan
+from bayesclust.experiments.reproduce.summaries import span, standard_error
 from bayesclust.plots._style import PALETTE, counted
 
 if TYPE_CHECKING:
@@ -63,9 +64,8 @@ def curves(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         for (method, number), block in mine.groupby(["method", "number"], sort=False):
             for score in SCORES:
                 values = block[score].to_numpy()
-                error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
                 words = {"figure": figure, "data": FIGURES[figure], "method": method, "number": number, "score": score}
-                rows.append({**words, "mean": float(values.mean()), "error": error, "runs": len(values)})
+                rows.append({**words, "mean": float(values.mean()), "error": standard_error(values), "runs": len(values)})
     return pd.DataFrame(rows, columns=["figure", "data", "method", "number", "score", "mean", "error", "runs"])
 
 
@@ -105,9 +105,7 @@ def report(entries: pd.DataFrame, plan: Plan) -> str:
     """
     if entries.empty:
         return "No cell is done yet.\n"
-    least, most = int(entries.runs.min()), int(entries.runs.max())
-    runs = counted(most, "run") if least == most else f"{least} to {most} runs"
-    parts = [HEAD.format(seed=plan.seed, runs=runs)]
+    parts = [HEAD.format(seed=plan.seed, runs=span(entries.runs, "run"))]
     for figure in plan.figures:
         mine = entries[entries.figure == figure]
         for score, name in SCORES.items():

@@ -12,10 +12,10 @@ import pandas as pd
 
 from bayesclust.experiments.reproduce import sources
 from bayesclust.experiments.reproduce.drawing import save
-from bayesclust.experiments.reproduce.summaries import in_markdown
+from bayesclust.experiments.reproduce.summaries import in_markdown, span, standard_error
 from bayesclust.experiments.reproduce.views.methods import METHODS
 from bayesclust.experiments.reproduce.views.plans import Part, Plan
-from bayesclust.plots._style import PALETTE, counted
+from bayesclust.plots._style import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def _means(block: pd.DataFrame) -> dict[str, Any]:
     views = block["view"].mode()
     return {
         "f": block.f.mean(),
-        "error": block.f.std(ddof=1) / np.sqrt(max(len(block), 1)),
+        "error": standard_error(block.f.to_numpy()),
         "clusters": block.clusters.mean(),
         "p_gap": (block.p_mean - block.p_true).mean(),
         "q_gap": (block.q_mean - block.q_true).mean(),
@@ -93,9 +93,7 @@ def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     """
     if entries.empty:
         return "No cell is done yet.\n"
-    least, most = int(entries.draws.min()), int(entries.draws.max())
-    draws = counted(most, "draw") if least == most else f"{least} to {most} draws"
-    lines = [HEAD.format(draws=draws, seed=plan.seed)]
+    lines = [HEAD.format(draws=span(entries.draws, "draw"), seed=plan.seed)]
     for part in plan.parts():
         mine = entries[entries.part == part.title]
         if len(mine):
