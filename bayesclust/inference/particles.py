@@ -13,19 +13,20 @@ that it came from, under all answers so far. Both steps keep the weighted draws 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from bayesclust.constraints.base import View
+from bayesclust.inference.answers_in_turn import check_extends, one_by_one
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.typing import FloatArray, IntArray, Params
 
-__all__ = ["Particles", "extends", "systematic"]
+__all__ = ["Particles", "systematic"]
 
 THINNING = 5
 SWEEPS = 1
@@ -33,71 +34,30 @@ LEAST = 0.5
 """Share of the draws below which the effective sample size calls for new ones, as is usual (Liu and Chen 1998)."""
 
 
-def systematic(weights: FloatArray, rng: Generator) -> IntArray:
-    """Draw as many indices as there are weights, each as often as its share says or once more.
+def systematic(weights: FloatArray, rng: Generator, number: int | None = None) -> IntArray:
+    """Draw indices, each as often as its weight says or once more.
 
     Parameters
     ----------
     weights : (S,) array of float
         Of sum 1.
     rng : Generator
+    number : int or None, default None
+        How many; None is S.
 
     Returns
     -------
-    (S,) array of int64
-        In ascending order; index s comes S w_s times in the mean.
+    (number,) array of int64
+        In ascending order; index s comes number w_s times in the mean.
 
     Examples
     --------
     >>> systematic(np.array([0.5, 0.0, 0.25, 0.25]), np.random.default_rng(0))
     array([0, 0, 2, 3])
     """
-    positions = (rng.random() + np.arange(len(weights))) / len(weights)
+    number = len(weights) if number is None else number
+    positions = (rng.random() + np.arange(number)) / number
     return np.searchsorted(np.cumsum(weights), positions).clip(max=len(weights) - 1).astype(np.int64)
-
-
-def extends(views: Sequence[View], more: Sequence[View]) -> bool:
-    """Tell whether views hold all answers of others, in their order and before any further ones.
-
-    Parameters
-    ----------
-    views, more : sequence of View
-        Of the same kinds in the same order, as far as both go.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> one, other = PairwiseConstraints([(0, 1)], [True], 3), PairwiseConstraints([(0, 1), (1, 2)], [True, False], 3)
-    >>> extends([one], [other]), extends([other], [one]), extends([], [one])
-    (True, False, True)
-    """
-    return len(views) <= len(more) and all(_continues(old, new) for old, new in zip(views, more, strict=False))
-
-
-def _continues(old: View, new: View) -> bool:
-    m = len(old)
-    alike = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items) and m <= len(new)
-    rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
-    return alike and all(np.array_equal(before, after[:m]) for before, after in rows)
-
-
-def _first(view: View, number: int) -> View:
-    """The first answers of a view."""
-    part = copy.copy(view)
-    part.items, part.answers, part.source = view.items[:number], view.answers[:number], view.source[:number]
-    part.flipped = None
-    return part
-
-
-def _one_by_one(views: Sequence[View], more: Sequence[View]) -> Iterator[tuple[View, ...]]:
-    """The views with one further answer at a time, up to all of `more`."""
-    for v, view in enumerate(more):
-        for number in range(len(views[v]) if v < len(views) else 0, len(view)):
-            yield (*more[:v], _first(view, number + 1), *views[v + 1 :])
 
 
 class Particles:
@@ -126,6 +86,8 @@ class Particles:
         Partitions; labels may have gaps.
     renewals : int
         How often draws were resampled and moved.
+    log_evidence : float
+        log p(answers heard | data, answers of the beginning), as estimated on the way (Chopin 2002, Eq. 8).
 
     References
     ----------
@@ -161,6 +123,7 @@ class Particles:
         least: float = LEAST,
     ) -> None:
         self.problem, self.sweeps, self.least, self.renewals = chains[0].problem, sweeps, least, 0
+        self.log_evidence = 0.0
         self._chain_type, self._moves = type(chains[0]), chains[0].moves
         for chain in chains:
             for sweep in range(num_warmup):
@@ -202,24 +165,37 @@ class Particles:
         ValueError
             If answers that were heard are missing.
         """
-        if not extends(self.problem.views, views):
-            raise ValueError("answers that were heard are missing from views: start anew from chains of the other problem.")
-        for stage in _one_by_one(self.problem.views, views):
-            before, self._log_answers = self._log_answers, self._log_prob(stage)
-            self._log_weights += self._log_answers - before
-            self.problem = replace(self.problem, views=stage)
+        check_extends(self.problem.views, views)
+        for stage in one_by_one(self.problem.views, views):
+            self.weigh(stage)
             if self.effective_size < self.least * len(self.draws):
                 self.renew(rng)
         self.problem = replace(self.problem, views=tuple(views))
 
-    def renew(self, rng: Generator) -> None:
+    def weigh(self, views: Sequence[View]) -> None:
+        """Take in further answers by the weights alone.
+
+        Parameters
+        ----------
+        views : sequence of View
+            As for `hear`.
+        """
+        before, self._log_answers = self._log_answers, self._log_prob(views)
+        known = logsumexp(self._log_weights)
+        self._log_weights += self._log_answers - before
+        self.log_evidence += float(logsumexp(self._log_weights) - known)
+        self.problem = replace(self.problem, views=tuple(views))
+
+    def renew(self, rng: Generator, number: int | None = None) -> None:
         """Resample the draws by their weights, and move each on by a few sweeps.
 
         Parameters
         ----------
         rng : Generator
+        number : int or None, default None
+            Draws to keep from now on; None keeps as many as there are.
         """
-        chosen = systematic(self.weights, rng)
+        chosen = systematic(self.weights, rng, number)
         repeated = np.append(False, chosen[1:] == chosen[:-1])
         own = zip(chosen, repeated, strict=True)
         states = [copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own]

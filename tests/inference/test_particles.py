@@ -9,8 +9,9 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
-from bayesclust.inference.particles import Particles, extends, systematic
+from bayesclust.inference.particles import Particles, systematic
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models.families import FullGaussian

@@ -63,7 +63,6 @@ def test_the_gain_is_what_hearing_each_answer_takes_away(monkeypatch):
     table = choose.gains(asked, rng, [Question("pair", (2, 12))])
     measure, wanted = uncertainty("binder", choose.draws), 0.0
     before = choose.particles
-    before.least = 0.0
     for word, p in (("same", table["same"][0]), ("different", table["different"][0])):
         after = copy.deepcopy(before)
         after.hear([bc.PairwiseConstraints([(0, 9), (3, 20), (2, 12)], ["different", "different", word], 24)], rng)
@@ -92,6 +91,20 @@ def test_it_starts_anew_where_answers_were_taken_back_or_many_came_or_data_are_o
     again = choose.particles
     assert choose.update(situation([(0, 1)], [True], points=X.copy()), rng).particles is again
     assert choose.update(situation([(0, 1)], [True], points=X + 1e-3), rng).particles is not again
+
+
+def test_of_several_models_the_one_that_predicts_the_answers_decides():
+    rng = np.random.default_rng(1)
+    angle, ring = rng.uniform(0, 2 * np.pi, 60), np.repeat([0, 1], 30)
+    points = np.where(ring, 5.0, 0.5)[:, None] * np.c_[np.cos(angle), np.sin(angle)] + 0.3 * rng.normal(size=(60, 2))
+    one, several = few(), few(view="mixture")
+    choose = PosteriorQuestions(estimator=[one, several], num_draws=40, least_gain=0.0)
+    pairs = [tuple(rng.choice(60, 2, replace=False).tolist()) for _ in range(80)]
+    for number in range(0, 81, 20):
+        asked = pairs[:number]
+        choose.update(situation(asked, [bool(ring[i] == ring[j]) for i, j in asked], points=points), rng)
+    assert choose.particles.shares[1] > 0.9
+    assert bc.metrics.pairwise_f(choose.labels(), ring) > 0.9
 
 
 def test_the_same_seed_asks_the_same():
@@ -149,9 +162,10 @@ def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypa
         ),
         (
             lambda: PosteriorQuestions(estimator=bc.DPMeans()), TypeError,
-            "estimator must be a TVClust; got DPMeans: pass TVClust(...).",
+            "estimator must be a TVClust, or several; got DPMeans: pass TVClust(...).",
         ),
-        (lambda: PosteriorQuestions(num_draws=1), ValueError, "num_draws must be an integer of at least 2; got 1."),
+        (lambda: PosteriorQuestions(estimator=[]), ValueError, "estimator is empty: pass TVClust(...), or several."),
+        (lambda: PosteriorQuestions(num_draws=3), ValueError, "num_draws must be an integer of at least 4; got 3."),
         (
             lambda: PosteriorQuestions().labels(), ValueError,
             "there are no draws yet: call the chooser, or update(situation, rng).",

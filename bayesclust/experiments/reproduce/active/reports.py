@@ -32,7 +32,8 @@ COLUMNS = ("table", "data", "method", "at", "mean", "error", "runs")
 HEAD = """# Choosing questions, measured
 
 {questions} questions about pairs, one by one, {flip:.0%} of the answers wrong; {runs}, seed {seed}. Whoever chooses,
-the same posterior (TVClust, its draws reweighted and renewed after each answer) hears the answers and tells the partition.
+the same posterior hears the answers and tells the partition: draws of TVClust, with one Gaussian or several to a cluster,
+reweighted and renewed after each answer, both models weighed by how well they predicted the answers.
 The score is the area under the curve of pairwise F by number of answers, over its length. Means ± standard errors.
 """
 STOPPING = """## When to stop

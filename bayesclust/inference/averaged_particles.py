@@ -1,0 +1,178 @@
+"""Weighted draws of several models that hear the same answers, each model weighed by how well it predicted them.
+
+Which view of the data suits the user's classes is not known before there are answers, and the density of the data cannot
+tell: it knows nothing of classes. Answers can. Iterated batch importance sampling estimates, on its way,
+
+    p(answers | data, model m) = prod_t sum_s w_s p(s_t | z_s, earlier answers, data, m),          (Chopin 2002, Eq. 8)
+
+and Bayesian model averaging (Hoeting, Madigan, Raftery and Volinsky 1999) weighs the models, equal before, by these. The
+number of draws that each has follows its weight, at every renewal, so that time is spent where the posterior is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import softmax
+
+from bayesclust.constraints.base import View
+from bayesclust.inference.answers_in_turn import check_extends, one_by_one
+from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.particles import LEAST, Particles
+from bayesclust.typing import FloatArray, IntArray
+
+__all__ = ["AveragedParticles", "leave_one_out"]
+
+FEWEST = 8
+"""Draws that the least likely model keeps, so that it can come back when answers speak for it."""
+
+
+def leave_one_out(view: View, draws: IntArray, weights: FloatArray) -> FloatArray:
+    """Return log p(answer | data, all other answers) of each answer of a view, the noise integrated out.
+
+    It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers (Geisser and Eddy
+    1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9), steady here because an answer whose noise has a
+    prior is never all but impossible.
+
+    Parameters
+    ----------
+    view : View
+    draws : (S, n) array of int
+        Given all answers.
+    weights : (S,) array of float
+        Of sum 1.
+
+    Returns
+    -------
+    (m,) array of float
+        In nats.
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> links = PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    >>> leave_one_out(links, np.array([[0, 0, 1]]), np.ones(1)).round(3)  # each as by the prior Beta(4, 1)
+    array([-0.223, -0.223])
+    """
+    counts, patterns = view.counts(draws), view.patterns(draws)
+    whole = view.noise.log_marginal(counts)
+    inverse = np.zeros((len(draws), len(view)))
+    for code, pattern in np.ndindex(counts.shape[1:]):
+        others = counts.copy()
+        others[:, code, pattern] = np.maximum(others[:, code, pattern] - 1, 0)
+        given = np.exp(view.noise.log_marginal(others) - whole)
+        inverse += np.where((view.codes == code) & (patterns == pattern), given[:, None], 0.0)
+    values: FloatArray = -np.log(weights @ inverse)
+    return values
+
+
+class AveragedParticles:
+    """Weighted draws of several models.
+
+    Parameters
+    ----------
+    parts : sequence of Particles
+        Of models of the same items that have heard the same answers; those of the beginning weigh a model by the sum of
+        `leave_one_out`, which is another estimate of the same kind.
+
+    Attributes
+    ----------
+    parts : tuple of Particles
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(3, 1, (8, 2))]
+    >>> data = bc.families.FullGaussian().bind(X)
+    >>> problems = [TVClustProblem(data), TVClustProblem(data.coarsened(0.01))]
+    >>> chains = [CollapsedChain(problem, np.zeros(16, int), rng, Moves()) for problem in problems]
+    >>> averaged = AveragedParticles([Particles([chain], number=20, num_warmup=50) for chain in chains])
+    >>> pairs, said = [(0, 1), (2, 3), (4, 12), (5, 13)], [True, True, False, False]
+    >>> averaged.hear([PairwiseConstraints(pairs, said, n_items=16)], rng)
+    >>> averaged.shares.round(2)
+    array([0.85, 0.15])
+    """
+
+    def __init__(self, parts: Sequence[Particles]) -> None:
+        self.parts = tuple(parts)
+        self._number = sum(len(part.draws) for part in parts)
+        self._before = np.array([self._of_the_beginning(part) for part in parts])
+
+    @staticmethod
+    def _of_the_beginning(part: Particles) -> float:
+        views = part.problem.views
+        return float(sum(leave_one_out(view, part.draws, part.weights).sum() for view in views if len(view)))
+
+    @property
+    def problem(self) -> TVClustProblem:
+        """The first model, with the answers heard so far."""
+        return self.parts[0].problem
+
+    @property
+    def shares(self) -> FloatArray:
+        """Probability of each model given the answers, the models being equally likely before, shape (models,)."""
+        found: FloatArray = softmax(self._before + [part.log_evidence for part in self.parts])
+        return found
+
+    @property
+    def draws(self) -> IntArray:
+        """Partitions, model after model, shape (S, n); labels may have gaps."""
+        return np.concatenate([part.draws for part in self.parts])
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the draws, of sum 1, shape (S,)."""
+        parts = zip(self.shares, self.parts, strict=True)
+        return np.concatenate([share * part.weights for share, part in parts])
+
+    @property
+    def effective_size(self) -> float:
+        """1 / sum w^2 over the draws of all models."""
+        return float(1.0 / (self.weights**2).sum())
+
+    @property
+    def renewals(self) -> int:
+        """How often draws of some model were resampled and moved."""
+        return sum(part.renewals for part in self.parts)
+
+    def hear(self, views: Sequence[View], rng: Generator) -> None:
+        """Take in further answers.
+
+        Parameters
+        ----------
+        views : sequence of View
+            All answers: those heard before, in their order, and further ones. Views of further kinds come last.
+        rng : Generator
+
+        Raises
+        ------
+        ValueError
+            If answers that were heard are missing.
+        """
+        check_extends(self.problem.views, views)
+        for stage in one_by_one(self.problem.views, views):
+            for part in self.parts:
+                part.weigh(stage)
+            if self.effective_size < LEAST * self._number:
+                for part, number in zip(self.parts, self._numbers(), strict=True):
+                    part.renew(rng, number)
+                continue
+            for part in self.parts:
+                if part.effective_size < part.least * len(part.draws):
+                    part.renew(rng)
+        for part in self.parts:
+            part.weigh(views)
+
+    def _numbers(self) -> list[int]:
+        """How many draws each model is to have: as its share says, but `FEWEST` at least, or half of an even share."""
+        fewest = min(FEWEST, self._number // (2 * len(self.parts)))
+        wanted = fewest + (self._number - fewest * len(self.parts)) * self.shares
+        numbers = np.floor(wanted).astype(np.int64)
+        for place in np.argsort(numbers - wanted)[: self._number - numbers.sum()]:
+            numbers[place] += 1
+        return [int(number) for number in numbers]
