@@ -13,6 +13,7 @@ that it came from, under all answers so far. Both steps keep the weighted draws 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,7 @@ __all__ = ["Particles", "systematic"]
 
 THINNING = 5
 SWEEPS = 1
+STIRRED = 0.5
 LEAST = 0.5
 """Share of the draws below which the effective sample size calls for new ones, as is usual (Liu and Chen 1998)."""
 
@@ -77,6 +79,9 @@ class Particles:
         Sweeps by which each draw goes on after resampling. One parts the copies of a draw, and most answers bring another.
     least : float, default 0.5
         Share of `number` below which the effective sample size 1 / sum w^2 calls for resampling.
+    stirred : float, default 0.5
+        Share of the draws that go on by `sweeps` after an answer that does not call for resampling. Weights stay even where
+        every draw contradicts the answers alike: what none of them looks like is found by moving alone.
 
     Attributes
     ----------
@@ -121,9 +126,10 @@ class Particles:
         thinning: int = THINNING,
         sweeps: int = SWEEPS,
         least: float = LEAST,
+        stirred: float = STIRRED,
     ) -> None:
-        self.problem, self.sweeps, self.least, self.renewals = chains[0].problem, sweeps, least, 0
-        self.log_evidence = 0.0
+        self.problem, self.sweeps, self.least, self.stirred = chains[0].problem, sweeps, least, stirred
+        self.log_evidence, self.renewals, self._turn = 0.0, 0, 0
         self._chain_type, self._moves = type(chains[0]), chains[0].moves
         for chain in chains:
             for sweep in range(num_warmup):
@@ -170,6 +176,8 @@ class Particles:
             self.weigh(stage)
             if self.effective_size < self.least * len(self.draws):
                 self.renew(rng)
+            else:
+                self.stir(rng)
         self.problem = replace(self.problem, views=tuple(views))
 
     def weigh(self, views: Sequence[View]) -> None:
@@ -198,21 +206,34 @@ class Particles:
         chosen = systematic(self.weights, rng, number)
         repeated = np.append(False, chosen[1:] == chosen[:-1])
         own = zip(chosen, repeated, strict=True)
-        states = [copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own]
-        noise = self._draw_noise(self.draws[chosen], rng)
+        self._states = [copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own]
+        self.draws, self._log_weights = self.draws[chosen], np.zeros(len(chosen))
+        self._move(np.arange(len(chosen)), rng)
+        self.renewals += 1
+
+    def stir(self, rng: Generator) -> None:
+        """Move the next few draws on, as they come in turn, by a few sweeps each; weights stay as they are.
+
+        Parameters
+        ----------
+        rng : Generator
+        """
+        count, size = math.ceil(self.stirred * len(self.draws)), len(self.draws)
+        if count:
+            self._move((self._turn + np.arange(count)) % size, rng)
+            self._turn = (self._turn + count) % size
+
+    def _move(self, which: IntArray, rng: Generator) -> None:
+        """Let some draws go on under all answers so far, of which each keeps its distribution."""
+        noise = self._draw_noise(self.draws[which], rng)
         chain = self._chain_type(self.problem, np.zeros(self.problem.n_items, np.int64), rng, self._moves)
-        partitions = []
-        for s, state in enumerate(states):
-            params = [{name: values[s] for name, values in of_view.items()} for of_view in noise]
-            chain.restore(state | {"noise": params, "generator": rng.bit_generator.state})
+        for place, s in enumerate(which.tolist()):
+            params = [{name: values[place] for name, values in of_view.items()} for of_view in noise]
+            chain.restore(self._states[s] | {"noise": params, "generator": rng.bit_generator.state})
             for _ in range(self.sweeps):
                 chain.sweep()
-            states[s] = chain.snapshot()
-            partitions.append(chain.labels.copy())
-        self._states, self.draws = states, np.stack(partitions)
-        self._log_weights = np.zeros(len(states))
+            self._states[s], self.draws[s] = chain.snapshot(), chain.labels
         self._log_answers = self._log_prob(self.problem.views)
-        self.renewals += 1
 
     def _log_prob(self, views: Sequence[View]) -> FloatArray:
         """log p(answers | z) of each draw, the noise integrated out."""

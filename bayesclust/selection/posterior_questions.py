@@ -96,9 +96,9 @@ class PosteriorQuestions:
     the weak prior, and -0.005 +- 0.018 to "binder", which "vi" is preferred to as the loss of the usual point estimate.
 
     The two models of the default were chosen in the same way: these kinds of data, lognormal classes, three classes of four
-    blobs each and two rings, four sets of each, 100 answers about random pairs. The mean of pairwise F was 0.592 by the plain
-    model, 0.660 by the mixture and 0.663 by both (0.071 +- 0.021 over the plain one); powers below 1 put everything into one
-    cluster as long as there were few answers.
+    blobs each and two rings, four sets of each, 100 answers about random pairs. The mean of pairwise F was 0.592 by the
+    plain model, 0.660 by the mixture and 0.663 by both (0.071 +- 0.021 over the plain one); powers below 1 put everything
+    into one cluster as long as there were few answers.
 
     References
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.particles import Particles, systematic
@@ -109,6 +109,20 @@ def test_mixtures_hear_answers_too():
     found = run(case, after, least=0.9, chain_type=TwoLevelChain)
     assert found.renewals > 0
     assert deviation(found, replace(case, views=after)) < LARGEST
+
+
+@pytest.mark.parametrize(("stirred", "found"), [(0.0, False), (0.5, True)])
+def test_what_no_draw_looks_like_is_found_by_moving_even_while_weights_are_even(stirred, found):
+    rng, truth = np.random.default_rng(2), np.repeat([0, 1], 12)
+    X = np.c_[rng.normal(size=24) + 2.5 * truth, rng.normal(size=24)]
+    chain = CollapsedChain(TVClustProblem(FullGaussian().bind(X)), np.zeros(24, np.int64), rng, Moves())
+    particles = Particles([chain], 40, num_warmup=0, thinning=0, stirred=stirred)  # all in one cluster, every draw
+    noise = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
+    pairs = [tuple(rng.choice(24, 2, replace=False).tolist()) for _ in range(60)]
+    for number in range(1, 61):
+        said = [bool(truth[i] == truth[j]) for i, j in pairs[:number]]
+        particles.hear([PairwiseConstraints(pairs[:number], said, 24, noise=noise)], rng)
+    assert (particles.weights @ (particles.draws[:, 0] != particles.draws[:, 23]) > 0.9) == found
 
 
 def test_answers_that_were_heard_cannot_be_missing():
