@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import answer_sites, families
-    from bayesclust.models.columns import check_columns
+    from bayesclust.models.columns import TiedColumnsWarning, check_columns
     from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
         answer_log_likelihood,
@@ -96,6 +96,7 @@ __all__ = [
     "SpreadConstraints",
     "SupervisedMeans",
     "TVClust",
+    "TiedColumnsWarning",
     "UniformNoise",
     "VariationalSettings",
     "__version__",
@@ -159,6 +160,7 @@ _HOME = {
     "SpreadConstraints": "bayesclust.constraints",
     "SupervisedMeans": "bayesclust.estimators",
     "TVClust": "bayesclust.estimators",
+    "TiedColumnsWarning": "bayesclust.models.columns",
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",
     "agreement": "bayesclust.comparison",

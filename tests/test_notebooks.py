@@ -115,6 +115,23 @@ def numpyro_model(names):
     assert doubted[~wrong].mean() < 0.05
 
 
+def which_view(names):
+    score, data = names["bc"].metrics.pairwise_f, names["data"]
+    found = {(name, model): score(est.labels_, data[name][1]) for (name, model), est in names["fits"].items()}
+    assert min(found["ellipses", model] for model in ("plain", "mixture", "mixed")) > 0.9
+    assert found["spirals", "mixture"] > found["spirals", "plain"] + 0.3
+    assert found["spikes", "mixed"] > 0.85
+    assert max(found["spikes", model] for model in ("plain", "mixture", "power")) < 0.6
+    best = {"ellipses": "plain", "spirals": "mixture", "spikes": "mixed"}
+    assert all(found[name, "power"] < found[name, model] for name, model in best.items())
+    table = names["table"]
+    right = table.loc[[("spirals", "mixture"), ("spikes", "mixed")], ["right if same (p)", "right if different (q)"]]
+    assert (abs(right - 0.9) < 0.07).all(axis=None)
+    assert table.loc[("spirals", "plain"), "right if same (p)"] < 0.75
+    assert names["auto"].view_ == "mixture"
+    assert "Dismissed answers" in str(names["bc"].diagnose(names["fits"]["spirals", "plain"]))
+
+
 CLAIMS = {
     "01_from_answers_to_a_posterior": first_fit,
     "02_which_answers_to_believe": which_answers,
@@ -123,6 +140,7 @@ CLAIMS = {
     "05_is_the_run_to_be_trusted": trusted,
     "06_own_data_own_family": own_family,
     "07_composing_with_numpyro": numpyro_model,
+    "08_which_view_for_which_data": which_view,
 }
 """What the text of each notebook says of its numbers."""
 
