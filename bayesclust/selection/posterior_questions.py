@@ -71,6 +71,9 @@ class PosteriorQuestions:
         No question is asked whose expected gain is below it, in the units of the target (nats, or those of the loss). None
         is a tenth of what one misplaced item costs, or 0.01 nats (`bayesclust.posterior.expected_gain.least_worth`); 0
         never stops, and asks at random where all draws agree.
+    patience : int, default 10
+        How many questions in a row that are not worth it are asked all the same, before it stops. What a question is
+        worth is what the posterior thinks, and it may be wrong: these put it to the test. 0 stops at the first.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
         How answers of its kind go wrong, whatever the views of the situation say; other kinds, and all with None, keep
         what these say. The default expects one wrong answer in ten as firmly as if twenty had been heard: it takes the
@@ -127,6 +130,7 @@ class PosteriorQuestions:
         target: str | int | Loss = "vi",
         estimator: TVClust | Sequence[TVClust] | None = None,
         least_gain: float | None = None,
+        patience: int = 10,
         noise: NoiseModel | None = EXPERT,
         num_draws: int = 100,
         num_candidates: int = 2000,
@@ -134,6 +138,7 @@ class PosteriorQuestions:
         self.kind = check_choice(kind, "kind", KINDS)
         self.target = target
         self.least_gain = None if least_gain is None else number_between(least_gain, "least_gain", "[0, inf)")
+        self.patience = check_int(patience, "patience", least=0)
         given = [TVClust(num_warmup=200, view=view) for view in ("plain", "mixture")] if estimator is None else estimator
         self.estimators = check_estimators_of_particles(given, num_draws)
         self.noise = noise
@@ -141,9 +146,10 @@ class PosteriorQuestions:
         self.num_candidates = check_int(num_candidates, "num_candidates")
         self._particles: AveragedParticles | None = None
         self._X: FloatArray | None = None
+        self._worth_at: int | None = None  # answers by the last question that was worth it
 
     def __call__(self, situation: Situation, size: int, rng: Generator) -> list[Question]:
-        """Return the questions to ask together, the best one first; none where no gain reaches `least_gain`.
+        """Return the questions to ask together, the best one first; none where it is time to stop.
 
         Parameters
         ----------
@@ -160,7 +166,11 @@ class PosteriorQuestions:
         chosen, gains = beliefs.best(questions, self.target, size, rng)
         # what comes after a question that is not worth it was chosen as an addition to it
         least = least_worth(self.target, beliefs.draws) if self.least_gain is None else self.least_gain
-        return chosen[: int(np.append((gains < least) & (least > 0), True).argmax())]
+        worth = int(np.append((gains < least) & (least > 0), True).argmax())
+        heard = sum(len(view) for view in self.particles.problem.views) + len(situation.skipped)
+        if worth or self._worth_at is None or heard < self._worth_at:
+            self._worth_at = heard
+        return chosen[: worth or max(0, self.patience - (heard - self._worth_at))]
 
     def update(self, situation: Situation, rng: Generator) -> Self:
         """Hear the answers that are new in a situation; a call does so itself.

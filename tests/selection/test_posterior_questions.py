@@ -20,7 +20,7 @@ def few(**settings):
 
 
 def chooser(kind="pair", view="plain", power=None, **settings):
-    usual = {"num_draws": 20, "least_gain": 0.0}
+    usual = {"num_draws": 20, "least_gain": 0.0, "patience": 0}
     return PosteriorQuestions(kind, estimator=few(view=view, power=power), **usual | settings)
 
 
@@ -130,6 +130,17 @@ def test_where_all_draws_agree_it_stops_or_asks_at_random(rng):
     assert len(choose(situation(points=apart), 2, rng)) == 2
 
 
+def test_it_stops_after_so_many_questions_in_a_row_that_were_not_worth_it(rng):
+    choose = chooser(least_gain=10.0, patience=3)
+    asked = [(0, 9), (1, 10), (2, 11)]
+    assert [len(choose(situation(asked[:m], [False] * m), 2, rng)) for m in range(4)] == [2, 2, 1, 0]
+    choose.least_gain = 0.0  # one is worth it, and patience begins anew
+    assert choose(situation(asked, [False] * 3), 1, rng)
+    choose.least_gain = 10.0
+    assert len(choose(situation(asked, [False] * 3, skipped=[(5, 6)]), 5, rng)) == 2
+    assert len(choose(situation(asked[:1], [False]), 5, rng)) == 3  # answers were taken back
+
+
 def test_batches_add_and_the_bound_cuts_them(rng):
     choose = chooser("pair", target="partition")
     batch = choose(situation(), 6, rng)
@@ -165,6 +176,7 @@ def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypa
             "estimator must be a TVClust, or several; got DPMeans: pass TVClust(...).",
         ),
         (lambda: PosteriorQuestions(estimator=[]), ValueError, "estimator is empty: pass TVClust(...), or several."),
+        (lambda: PosteriorQuestions(patience=-1), ValueError, "patience must be an integer of at least 0; got -1."),
         (lambda: PosteriorQuestions(num_draws=3), ValueError, "num_draws must be an integer of at least 4; got 3."),
         (
             lambda: PosteriorQuestions().labels(), ValueError,

@@ -137,7 +137,7 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     assert more["mean"].to_dict() == pytest.approx({"iris": 0.125, "wine": 0.0375, reports.ALL: 0.08125})
     # over two experts: half the distance of the two; of all, (0.2 + 0) / 2 and (0.05 + 0.075) / 2
     assert more["error"].to_dict() == pytest.approx({"iris": 0.075, "wine": 0.0375, reports.ALL: 0.01875})
-    stops = found[(found["at"] == 0.01) & (found.table != "curve")].set_index(["data", "table"])["mean"]
+    stops = found[(found["at"] == 0.01) & (found.patience == 0)].set_index(["data", "table"])["mean"]
     # on iris after 1 and after all 2 questions, on wine after 0 and 1
     expected = {"asked": (1.5, 0.5), "f": (0.75, 0.75), "to_come": (0.1, 0.0)}
     for what, (iris, wine) in expected.items():
@@ -146,12 +146,19 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     own = found[found["at"].isna() & (found.table == "to_come")].set_index("data")["mean"]
     assert own.to_dict() == pytest.approx({"iris": 0.1, "wine": 0.0})
     text = reports.report(found, plan)
-    assert "| iris | default | 1.5 ± 0.5 | 0.750 ± 0.050 | 0.100 ± 0.100 |" in text
+    assert "| iris | default | 0 | 1.5 ± 0.5 | 0.750 ± 0.050 | 0.100 ± 0.100 |" in text
     assert "| iris | 0.125 ± 0.075 |" in text
     assert "| all | 0.081 ± 0.019 |" in text
-    assert "| iris | 0.01 | 1.5 ± 0.5 | 0.750 ± 0.150 | 0.100 ± 0.100 |" in text
+    assert "| iris | 0.01 | 0 | 1.5 ± 0.5 | 0.750 ± 0.150 | 0.100 ± 0.100 |" in text
     curve = found[(found.table == "curve") & (found.data == "iris") & (found.method == "posterior")]
     assert curve["mean"].tolist() == pytest.approx([0.55, 0.65, 0.85])
+
+
+def test_patience_by_hand():
+    low = np.array([[1, 0, 1, 1, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
+    assert reports._stop(low, 0).tolist() == [0, 5, 0]
+    assert reports._stop(low, 1).tolist() == [3, 5, 1]
+    assert reports._stop(low, 3).tolist() == [5, 5, 3]
 
 
 def test_nothing_done_yet():

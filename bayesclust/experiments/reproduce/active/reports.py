@@ -18,7 +18,7 @@ from bayesclust.experiments.reproduce.drawing import save
 from bayesclust.experiments.reproduce.sources import title
 from bayesclust.experiments.reproduce.summaries import in_markdown, span, standard_error
 from bayesclust.plots._style import PALETTE, counted
-from bayesclust.typing import FloatArray
+from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,9 @@ __all__ = ["ALL", "BOUNDS", "draw", "entries", "report"]
 ALL = "all"
 BOUNDS = (0.01, 0.005, 0.002, 0.001)
 """Expected gains below which to stop: falls of the expected VI, in bits."""
-COLUMNS = ("table", "data", "method", "at", "mean", "error", "runs")
+PATIENCE = (0, 10)
+"""Questions in a row that are not worth it and are asked all the same, before the session stops."""
+COLUMNS = ("table", "data", "method", "at", "patience", "mean", "error", "runs")
 HEAD = """# Choosing questions, measured
 
 {questions} questions about pairs, one by one, {flip:.0%} of the answers wrong; {runs}, seed {seed}. Whoever chooses,
@@ -38,9 +40,9 @@ The score is the area under the curve of pairwise F by number of answers, over i
 """
 STOPPING = """## When to stop
 
-Had the session stopped at the first question that was expected to lower the posterior expected VI by less than a bound, by
-default a tenth of what one misplaced item costs: how many were asked by then, F at that point, and by how much F was still
-to change up to the last question.
+Had the session stopped at a question that was expected to lower the posterior expected VI by less than a bound ("default":
+a tenth of what one misplaced item costs) after as many of these in a row as patience says: how many were asked by then, F at
+that point, and by how much F was still to change up to the last question.
 """
 
 
@@ -56,17 +58,19 @@ def entries(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns table, data, method, at, mean, error, runs. Tables are "area"; "difference" of the areas of posterior
-        selection and a method, by expert; "asked", "f" and "to_come", with `at` the bound of the stopping rule, NaN for
-        its default; and "curve", with `at` the number of answers.
+        Columns table, data, method, at, patience, mean, error, runs. Tables are "area"; "difference" of the areas of
+        posterior selection and a method, by expert; "asked", "f" and "to_come", with `at` the bound of the stopping rule,
+        NaN for its default, and its `patience`; and "curve", with `at` the number of answers.
     """
     mine = frame[(frame.questions == plan.questions) & frame.data.isin(plan.data) & frame.method.isin(plan.methods)]
     parts = [_areas(mine, plan), _differences(mine, plan), _stops(mine, plan), _curves(mine, plan)]
     return pd.DataFrame([row for part in parts for row in part], columns=list(COLUMNS))
 
 
-def _entry(values: FloatArray, table: str, data: str, method: str, at: float = np.nan) -> dict[str, Any]:
-    entry = (table, data, method, at, float(values.mean()), standard_error(values), len(values))
+def _entry(
+    values: FloatArray, table: str, data: str, method: str, at: float = np.nan, patience: float = np.nan
+) -> dict[str, Any]:
+    entry = (table, data, method, at, patience, float(values.mean()), standard_error(values), len(values))
     return dict(zip(COLUMNS, entry, strict=True))
 
 
@@ -104,15 +108,21 @@ def _stops(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
         if method == OURS:
             curves = np.stack([numbers(text) for text in block.curve])
             gains = np.stack([numbers(text) for text in block.gains])
-            stops = {np.nan: block.stop.to_numpy()}
-            for bound in BOUNDS:
-                below = gains < bound
-                stops[bound] = np.where(below.any(axis=1), below.argmax(axis=1), plan.questions)
-            for bound, asked in stops.items():
+            stops = {(np.nan, 0): block.stop.to_numpy()}
+            stops |= {(bound, patience): _stop(gains < bound, patience) for bound in BOUNDS for patience in PATIENCE}
+            for rule, asked in stops.items():
                 reached = np.take_along_axis(curves, asked[:, None], axis=1)[:, 0]
-                yield _entry(asked.astype(np.float64), "asked", data, method, bound)
-                yield _entry(reached, "f", data, method, bound)
-                yield _entry(curves[:, -1] - reached, "to_come", data, method, bound)
+                yield _entry(asked.astype(np.float64), "asked", data, method, *rule)
+                yield _entry(reached, "f", data, method, *rule)
+                yield _entry(curves[:, -1] - reached, "to_come", data, method, *rule)
+
+
+def _stop(low: BoolArray, patience: int) -> IntArray:
+    """How many questions are asked by the time that one more than `patience` in a row are low, of all where none are."""
+    number = low.shape[1]
+    padded = np.pad(low, ((0, 0), (patience, 0)))
+    together = np.lib.stride_tricks.sliding_window_view(padded, patience + 1, axis=1).all(axis=2)
+    return np.where(together.any(axis=1), together.argmax(axis=1), number)
 
 
 def _curves(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -146,12 +156,11 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
     stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
-        for (data, _), block in stops.groupby(["data", "at"], sort=False, dropna=False):
-            bound = float(block["at"].iloc[0])
+        for (data, bound, patience), block in stops.groupby(["data", "at", "patience"], sort=False, dropna=False):
             rows = {row.table: row for row in block.itertuples()}
             texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
-            lines.append([title(str(data)), "default" if np.isnan(bound) else f"{bound:g}", *texts])
-        parts += ["\n" + STOPPING, *in_markdown(["data", "bound", "asked", "F then", "still to come"], lines)]
+            lines.append([title(str(data)), "default" if np.isnan(bound) else f"{bound:g}", f"{patience:g}", *texts])
+        parts += ["\n" + STOPPING, *in_markdown(["data", "bound", "patience", "asked", "F then", "still to come"], lines)]
     return "\n".join(parts)
 
 
