@@ -156,9 +156,10 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
     stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
-        for (data, bound, patience), block in stops.groupby(["data", "at", "patience"], sort=False, dropna=False):
+        for (data, *rule), block in stops.groupby(["data", "at", "patience"], sort=False, dropna=False):
             rows = {row.table: row for row in block.itertuples()}
             texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
+            bound, patience = (float(str(value)) for value in rule)
             lines.append([title(str(data)), "default" if np.isnan(bound) else f"{bound:g}", f"{patience:g}", *texts])
         parts += ["\n" + STOPPING, *in_markdown(["data", "bound", "patience", "asked", "F then", "still to come"], lines)]
     return "\n".join(parts)
