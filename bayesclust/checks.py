@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.constraints._checks import number_between, plain_array, random_generator, shown
 from bayesclust.constraints.base import View
 from bayesclust.constraints.rules.base import Rules
 from bayesclust.typing import BoolArray, FloatArray
 
 # squares of larger values, summed over some features, overflow
 LARGEST = 1e150
+CELLS = "pass one value per item and feature"
 
 
 def check_items(
@@ -84,7 +85,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
     if np.ma.is_masked(X):
         row = int(np.argmax(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1)))
         raise ValueError(f"{name} has masked entries, first in row {row}: remove these items or fill in values.")
-    array = _from_frame(X, name) if hasattr(X, "columns") and hasattr(X, "dtypes") else _from_lists(X, name)
+    array = _from_frame(X, name) if hasattr(X, "columns") and hasattr(X, "dtypes") else plain_array(X, name, CELLS)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}, pass real numbers.")
     if array.dtype.kind not in "biufO":
@@ -98,13 +99,6 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
                     "every argument must be neither a string nor another object but a real number."
                 )
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-
-
-def _from_lists(X: Any, name: str) -> np.ndarray[Any, Any]:
-    try:
-        return np.asarray(X)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths: pass one value per item and feature.") from None
 
 
 def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
@@ -232,13 +226,15 @@ def _renamed(view: Any, taken: set[str]) -> Any:
     return view
 
 
-def check_random_state(seed: Any) -> np.random.Generator:
+def check_random_state(seed: Any, name: str = "random_state") -> np.random.Generator:
     """Return a NumPy generator.
 
     Parameters
     ----------
     seed : None, int, Generator, RandomState or anything `numpy.random.default_rng` takes
         A Generator is returned as it is, and so advances as it is used; a RandomState seeds a new one.
+    name : str, default "random_state"
+        What the sentences call it.
 
     Returns
     -------
@@ -254,18 +250,7 @@ def check_random_state(seed: Any) -> np.random.Generator:
     >>> int(check_random_state(0).integers(100))
     85
     """
-    if isinstance(seed, np.random.RandomState):
-        return np.random.default_rng(seed.randint(0, 2**31 - 1, size=8))
-    try:
-        if isinstance(seed, (bool, np.bool_, float, str)):
-            raise TypeError
-        if isinstance(seed, Integral):
-            seed = check_int(seed, "random_state", least=0)
-        return np.random.default_rng(seed)
-    except TypeError:
-        raise TypeError(
-            f"random_state must be None, an integer or a NumPy Generator; got {seed!r} of type {type(seed).__name__}."
-        ) from None
+    return random_generator(seed, name)
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -277,11 +262,17 @@ def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None)
     """Return `value` as an int from `least` to `most`."""
     wanted = f"an integer of at least {least}" if most is None else f"an integer from {least} to {most}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be {wanted}; got {value!r} of type {type(value).__name__}.")
+        raise TypeError(f"{name} must be {wanted}; got {shown(value)} of type {type(value).__name__}.")
     number = int(value)
     if number < least or (most is not None and number > most):
         raise ValueError(f"{name} must be {wanted}; got {number}.")
     return number
+
+
+def check_threads(n_jobs: Any) -> None:
+    """Refuse anything but a number of threads, or None for one per processor."""
+    if n_jobs is not None:
+        check_int(n_jobs, "n_jobs")
 
 
 def check_n_clusters(value: Any, n_items: int) -> int:
@@ -296,5 +287,5 @@ def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
     if not isinstance(value, str) or value not in choices:
         options = " or ".join(f'"{choice}"' for choice in choices)
-        raise (ValueError if isinstance(value, str) else TypeError)(f"{name} must be {options}; got {value!r}.")
+        raise (ValueError if isinstance(value, str) else TypeError)(f"{name} must be {options}; got {shown(value)}.")
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesclust.constraints._checks import plain_array, shown
 from bayesclust.typing import ArrayLike, FloatArray
 
 __all__ = ["pair", "triplet"]
@@ -88,9 +89,9 @@ def pair(K: ArrayLike) -> float | FloatArray:
 
 
 def _numbers(K: ArrayLike) -> FloatArray:
-    k = np.asarray(K)
+    k = plain_array(K, "K", "pass whole numbers")
     if k.dtype.kind not in "iuf" or not (np.isfinite(k) & (k >= 1) & (k == np.floor(k))).all():
-        raise ValueError(f"K must be a whole number of clusters, at least 1; got {K!r}.")
+        raise ValueError(f"K must be a whole number of clusters, at least 1; got {shown(K)}.")
     return k.astype(np.float64)
 
 

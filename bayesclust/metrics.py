@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesclust.constraints._checks import number_between, plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]
@@ -173,8 +174,7 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # independent: one bit lost, one gained
     2.0
     """
-    if not base > 1:
-        raise ValueError(f"base must be above 1; got {base}: pass 2 for bits or math.e for nats.")
+    base = number_between(base, "base", "(1, inf)")
     from sklearn.metrics.cluster import contingency_matrix
 
     table = contingency_matrix(*_partitions(labels, truth), sparse=True).tocoo()
@@ -185,7 +185,7 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
 
 
 def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first, second = (_partition(labels, "labels"), _partition(truth, "truth"))
+    first, second = (check_partition(labels, "labels"), check_partition(truth, "truth"))
     if first.size != second.size:
         raise ValueError(
             f"labels has {first.size} items and truth {second.size}: pass two partitions of the same items."
@@ -193,13 +193,20 @@ def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.nda
     return first, second
 
 
-def _partition(values: ArrayLike, name: str) -> np.ndarray:
-    array = np.asarray(values)
+def check_partition(values: ArrayLike, name: str) -> np.ndarray:
+    """Return one label for each item as an array, whatever the labels are, or refuse what is none."""
+    array = plain_array(values, name, "pass one label per item")
     if array.ndim != 1:
         raise ValueError(f"{name} must have shape (n,); got {array.shape}: pass one label per item.")
     if array.size == 0:
         raise ValueError(f"{name} is empty: pass one label per item.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        where = np.flatnonzero(~np.isfinite(array))
+    missing = ~np.isfinite(array) if array.dtype.kind == "f" else np.array([_is_missing(value) for value in array.tolist()])
+    if missing.any():
+        where = np.flatnonzero(missing)
         raise ValueError(f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such items out.")
     return array
+
+
+def _is_missing(value: object) -> bool:
+    # only NaN differs from itself, and pandas' NA is neither
+    return value is None or type(value).__name__ == "NAType" or value != value

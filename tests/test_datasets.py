@@ -116,7 +116,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"^there is no data set 'vine': load one of balance, .*, wine, yeast\.$"):
+    with pytest.raises(ValueError, match=r"^there is no data set named 'vine': load one of balance, .*, wine, yeast\.$"):
         datasets.load("vine")
 
 

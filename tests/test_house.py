@@ -22,7 +22,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 FLOORS = [
-    {"typing", "_jit"},
+    {"typing", "_files", "_jit", "_memory"},
     {"checks", "constraints"},
     {"models"},
     {"inference", "metrics", "posterior"},

@@ -1,46 +1,14 @@
-"""Files that are written whole or not at all, and posteriors that are read."""
+"""Posteriors that are read from files."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_target", "read_posterior", "replaced"]
+__all__ = ["read_posterior"]
 
-
-def check_target(path: Path) -> None:
-    """Refuse a file that could not be written, before hours are spent on what goes into it."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: name a file to write.")
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to write {path.name} into: make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"the folder {path.parent} cannot be written to: choose another for {path.name}.")
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Give a file beside the one wanted to write to, and put it in place if all goes well."""
-    check_target(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    draft = Path(name)
-    try:
-        yield draft
-        draft.chmod(0o666 & ~_umask())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+# whatever xarray, h5netcdf and HDF5 say of a file that is damaged or of another program
+UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError, NotImplementedError)
 
 
 def read_posterior(path: Path) -> Any:
@@ -56,10 +24,8 @@ def read_posterior(path: Path) -> Any:
 
     Raises
     ------
-    OSError
-        If there is no such file.
     ValueError
-        If it holds no draws of a partition.
+        If there is no such file, it cannot be read, or it holds no draws of a partition.
     """
     import xarray as xr
 
@@ -68,8 +34,10 @@ def read_posterior(path: Path) -> Any:
     try:
         with xr.open_datatree(path, engine="h5netcdf") as lazy:
             tree = lazy.load()
-    except OSError:
-        raise ValueError(f"{path} is no netCDF file: pass what bayesclust fit or to_netcdf wrote.") from None
+    except PermissionError:
+        raise ValueError(f"{path} may not be read: change its permissions.") from None
+    except UNREADABLE:
+        raise ValueError(f"{path} is no netCDF file, or damaged: pass what bayesclust fit or to_netcdf wrote.") from None
     if "posterior" not in tree.children or "z" not in tree["posterior"]:
         raise ValueError(f"{path} holds no draws of a partition (posterior/z): pass what bayesclust fit wrote.")
     return tree

@@ -11,6 +11,7 @@ import numpy as np
 
 __all__ = ["add", "run"]
 
+from bayesclust._files import replaced
 from bayesclust.cli._describe import describe
 
 ABOUT = """Ask about items of a data set, and let the partition follow the answers, moving as little as they demand.
@@ -86,7 +87,8 @@ def run(settings: argparse.Namespace) -> int:
     )
     print(session.history.to_string())
     if settings.output is not None:
-        np.savetxt(settings.output, session.labels, fmt="%d")
+        with replaced(settings.output) as draft:
+            np.savetxt(draft, session.labels, fmt="%d")
     return 0
 
 

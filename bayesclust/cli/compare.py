@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust._files import check_target, replaced
 from bayesclust.cli._describe import describe
-from bayesclust.cli._files import check_target, read_posterior, replaced
+from bayesclust.cli._files import read_posterior
 from bayesclust.cli._sheet import Sheet, hint, read_sheet
 
 if TYPE_CHECKING:

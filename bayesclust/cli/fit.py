@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust._files import check_target, replaced
 from bayesclust.cli import _models
 from bayesclust.cli._codes import INTERRUPTED
 from bayesclust.cli._describe import describe
-from bayesclust.cli._files import check_target, replaced
 from bayesclust.cli._inputs import Answers, Items, read_answers, read_items
 
 __all__ = ["add", "run"]

@@ -7,8 +7,9 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from bayesclust._files import check_target, replaced
 from bayesclust.cli._describe import describe
-from bayesclust.cli._files import check_target, read_posterior, replaced
+from bayesclust.cli._files import read_posterior
 
 __all__ = ["add", "run"]
 

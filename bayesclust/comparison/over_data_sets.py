@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_positive
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, check_positive, check_random_state
+from bayesclust.constraints._checks import number_between, real_array
 from bayesclust.typing import ArrayLike, Seed
 
 __all__ = ["SignedRank", "signed_rank"]
@@ -85,7 +85,7 @@ def signed_rank(
     >>> round(found.better, 1), found.worse < 0.01
     (1.0, True)
     """
-    z = np.asarray(differences, dtype=np.float64)
+    z = real_array(differences, "differences")
     if z.ndim != 1 or not len(z):
         raise ValueError(f"differences have shape {z.shape}: pass one for each data set.")
     if not np.isfinite(z).all():
@@ -93,7 +93,7 @@ def signed_rank(
     half = number_between(rope, "rope", "[0, inf)")
     parameters = np.ones(len(z) + 1)
     parameters[0] = check_positive(strength, "strength")
-    weights = np.random.default_rng(seed).dirichlet(parameters, check_int(num_samples, "num_samples"))
+    weights = check_random_state(seed, "seed").dirichlet(parameters, check_int(num_samples, "num_samples"))
     z = np.concatenate([[0.0], z])
     sums = z[:, None] + z
     sides = [side.astype(np.float64) for side in (sums < -2 * half, sums > 2 * half)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesclust.checks import check_choice
 from bayesclust.comparison.methods import Method, read_methods
-from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
+from bayesclust.metrics import adjusted_rand, check_partition, nmi, pairwise_f, variation_of_information
 from bayesclust.posterior.credible_ball import SAME, CredibleBall, credible_ball
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.typing import ArrayLike
@@ -116,6 +116,7 @@ def compare(
 
     metric = as_loss(loss)
     fits = read_methods(methods, metric)
+    classes = None if y is None else check_partition(y, "y")
     columns: dict[str, Any] = {"n_clusters": [int(fit.labels.max()) + 1 for fit in fits.values()]}
     columns["seconds"] = [fit.seconds for fit in fits.values()]
     attrs: dict[str, Any] = {"loss": repr(metric), "level": level}
@@ -132,9 +133,9 @@ def compare(
     if price is not None:
         columns["objective"] = [fits[price].source.objective(fit.labels) for fit in fits.values()]
         attrs["objective_of"] = price
-    if y is not None:
+    if classes is not None:
         for name in ("f", "ari", "nmi"):
-            columns[name] = [MEASURES[name](fit.labels, y) for fit in fits.values()]
+            columns[name] = [MEASURES[name](fit.labels, classes) for fit in fits.values()]
     table = pd.DataFrame(columns, index=list(fits))
     table.attrs.update(attrs)
     return table.dropna(axis="columns", how="all")
@@ -197,12 +198,12 @@ def _has_objective(fit: Method) -> bool:
 
 
 def _named(
-    fits: dict[str, Method], name: str | None, argument: str, suits: Callable[[Method], bool], what: str
+    fits: dict[str, Method], name: Any, argument: str, suits: Callable[[Method], bool], what: str
 ) -> str | None:
     """The fit of that name, or the first one that suits; None where there is none."""
     if name is None:
         return next((one for one, fit in fits.items() if suits(fit)), None)
-    if name not in fits:
+    if not isinstance(name, str) or name not in fits:
         raise ValueError(f"{argument}={name!r} is none of the methods {', '.join(map(repr, fits))}: name one of these.")
     if not suits(fits[name]):
         raise ValueError(f"{argument}={name!r} has no {what.removeprefix('an ')}: name a fit that has {what}.")

@@ -85,7 +85,9 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any, *, loss: str 
     import pandas as pd
 
     if not hasattr(estimator, "posterior_"):
-        raise TypeError(f"leave_view_out needs draws, and a {type(estimator).__name__} has none: fit a TVClust or a DCRC.")
+        raise TypeError(
+            f"the estimator must have draws, and a {type(estimator).__name__} has none: fit a TVClust or a DCRC."
+        )
     whole = stacked_partitions(estimator)
     views = check_views(constraints, whole.shape[1])
     if not views:

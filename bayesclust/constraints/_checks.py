@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,10 +11,72 @@ import numpy as np
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, IntArray
 
 
+def shown(value: Any, most: int = 80) -> str:
+    """Write a value in one line that is not too long for a sentence."""
+    words = " ".join(repr(value).split())
+    return words if len(words) <= most else f"{words[: most - 4]} ..."
+
+
+def plain_array(values: Any, what: str, hint: str = "pass one value for each place") -> np.ndarray[Any, Any]:
+    """Return `values` as an array, or refuse what NumPy cannot read as one."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{what} has rows of different lengths: {hint}.") from None
+    except TypeError:
+        raise TypeError(f"{what} is no array but a {type(values).__name__}: {hint}.") from None
+
+
+def real_array(values: Any, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return `values` as an array of floats, or refuse what are no real numbers."""
+    array = plain_array(values, what)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} must hold numbers; got dtype {array.dtype}: pass real numbers.")
+    return array.astype(np.float64)
+
+
+def item_labels(labels: Any, n_items: int, what: str) -> np.ndarray[Any, Any]:
+    """Return whole-number labels (..., n_items), or refuse them."""
+    array = plain_array(labels, what)
+    if array.shape[-1:] != (n_items,):
+        raise ValueError(f"{what} must have shape (..., {n_items}); got {array.shape}: pass one label per item.")
+    if array.dtype.kind not in "iub":
+        raise TypeError(f"{what} must hold integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ...")
+    return array
+
+
+def each_is(values: Any, classes: tuple[type, ...], what: str) -> list[Any]:
+    """Return `values` as a list if each of them is of one of the classes."""
+    named = " or ".join(kind.__name__ for kind in classes)
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{what} must be a list of {named}; got {type(values).__name__}: wrap a single one in a list.")
+    found = list(values)
+    for at, value in enumerate(found):
+        if not isinstance(value, classes):
+            raise TypeError(f"{what}[{at}] must be a {named}; got {type(value).__name__}.")
+    return found
+
+
+def random_generator(seed: Any, what: str = "seed") -> np.random.Generator:
+    """Return the generator of a seed: None, an integer from 0, a Generator, a RandomState or what NumPy else takes."""
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(0, 2**31 - 1, size=8))
+    wrong = isinstance(seed, (bool, np.bool_, float, str))
+    if isinstance(seed, Integral) and not wrong and seed < 0:
+        raise ValueError(f"{what} must be an integer of at least 0; got {seed}.")
+    try:
+        if not wrong:
+            return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        pass
+    kind = type(seed).__name__
+    raise TypeError(f"{what} must be None, an integer or a NumPy Generator; got {shown(seed)} of type {kind}.")
+
+
 def positive_int(value: Any, what: str) -> int:
     """Return `value` as a positive int."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{what} must be a positive integer; got {value!r} of type {type(value).__name__}.")
+        raise TypeError(f"{what} must be a positive integer; got {shown(value)} of type {type(value).__name__}.")
     if value < 1:
         raise ValueError(f"{what} must be a positive integer; got {value}.")
     return int(value)
@@ -23,7 +85,7 @@ def positive_int(value: Any, what: str) -> int:
 def number_between(value: Any, what: str, interval: str) -> float:
     """Return `value` as a float inside `interval`, written as in mathematics: "[0, 1)", "(0, 1]" and so on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{what} must be a number in {interval}; got {value!r} of type {type(value).__name__}.")
+        raise TypeError(f"{what} must be a number in {interval}; got {shown(value)} of type {type(value).__name__}.")
     number = float(value)
     low, high = (float(part) for part in interval[1:-1].split(","))
     above = number >= low if interval[0] == "[" else number > low
@@ -36,18 +98,13 @@ def number_between(value: Any, what: str, interval: str) -> float:
 def view_name(name: Any) -> str:
     """Return `name` if it can prefix the variables of a data set."""
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"name must be a word of letters, digits and underscores; got {name!r}.")
+        raise ValueError(f"name must be a word of letters, digits and underscores; got {shown(name)}.")
     return name
 
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, what: str) -> IntArray:
     """Return `items` as (m, width) integers in 0..n_items-1 without repeats inside a row."""
-    try:
-        array = np.asarray(items)
-    except ValueError:
-        raise ValueError(
-            f"{what} has rows of different lengths: pass one row of {width} item indices per answer."
-        ) from None
+    array = plain_array(items, what, f"pass one row of {width} item indices per answer")
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, width), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != width:
@@ -83,7 +140,7 @@ def _no_repeats(array: np.ndarray[Any, Any], what: str) -> None:
 
 def answer_codes(answers: ArrayLike, vocabulary: Sequence[str], m: int, what: str, items: str) -> CodeArray:
     """Return `answers`, given as words or codes (bool for a vocabulary of two), as (m,) codes."""
-    array = np.asarray(answers)
+    array = plain_array(answers, what)
     if array.shape != (m,) and not (array.size == 0 and m == 0):
         raise ValueError(
             f"{what} must have shape ({m},), one answer for each row of {items}; got {array.shape}: "
@@ -121,7 +178,7 @@ def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArr
     """Return (m,) source numbers and how many sources there are; None is one source."""
     if source is None:
         return np.zeros(m, dtype=np.int64), 1
-    array = np.asarray(source)
+    array = plain_array(source, "source")
     if array.size == 0 and m == 0:
         return np.empty(0, dtype=np.int64), 1
     if array.shape != (m,):
@@ -144,30 +201,30 @@ def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArr
     return array.astype(np.int64), len(present)
 
 
-def true_labels(labels: ArrayLike, least: int) -> IntArray:
+def true_labels(labels: ArrayLike, least: int, what: str = "labels") -> IntArray:
     """Return labels of any kind as (n,) integers, equal where the labels are equal."""
-    array = np.asarray(labels)
+    array = plain_array(labels, what)
     if array.ndim != 1:
-        raise ValueError(f"labels must have shape (n,); got {array.shape}: pass one label per item.")
+        raise ValueError(f"{what} must have shape (n,); got {array.shape}: pass one label per item.")
     if len(array) < least:
-        raise ValueError(f"labels must name at least {least} items; got {len(array)}.")
+        raise ValueError(f"{what} must name at least {least} items; got {len(array)}.")
     # only NaN differs from itself
     missing = np.array([value is None or value != value for value in array.tolist()], dtype=np.bool_)
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"labels[{row}] is {array[row]}: pass a label for every item.")
+        raise ValueError(f"{what}[{row}] is {array[row]}: pass a label for every item.")
     try:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
     except TypeError:
-        raise TypeError("labels must be of one kind that can be sorted: pass numbers or words, not a mix.") from None
+        raise TypeError(f"{what} must be of one kind that can be sorted: pass numbers or words, not a mix.") from None
 
 
 def rates_per_source(value: ArrayLike, n_sources: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return error rates in [0, 1], one number or one per source, as (n_sources,)."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} must be a number in [0, 1], or one per source; got {value!r}.") from None
+    array = plain_array(value, what)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{what} must be a number in [0, 1], or one per source; got {shown(value)}.")
+    array = array.astype(np.float64)
     if array.shape not in ((), (n_sources,)):
         raise ValueError(
             f"{what} must be one number or one per source ({n_sources}); got shape {array.shape}: "
@@ -182,7 +239,7 @@ def rates_per_source(value: ArrayLike, n_sources: int, what: str) -> np.ndarray[
 
 def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
     """Return the items to keep, given as distinct indices or as a boolean mask, as indices."""
-    array = np.asarray(items)
+    array = plain_array(items, "items")
     if array.dtype == np.bool_:
         if array.shape != (n_items,):
             raise ValueError(
@@ -214,11 +271,17 @@ __all__ = [
     "BoolArray",
     "answer_codes",
     "chosen_items",
+    "each_is",
     "frozen",
+    "item_labels",
     "item_tuples",
     "number_between",
+    "plain_array",
     "positive_int",
+    "random_generator",
     "rates_per_source",
+    "real_array",
+    "shown",
     "source_numbers",
     "true_labels",
     "view_name",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.constraints._checks import number_between, plain_array, real_array, shown
 from bayesclust.typing import ArrayLike, Counts, FloatArray
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -22,18 +22,18 @@ def beta_or_known(value: Any, what: str, interval: str) -> Beta | float:
     """Return a Beta prior as a pair of floats, or a known value inside `interval` as a float."""
     if isinstance(value, Real):
         return number_between(value, what, interval)
-    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)) or np.shape(value) != (2,):
-        raise TypeError(f"{what} must be a Beta prior (a, b) or a known number in {interval}; got {value!r}.")
+    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)) or plain_array(value, what).shape != (2,):
+        raise TypeError(f"{what} must be a Beta prior (a, b) or a known number in {interval}; got {shown(value)}.")
     for weight in value:
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
-            raise ValueError(f"both numbers of the Beta prior {what} must be positive and finite; got {value!r}.")
+            raise ValueError(f"both numbers of the Beta prior {what} must be positive and finite; got {shown(value)}.")
     return float(value[0]), float(value[1])
 
 
 def check_flag(value: Any, what: str) -> None:
     """Refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} must be True or False; got {value!r} of type {type(value).__name__}.")
+        raise TypeError(f"{what} must be True or False; got {shown(value)} of type {type(value).__name__}.")
 
 
 def check_mass(log_mass: Any, priors: str, region: str) -> None:
@@ -47,7 +47,7 @@ def check_mass(log_mass: Any, priors: str, region: str) -> None:
 
 def dirichlet_rows(weights: ArrayLike, size: int) -> FloatArray:
     """Return (size, size) Dirichlet weights, one row per true answer."""
-    array = np.array(weights, dtype=np.float64)
+    array = real_array(weights, "prior")
     if array.shape != (size, size):
         raise ValueError(
             f"prior must have shape ({size}, {size}); got {array.shape}: "
@@ -62,7 +62,7 @@ def dirichlet_rows(weights: ArrayLike, size: int) -> FloatArray:
 
 def confusion_matrix(matrix: ArrayLike, size: int, what: str) -> FloatArray:
     """Return a (size, size) matrix of p(answer | truth), whose rows sum to one."""
-    array = np.array(matrix, dtype=np.float64)
+    array = real_array(matrix, what)
     if array.shape != (size, size):
         raise ValueError(
             f"{what} must have shape ({size}, {size}); got {array.shape}: "
@@ -81,7 +81,7 @@ def confusion_matrix(matrix: ArrayLike, size: int, what: str) -> FloatArray:
 
 def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, what: str) -> FloatArray:
     """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
-    array = np.asarray(matrix, dtype=np.float64)
+    array = real_array(matrix, what)
     if array.ndim < 3:
         return np.tile(confusion_matrix(array, size, what), (n_sources, 1, 1))
     if len(array) != n_sources:

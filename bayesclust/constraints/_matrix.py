@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bayesclust.constraints._checks import plain_array
 from bayesclust.typing import CodeArray, IntArray
 
 
@@ -45,7 +46,7 @@ def _entries(E: Any) -> tuple[IntArray, IntArray, np.ndarray[Any, np.dtype[np.fl
         stored = E.tocoo(copy=True)
         stored.sum_duplicates()
         return stored.row.astype(np.int64), stored.col.astype(np.int64), stored.data.astype(np.float64), E.shape[0]
-    dense = np.asarray(E)
+    dense = plain_array(E, "E")
     if dense.dtype.kind not in "biuf":
         raise TypeError(f"E must hold numbers; got dtype {dense.dtype}: use 1, 0 and NaN.")
     _check_square(dense.shape)

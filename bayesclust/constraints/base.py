@@ -137,7 +137,7 @@ class View(ABC):
 
     def patterns(self, z: ArrayLike) -> CodeArray:
         """Return the equality pattern of every answer's items, (..., m) of int8, for labels z (..., n)."""
-        return equality_patterns(np.asarray(z)[..., self.items])
+        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
 
     def truths(self, z: ArrayLike) -> CodeArray:
         """Return the answer that a faultless source would give, as codes (..., m) of int8, for labels z (..., n)."""

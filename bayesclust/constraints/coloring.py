@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from bayesclust.constraints._checks import each_is, positive_int
 from bayesclust.constraints.base import View
 from bayesclust.typing import IntArray
 
@@ -32,6 +33,7 @@ def constraint_graph(views: Sequence[View], n_items: int) -> tuple[IntArray, Int
     >>> start, neighbour
     (array([0, 1, 1, 2]), array([2, 0]))
     """
+    views, n_items = _checked(views, n_items)
     arcs = [np.empty(0, dtype=np.int64)]
     for view in views:
         for a, b in combinations(range(view.items.shape[1]), 2):
@@ -39,6 +41,18 @@ def constraint_graph(views: Sequence[View], n_items: int) -> tuple[IntArray, Int
             arcs += [left * n_items + right, right * n_items + left]
     tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
     return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
+
+
+def _checked(views: Sequence[View], n_items: int) -> tuple[list[View], int]:
+    number = positive_int(n_items, "n_items")
+    found: list[View] = each_is(views, (View,), "views")
+    for view in found:
+        if view.n_items != number:
+            raise ValueError(
+                f"the constraints {view.name!r} are on {view.n_items} items, but n_items is {number}: "
+                "pass the n_items they were made for."
+            )
+    return found, number
 
 
 def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
@@ -69,12 +83,6 @@ def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
     >>> greedy_coloring([path], n_items=5)
     array([1, 0, 1, 0, 0])
     """
-    for view in views:
-        if view.n_items != n_items:
-            raise ValueError(
-                f"the constraints {view.name!r} are on {view.n_items} items, but n_items is {n_items}: "
-                "pass the n_items they were made for."
-            )
     start, neighbour = constraint_graph(views, n_items)
     order = np.argsort(-np.diff(start), kind="stable")
     bounds, adjacent = start.tolist(), neighbour.tolist()  # lists: a plain loop reads them faster than arrays

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust.constraints._checks import each_is, item_labels
+from bayesclust.constraints.base import View
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.typing import ArrayLike, CodeArray, IntArray
 
@@ -67,7 +69,7 @@ class StoredView:
 
     def patterns(self, z: ArrayLike) -> CodeArray:
         """Return the equality pattern of every answer's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(np.asarray(z)[..., self.items])
+        return equality_patterns(item_labels(z, self.n_items, "z")[..., self.items])
 
     def truths(self, z: ArrayLike) -> CodeArray:
         """Return the answer that a faultless source would give, as codes (..., m), for labels z (..., n)."""
@@ -163,7 +165,7 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
 
     variables: dict[str, Any] = {}
     names: list[str] = []
-    views = list(views)
+    views = each_is(views, (View, StoredView), "views")
     for view, parameters in zip(views, noise_names(views), strict=True):
         if view.name in names:
             raise ValueError(f'two views are named "{view.name}": give each a name of its own, name="...".')
@@ -203,6 +205,11 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
     -------
     list of StoredView
 
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no data set, or lacks part of what `to_dataset` wrote.
+
     Examples
     --------
     >>> from bayesclust.constraints import RelativeConstraints
@@ -210,6 +217,19 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
     >>> [view.name for view in views_from_dataset(to_dataset([triplets]))]
     ['triplets']
     """
+    import xarray as xr
+
+    if not isinstance(ds, xr.Dataset):
+        raise TypeError(f"ds must be an xarray.Dataset; got {type(ds).__name__}: pass what to_dataset returned.")
+    try:
+        return _stored(ds)
+    except (KeyError, ValueError, TypeError, AttributeError):  # whatever a damaged or foreign file lacks or has otherwise
+        raise ValueError(
+            "ds holds no answers as to_dataset writes them, or not all of them: pass what it returned, or fit again."
+        ) from None
+
+
+def _stored(ds: xr.Dataset) -> list[StoredView]:
     views = []
     for name in json.loads(ds.attrs.get("views", "[]")):
         about = ds[f"{name}_items"].attrs

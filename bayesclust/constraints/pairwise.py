@@ -138,7 +138,7 @@ class PairwiseConstraints(View):
         (6, 2)
         """
         truth = check.true_labels(labels, least=2)
-        n, rng = len(truth), np.random.default_rng(seed)
+        n, rng = len(truth), check.random_generator(seed)
         if ordered:
             pairs = questions.random_ordered_pairs(n, questions.how_many(n * n, fraction, size, "ordered pairs"), rng)
         else:

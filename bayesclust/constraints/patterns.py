@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesclust.constraints._checks import plain_array
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray
 
 # index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
@@ -29,7 +30,9 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
     >>> equality_patterns([[0, 0, 1], [0, 1, 0], [0, 1, 2]])
     array([1, 2, 4], dtype=int8)
     """
-    labels = np.asarray(labels)
+    labels = plain_array(labels, "labels")
+    if labels.ndim == 0 or labels.shape[-1] not in (2, 3):
+        raise ValueError(f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: pass those of the items.")
     first, second = labels[..., 0], labels[..., 1]
     if labels.shape[-1] == 2:
         return np.asarray(first != second, dtype=np.int8)

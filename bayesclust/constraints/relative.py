@@ -133,7 +133,7 @@ class RelativeConstraints(View):
         np.False_
         """
         truth = check.true_labels(labels, least=3)
-        n, rng = len(truth), np.random.default_rng(seed)
+        n, rng = len(truth), check.random_generator(seed)
         triplets = questions.random_triplets(n, questions.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng)
         source = questions.deal_sources(len(triplets), n_sources, rng)
         if confusion is None:

@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -93,8 +94,9 @@ def load(name: str) -> Dataset:
     >>> iris.X[0], iris.target_names[iris.y[0]]
     (array([5.1, 3.5, 1.4, 0.2]), 'setosa')
     """
-    if name not in _SOURCES:
-        raise ValueError(f"there is no data set {name!r}: load one of {', '.join(names())}.")
+    wanted: Any = name
+    if not isinstance(wanted, str) or wanted not in _SOURCES:
+        raise ValueError(f"there is no data set named {name!r}: load one of {', '.join(names())}.")
     if (package := _package_of(name)) is not None:
         raise ModuleNotFoundError(
             f"the files of {name!r} come with {package}, which is not installed: "

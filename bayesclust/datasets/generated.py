@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesclust.checks import check_choice, check_int, check_positive
+from bayesclust.checks import check_choice, check_int, check_positive, check_random_state
 from bayesclust.constraints._checks import number_between
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
@@ -65,7 +65,7 @@ def make_mixture(
     n, d, k = (check_int(count, name) for count, name in ((n, "n"), (d, "d"), (k, "k")))
     separation = number_between(separation, "separation", "[0, inf)")
     elongation = number_between(elongation, "elongation", "[1, inf)")
-    rng = np.random.default_rng(seed)
+    rng = check_random_state(seed, "seed")
     centres = rng.normal(scale=separation / np.sqrt(2 * d), size=(k, d))
     y = rng.integers(k, size=n)
     X = np.empty((n, d))
@@ -123,7 +123,7 @@ def make_counts(
     n, d, k = (check_int(count, name) for count, name in ((n, "n"), (d, "d"), (k, "k")))
     length = number_between(length, "length", "[1, inf)")
     concentration = check_positive(concentration, "concentration")
-    rng = np.random.default_rng(seed)
+    rng = check_random_state(seed, "seed")
     cells = rng.dirichlet(np.full(d, concentration), size=k)
     y = rng.integers(k, size=n)
     X = rng.multinomial(1 + rng.poisson(length - 1, size=n), cells[y]).astype(float)
@@ -166,7 +166,7 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     """
     kind, n = check_choice(kind, "kind", SHAPES), check_int(n, "n")
     noise = number_between(noise, "noise", "[0, inf)")
-    rng = np.random.default_rng(seed)
+    rng = check_random_state(seed, "seed")
     k, shape, dimensions = _SHAPES[kind]
     y = np.arange(n) % k
     X = shape(*rng.uniform(size=(dimensions, n)), y) + noise * rng.standard_normal((n, 2))

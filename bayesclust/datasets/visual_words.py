@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_positive
+from bayesclust.checks import check_int, check_positive, check_random_state
 from bayesclust.constraints._checks import number_between
 from bayesclust.datasets.generated import generated
 from bayesclust.datasets.record import Dataset
@@ -74,7 +74,7 @@ def make_visual_words(
     spread = number_between(spread, "spread", "[0, inf)")
     contrast = number_between(contrast, "contrast", "[0, inf)")
     concentration = check_positive(concentration, "concentration")
-    rng = np.random.default_rng(seed)
+    rng = check_random_state(seed, "seed")
     logits = np.log(rng.dirichlet(np.ones(d))) + contrast * rng.standard_normal((k, d))
     categories = np.exp(logits - logits.max(axis=1, keepdims=True))
     categories /= categories.sum(axis=1, keepdims=True)

@@ -16,7 +16,7 @@ from bayesclust.inference.limits.divergences import Divergence, Mahalanobis, as_
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.models.families import FAMILIES, Family
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import group, stored_views
+from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import FloatArray, IntArray
 
 # share of the total covariance added to the pooled one, so that a direction without scatter within clusters stays finite
@@ -26,7 +26,7 @@ RIDGE = 1e-3
 def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
     """Divergence, penalty, xi and starting labels for `RDPMeans`."""
     draws = group(posterior, "posterior")
-    n_items = draws.sizes["item"]
+    n_items = stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_items
+from bayesclust.estimators.base import with_names
 from bayesclust.inference.variational_em.weights import log_softmax
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -45,7 +46,7 @@ class ClassifiesNewItems:
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        validate_data(self, with_names(X), skip_check_array=True, reset=False)
         points, total = self._map(items), np.zeros((len(items), self._classifiers.shape[1]))
         for W in self._classifiers:
             total += np.exp(log_softmax(W[:, :-1] @ points.T + W[:, -1:])).T

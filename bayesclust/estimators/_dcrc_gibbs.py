@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bayesclust.checks import check_choice, check_int
 from bayesclust.constraints.base import View
-from bayesclust.estimators._draws import draws_tree
+from bayesclust.estimators._draws import check_room, draws_tree
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
@@ -84,6 +84,7 @@ class SampledLabels:
         rng: Generator,
     ) -> None:
         """Set what follows from draws."""
+        check_room(len(items), self.num_chains, schedule.num_samples)
         prior = weight_prior(chosen, fit, sum(map(len, views)), self.penalty is None) if self.weights == SAMPLE else None
         problem = DCRCProblem(points, tuple(views), fit.W, prior)
         starts = [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)]

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust._memory import check_memory
 from bayesclust.checks import check_choice, check_int, check_positive
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise, View
 from bayesclust.constraints._checks import number_between
-from bayesclust.inference.variational_em.features import KERNELS
+from bayesclust.inference.variational_em.features import EXACT_UP_TO, KERNELS, LANDMARKS
 from bayesclust.inference.variational_em.held_out import PENALTIES, TAUS
 from bayesclust.inference.variational_em.settings import EMSettings
 
@@ -135,4 +136,12 @@ def _processors() -> int:
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST_STARTS)
 
 
-__all__ = ["candidates", "check_balance", "check_kernel", "with_noise"]
+def check_room_for_kernel(n_items: int, kernel: str | None, n_landmarks: int | None) -> None:
+    """Refuse landmarks whose kernel matrices, two with the items and three with each other, would not fit into memory."""
+    if kernel is not None:
+        chosen = min(n_items, n_landmarks or (n_items if n_items <= EXACT_UP_TO else LANDMARKS))
+        what = f"a kernel of {chosen:,} landmarks for {n_items:,} items"
+        check_memory(16 * n_items * chosen + 24 * chosen**2, what, "lower n_landmarks")
+
+
+__all__ = ["candidates", "check_balance", "check_kernel", "check_room_for_kernel", "with_noise"]

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
+from bayesclust._memory import check_memory
 from bayesclust.constraints.base import View
 from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators._samplers import VARIATIONAL
@@ -19,6 +22,27 @@ UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 def draw_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, beyond chain and draw."""
     return {"component": ("item",), **noise_dims(views)}
+
+
+def check_room(n_items: int, num_chains: int, num_samples: int) -> None:
+    """Refuse runs whose draws of the partition would not fit into memory, before the first sweep.
+
+    Parameters
+    ----------
+    n_items, num_chains, num_samples : int
+
+    Raises
+    ------
+    MemoryError
+        If there is too little: while the chains are put together and made canonical, a label takes three times what it
+        takes in a draw, and eight bytes.
+    """
+    label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
+    check_memory(
+        num_chains * num_samples * n_items * (3 * label + 8),
+        f"keeping {num_chains} x {num_samples:,} draws of {n_items:,} labels",
+        "ask for fewer draws (num_samples), or fewer chains",
+    )
 
 
 def draws_tree(draws: Draws, views: Sequence[View], items: FloatArray, settings: Mapping[str, Any]) -> Any:
@@ -49,4 +73,4 @@ def draws_tree(draws: Draws, views: Sequence[View], items: FloatArray, settings:
     return to_datatree(draws.posterior, draws.sample_stats, X=items, views=views, dims=draw_dims(views), attrs=attrs)
 
 
-__all__ = ["draw_dims", "draws_tree"]
+__all__ = ["check_room", "draw_dims", "draws_tree"]

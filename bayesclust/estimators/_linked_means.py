@@ -16,7 +16,7 @@ from bayesclust.constraints.base import View
 from bayesclust.estimators._costs import check_cost, costs_of_answers
 from bayesclust.estimators._credible import confidence_by_source
 from bayesclust.estimators._means import start_labels
-from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.estimators.base import ConstrainedClusterer, with_names
 from bayesclust.inference.limits.mpck.descend import Settings, Solution, search, starts
 from bayesclust.inference.limits.mpck.energy import Metrics, Problem, distances, first_metrics
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
@@ -24,7 +24,7 @@ from bayesclust.inference.limits.mpck.metric import FarPairs
 from bayesclust.inference.limits.mpck.scale import average_penalties
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import group, stored_views
+from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 METRICS = ("diagonal", "full")
@@ -166,7 +166,7 @@ class LinkedMeans(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        validate_data(self, with_names(X), skip_check_array=True, reset=False)
         problem = self._model._replace(points=np.ascontiguousarray((items - self._middle) @ self._model.T))
         labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)
         return labels
@@ -181,10 +181,10 @@ def joined(views: Sequence[View]) -> tuple[IntArray, Any]:
 def credible_costs(posterior: Any, X: ArrayLike, loss: Any, metric: str | None) -> dict[str, Any]:
     """Number of clusters, costs and starting labels that a posterior suggests; the formulas stand at `from_posterior`."""
     draws = group(posterior, "posterior")
-    items = check_items(X)
-    if len(items) != draws.sizes["item"]:
+    items, n_items = check_items(X), stacked_partitions(posterior).shape[1]
+    if len(items) != n_items:
         raise ValueError(
-            f"X has {len(items)} items, but the posterior is about {draws.sizes['item']}: pass the data that was clustered."
+            f"X has {len(items)} items, but the posterior is about {n_items}: pass the data that was clustered."
         )
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, len(items))

@@ -13,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_choice, check_int, check_n_clusters, check_positive, check_random_state
+from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.constraints.base import View
 from bayesclust.estimators._joint import check_partition
-from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.estimators.base import ConstrainedClusterer, with_names
 from bayesclust.inference.limits.answers import Graph, Xi
 from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.inference.limits.penalty import penalties
@@ -154,7 +155,7 @@ class MeansClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         points = self._divergence.points(X, least=1)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        validate_data(self, with_names(X), skip_check_array=True, reset=False)
         labels: IntArray = self._divergence.between(points, self._centers).argmin(axis=1)
         return labels if self._owner is None else self._owner[labels]
 
@@ -175,11 +176,10 @@ def start_labels(init: Any, n_items: int) -> IntArray | None:
         check_is_fitted(init)
         labels = np.asarray(init.labels_)
     else:
-        labels = point_estimate(init) if hasattr(init, "children") else np.asarray(init)
+        labels = point_estimate(init) if hasattr(init, "children") else plain_array(init, "init", "pass one label per item")
     if labels.shape != (n_items,):
         raise ValueError(
             f"init has shape {labels.shape}, but X has {n_items} items: "
             "pass one label per item, an estimator fitted to these items, or its posterior_."
         )
-    compact: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return compact
+    return true_labels(labels, least=1, what="init")

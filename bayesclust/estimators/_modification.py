@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from bayesclust.constraints._checks import plain_array
 from bayesclust.constraints.base import View
 from bayesclust.constraints.rules import Rules, Statement, statements_of, unsure
 from bayesclust.estimators._means import start_labels
@@ -27,7 +28,7 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
         labels = start_labels(partition, n)
         assert labels is not None
         return labels
-    array = np.asarray(partition)
+    array = plain_array(partition, "partition", "pass one label per item")
     if array.shape != (n,):
         raise ValueError(
             f"partition has shape {array.shape}, but X has {n} items: pass one label per item, an estimator fitted to these "

@@ -21,11 +21,18 @@ ONE_BY_ONE: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gib
 BLOCKED, VARIATIONAL = "blocked", "variational"
 
 
-def check_sampler(name: object, moves: Moves | None) -> None:
+def check_sampler(name: object, moves: object) -> None:
     """Refuse a sampler that there is not, or moves that it has not."""
     check_choice(name, "sampler", (*ONE_BY_ONE, BLOCKED, VARIATIONAL))
+    check_moves(moves)
     if name == BLOCKED and moves is not None:
         raise ValueError("moves is given, but sampler='blocked' has no moves to choose from: leave moves=None.")
+
+
+def check_moves(moves: object) -> None:
+    """Refuse what is neither None nor `Moves`."""
+    if not (moves is None or isinstance(moves, Moves)):
+        raise TypeError(f"moves must be a bayesclust.Moves or None; got {type(moves).__name__}: pass for instance Moves().")
 
 
 def chain_starts(

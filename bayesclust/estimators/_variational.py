@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from bayesclust._memory import check_memory
 from bayesclust.checks import check_choice, check_items
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.variational.authors import fit_as_released, released_problem
@@ -73,6 +74,12 @@ class VariationalMixin:
             problem = released_problem(check_items(items), problem.views)  # the authors' family takes no missing cells
             fit = fit_as_released(problem)
         else:
+            T = min(settings.truncation, problem.n_items)
+            check_memory(
+                16 * problem.n_items * T * settings.starts,
+                f"{settings.starts} starts of {T} components for {problem.n_items:,} items",
+                "lower starts or truncation of VariationalSettings",
+            )
             fit = fit_variational(problem, settings, rng, init)
             if not fit.converged:
                 warnings.warn(

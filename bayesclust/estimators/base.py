@@ -31,6 +31,12 @@ def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
     return timed
 
 
+def with_names(X: Any) -> Any:
+    """Data as scikit-learn is to see them: as they are, or without the names of columns where a name comes twice."""
+    columns = getattr(X, "columns", None)
+    return X if getattr(columns, "is_unique", True) else X.to_numpy()
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: `fit(X, constraints=...)` sets `labels_`, and `fit_seconds_`, its own wall-clock time.
 
@@ -54,7 +60,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[FloatArray, list[View]]:
         """Check data with `read` and side information on it, and remember the features."""
         items = read(X)
-        validate_data(self, X, skip_check_array=True)
+        validate_data(self, with_names(X), skip_check_array=True)
         return items, check_views(constraints, len(items), kinds=kinds)
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:

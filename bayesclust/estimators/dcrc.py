@@ -251,6 +251,7 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
             words = fingerprint(params, items, views, random_state)
             store = Checkpoint(checkpoint, words, self.num_chains, noise_dims(views))
         rng = check_random_state(random_state)
+        settings.check_room_for_kernel(len(items), self.kernel, self.n_landmarks)
         self._map: FeatureMap = feature_map(items, self.kernel, options, self.standardize, self.n_landmarks, rng)
         points = self._map(items)
         tried = settings.candidates(params, sum(map(len, views)), points.size * number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Self
@@ -10,12 +11,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_int, check_n_clusters, check_random_state
+from bayesclust.checks import check_int, check_n_clusters, check_random_state, check_threads
+from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._draws import check_room
 from bayesclust.estimators.base import ConstrainedClusterer
+from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.hmrf import FieldProblem, HMRFChain
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.hmrf import Field, check_field_data
+from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import ArrayLike, IntArray
@@ -109,7 +114,14 @@ class HMRFMeans(ConstrainedClusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        constraints: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
         """Sample, and estimate a partition.
 
         Parameters
@@ -118,25 +130,36 @@ class HMRFMeans(ConstrainedClusterer):
             No column may be constant; under a full metric none may follow from the others.
         y : ignored
         constraints : PairwiseConstraints, list of them or None, default None
+        checkpoint : str, path or None, default None
+            A zarr directory to which draws go as they come: after a kill the same call goes on from there, as for `TVClust`.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            Also if the checkpoint is damaged or of another run, naming what differs.
         """
         field, k, chains = self._field(), check_int(self.n_clusters, "n_clusters"), check_int(self.num_chains, "num_chains")
         schedule = Schedule(check_int(self.num_warmup, "num_warmup", least=0), check_int(self.num_samples, "num_samples"))
-        rng = check_random_state(self.random_state)
+        check_threads(self.n_jobs)
+        loss = as_loss(self.loss)
+        random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        rng = check_random_state(random_state)
         items, views = self._enter(X, constraints, partial(check_field_data, field=field), kinds=("pairwise",))
         check_n_clusters(k, len(items))
+        check_room(len(items), chains, schedule.num_samples)
+        dims, store = _dims(field), None
+        if checkpoint is not None and random_state is not None:
+            words = fingerprint(self.get_params(deep=False), items, views, random_state)
+            store = Checkpoint(checkpoint, words, chains, dims)
         posed = FieldProblem.of(items, tuple(views), k, field)
         starts = [
             partial(HMRFChain, posed, seeded_partition(posed.problem.points, k, own), own) for own in rng.spawn(chains)
         ]
-        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs)
-        dims: dict[str, tuple[str, ...]] = {"center": ("cluster", "feature")}
-        if field.metric is not None:
-            width = ("feature",) if field.metric == "diagonal" else ("feature", "other_feature")
-            dims["metric"] = ("cluster", *width) if field.per_cluster else width
+        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
         attrs = {
             "sampler": "hmrf",
             "settings": dataclasses.asdict(field) | {"n_clusters": k},
@@ -144,7 +167,7 @@ class HMRFMeans(ConstrainedClusterer):
             "interrupted": int(draws.interrupted),
         }
         self.posterior_ = to_datatree(draws.posterior, draws.sample_stats, X=items, views=views, dims=dims, attrs=attrs)
-        self.labels_: IntArray = point_estimate(self.posterior_, loss=self.loss)
+        self.labels_: IntArray = point_estimate(self.posterior_, loss=loss)
         self.n_clusters_ = len(np.unique(self.labels_))
         return self
 
@@ -164,3 +187,12 @@ class HMRFMeans(ConstrainedClusterer):
             prior_items=self.prior_items,
             center_scale=self.center_scale,
         )
+
+
+def _dims(field: Field) -> dict[str, tuple[str, ...]]:
+    """What the dimensions of centres and metrics are called."""
+    dims: dict[str, tuple[str, ...]] = {"center": ("cluster", "feature")}
+    if field.metric is not None:
+        width = ("feature",) if field.metric == "diagonal" else ("feature", "other_feature")
+        dims["metric"] = ("cluster", *width) if field.per_cluster else width
+    return dims

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_views
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_threads, check_views
+from bayesclust.constraints._checks import number_between, real_array, shown
+from bayesclust.estimators._draws import check_room
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import checked_limit, fitted_limit, limit_problem, model_at
 from bayesclust.estimators._path_functionals import summarise
-from bayesclust.estimators._samplers import ONE_BY_ONE
+from bayesclust.estimators._samplers import ONE_BY_ONE, check_moves
 from bayesclust.inference.limits.bridge import PathModel, first_gamma
 from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
@@ -127,11 +128,14 @@ def limit_path(
     check_choice(sampler, "sampler", ONE_BY_ONE)
     check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
+    check_threads(n_jobs)
+    check_moves(moves)
     level = number_between(level, "level", "(0, 1)")
     wanted = None if gammas is None else _check_gammas(gammas)
     chosen = checked_limit(limit, random_state)
     items = check_items(X, missing=as_divergence(chosen.divergence).takes_missing)
     views = check_views(constraints, len(items))
+    check_room(len(items), num_chains, num_samples)
     found = fitted_limit(chosen, X, constraints, items)
     problem, xi = limit_problem(found, items, views)
     wanted = default_gammas(problem) if wanted is None else wanted
@@ -162,12 +166,9 @@ def default_gammas(problem: Problem) -> FloatArray:
 
 
 def _check_gammas(gammas: ArrayLike) -> FloatArray:
-    try:
-        values = np.asarray(gammas, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.full(1, np.nan)
+    values = real_array(gammas, "gammas")
     if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"gammas must be a list of positive numbers; got {gammas!r}: pass at least one, or None.")
+        raise ValueError(f"gammas must be a list of positive numbers; got {shown(gammas)}: pass at least one, or None.")
     distinct: FloatArray = np.unique(values)
     return distinct
 

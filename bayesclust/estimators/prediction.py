@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_items
+from bayesclust.estimators.base import with_names
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.posterior.tree import group, stacked_partitions
@@ -147,9 +148,10 @@ class PredictsNewItems:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
         number = check_int(max_draws, "max_draws")
-        if _is_table(X):
-            validate_data(self, X, skip_check_array=True, reset=False)
         family = self._problem.family
+        if _is_table(X):
+            check_items(X, least=1, missing=family.takes_missing)
+            validate_data(self, with_names(X), skip_check_array=True, reset=False)
         rows = family.transform(X)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
@@ -174,7 +176,7 @@ def _is_table(X: ArrayLike) -> bool:
     """Whether it has rows and columns to count; what has not is refused by the family, in a sentence."""
     try:
         return np.ndim(X) == 2
-    except ValueError:
+    except (TypeError, ValueError):
         return False
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
+from bayesclust._memory import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.estimators._confidence import by_view
 from bayesclust.estimators._means import MeansClusterer, Task
@@ -132,6 +133,11 @@ class SpectralRDPMeans(MeansClusterer):
         graph, penalty, schedule = chooser._pose(task, wanted, asked, rng)
         problem = Problem.of(points, squared, graph, penalty)
         xi = last_xi(schedule, problem)
+        check_memory(
+            32 * len(points) * min(most, len(points)),
+            f"{most:,} eigenvectors of {len(points):,} items, with room to find them,",
+            "lower max_clusters",
+        )
         relaxation = relax(problem, xi, most)
         solution = solve(problem, relaxation, xi)
         self.labels_: IntArray = solution.labels

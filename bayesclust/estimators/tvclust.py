@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_threads
+from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.estimators._checkpoint import fingerprint, run_seed
-from bayesclust.estimators._draws import draw_dims, draws_tree
+from bayesclust.estimators._draws import check_room, draw_dims, draws_tree
 from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
@@ -233,6 +233,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             raise ValueError("checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out.")
         random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
         items, problem = self._pose(X, constraints, random_state)
+        check_room(problem.n_items, self.num_chains, schedule.num_samples)
         store = None
         if checkpoint is not None and random_state is not None:
             words = fingerprint(self._settings(), items, problem.views, random_state)
@@ -278,8 +279,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         check_view(self.view, self.power, self.sampler, self.gamma)
         self._check_gamma(tuple(ONE_BY_ONE))
         check_int(self.num_chains, "num_chains")
-        if self.n_jobs is not None:
-            check_int(self.n_jobs, "n_jobs")
+        check_threads(self.n_jobs)
         return Schedule(
             check_int(self.num_warmup, "num_warmup", least=0),
             check_int(self.num_samples, "num_samples"),
@@ -291,10 +291,9 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         if isinstance(self.init, str):
             check_choice(self.init, "init", ("dispersed",))
             return None
-        labels = np.asarray(self.init)
+        labels = plain_array(self.init, "init", "pass one label per item")
         if labels.shape != (n_items,):
             raise ValueError(
                 f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, or 'dispersed'."
             )
-        compact: IntArray = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        return compact
+        return true_labels(labels, least=1, what="init")

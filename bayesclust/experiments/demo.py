@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import bayesclust as bc
+from bayesclust._files import replaced
 from bayesclust.typing import BoolArray, FloatArray
 
 __all__ = ["Run", "add_arguments", "draw", "fit", "main", "report"]
@@ -192,9 +193,11 @@ def draw(run: Run, folder: Path) -> list[Path]:
     }
     written = []
     for name, make in figures.items():
-        np.ravel(make())[0].figure.savefig(folder / name, dpi=150, bbox_inches="tight")
+        with replaced(folder / name) as draft:
+            np.ravel(make())[0].figure.savefig(draft, format="png", dpi=150, bbox_inches="tight")
         written.append(folder / name)
-    posterior.to_netcdf(folder / "posterior.nc", engine="h5netcdf")
+    with replaced(folder / "posterior.nc") as draft:
+        posterior.to_netcdf(draft, engine="h5netcdf")
     return [*written, folder / "posterior.nc"]
 
 

@@ -11,6 +11,7 @@ snapshot, of which there is one per chain, takes about 35 bytes per item.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesclust._files import check_path, replaced
 from bayesclust.inference.snapshots import from_text, to_text
 
 FORMAT = 1
@@ -59,7 +61,7 @@ class Checkpoint:
         number_of_chains: int,
         dims: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
-        self.path, self.number_of_chains = Path(path), number_of_chains
+        self.path, self.number_of_chains = check_path(path, "checkpoint"), number_of_chains
         self.dims = {"z": ("item",), **(dims or {})}
         self.lock = threading.Lock()
         found = stored_fingerprint(self.path)
@@ -86,6 +88,7 @@ class Checkpoint:
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw, and as long as the longest run asked for."""
         import zarr
+        from zarr.codecs import ZstdCodec
 
         with self.lock:
             parent = zarr.open_group(self.path, mode="a").require_group(group)
@@ -103,6 +106,7 @@ class Checkpoint:
                 dtype=value.dtype,
                 fill_value=_fill(value.dtype),
                 dimension_names=("chain", "draw", *own),
+                compressors=ZstdCodec(checksum=True),  # a flipped bit is noticed
             )
 
 
@@ -138,6 +142,8 @@ class Record:
         ValueError
             If they cannot be read.
         """
+        for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
+            unfinished.unlink(missing_ok=True)
         state = self._state()
         draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
         if state is None:
@@ -192,7 +198,7 @@ class Record:
         with self.checkpoint.lock:
             if not above.exists():
                 _write_group(above, {})
-        _write_group(self.file, {"snapshot": text})
+        _write_group(self.file, {"snapshot": text, "digest": _digest(text)})
         self.saved, self.last = number, time.monotonic()
         self.pause = max(SECONDS, (self.last - begun) / SHARE)
 
@@ -209,13 +215,20 @@ class Record:
         if not self.file.exists():
             return None
         try:
-            state: dict[str, Any] = from_text(json.loads(self.file.read_text())["attributes"]["snapshot"])
-        except (ValueError, KeyError, TypeError):
+            kept = json.loads(self.file.read_text(encoding="utf-8"))["attributes"]
+            if kept.get("digest", _digest(kept["snapshot"])) != _digest(kept["snapshot"]):
+                raise ValueError
+            state: dict[str, Any] = from_text(kept["snapshot"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(
                 f"the state of a chain in the checkpoint, {str(self.file)!r}, cannot be read: remove the checkpoint to "
                 "start anew."
             ) from None
         return state
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _fill(dtype: np.dtype[Any]) -> Any:
@@ -225,12 +238,8 @@ def _fill(dtype: np.dtype[Any]) -> Any:
 def _write_group(file: Path, attributes: dict[str, Any]) -> None:
     """Write a group's file so that after a kill, or a loss of power, there is the old one or the new one."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name("zarr.json.partial")
-    with partial.open("w") as stream:
-        json.dump({"zarr_format": 3, "node_type": "group", "attributes": attributes}, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    partial.replace(file)
+    with replaced(file, suffix=".partial") as draft:
+        draft.write_text(json.dumps({"zarr_format": 3, "node_type": "group", "attributes": attributes}), encoding="utf-8")
 
 
 def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -249,7 +258,7 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     ValueError
         If the path holds something else.
     """
-    directory = Path(path)
+    directory = check_path(path, "checkpoint")
     if not directory.exists():
         return None
     # a run killed at its very first write leaves a partial file

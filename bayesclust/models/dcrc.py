@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.constraints._checks import item_labels, real_array
 from bayesclust.constraints.base import View
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.answers import answer_sites, refuse_enumerated
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms, weight_site
-from bayesclust.typing import ArrayLike, BoolArray
+from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
 
 def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
@@ -100,6 +101,15 @@ def dcrc(
     answer_sites(answered, z, observe=observe)
 
 
+def _check_weights(W: ArrayLike, d: int) -> FloatArray:
+    weights: FloatArray = real_array(W, "W")
+    if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != d + 1:
+        raise ValueError(f"W must have shape (K, {d + 1}), the biases last; got {weights.shape}: pass one row per class.")
+    if not np.isfinite(weights).all():
+        raise ValueError("W has entries that are not finite: pass real numbers.")
+    return weights
+
+
 def dcrc_log_joint(
     W: ArrayLike,
     z: ArrayLike,
@@ -139,7 +149,10 @@ def dcrc_log_joint(
     -9.667
     """
     prior = WeightPrior() if prior is None else prior
-    items, labels, weights = check_items(X, least=1), np.asarray(z), np.asarray(W, dtype=np.float64)
+    items, weights = check_items(X, least=1), _check_weights(W, np.shape(X)[1])
+    labels = item_labels(z, len(items), "z")
+    if labels.ndim != 1 or labels.min() < 0 or labels.max() >= len(weights):
+        raise ValueError(f"z must hold one label from 0 to {len(weights) - 1} for each of the {len(items)} items.")
     terms = class_terms(np, weights, items, unnamed(views, len(items)))
     value = prior.entropies(np, terms)
     value += prior.log_density(weights, prior.first_precision if precision is None else precision)

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
 from bayesclust.constraints.coloring import constraint_graph
 from bayesclust.models._numpyro import numpyro_modules
@@ -81,7 +82,8 @@ class PaperObjective:
         self.X = check_items(X, least=1)
         self.K = check_int(n_clusters, "n_clusters", least=2)
         self.views = check_views(views, len(self.X))
-        self.tau, self.penalty, self.balance = float(tau), float(penalty), bool(balance)
+        self.tau, self.penalty = number_between(tau, "tau", "[0, inf)"), number_between(penalty, "penalty", "[0, inf)")
+        self.balance = bool(balance)
         self.free = unnamed(self.views, len(self.X))
         self.n_answers = max(sum(map(len, self.views)), 1)
         self.groups = [self._labelings(items) for items in self._tied()]

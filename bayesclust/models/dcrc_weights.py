@@ -11,7 +11,7 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import number_between
+from bayesclust.constraints._checks import number_between, shown
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.typing import BoolArray, FloatArray
 
@@ -69,7 +69,7 @@ class WeightPrior:
         elif isinstance(precision, Real):
             check_positive(precision, "precision")
         else:
-            raise TypeError(f"precision must be a number or the (shape, rate) of a Gamma prior; got {precision!r}.")
+            raise TypeError(f"precision must be a number or the (shape, rate) of a Gamma prior; got {shown(precision)}.")
         if self.bias_scale is not None:
             check_positive(self.bias_scale, "bias_scale")
         for name in ("separation", "balance"):

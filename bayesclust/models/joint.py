@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust.checks import check_positive
+from bayesclust.constraints._checks import item_labels
 from bayesclust.constraints.base import View
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
@@ -57,7 +59,8 @@ def log_joint(
     >>> bool(log_joint([0, 0, 1, 1], family) > log_joint([0, 1, 0, 1], family))
     True
     """
-    labels = np.asarray(z)
+    labels = item_labels(z, len(family.X), "z")
+    check_positive(alpha, "alpha")
     hyper = family.initial_hyper() if hyper is None else hyper
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
     prior = Concentration(fixed=alpha) if concentration is None else concentration

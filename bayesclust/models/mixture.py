@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.checks import check_int, check_items, check_positive, check_views
+from bayesclust.constraints._checks import item_labels
 from bayesclust.constraints.base import View
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.answers import answer_sites, refuse_enumerated
@@ -145,7 +146,9 @@ def mixture_log_joint(
     >>> bool(two > one)
     True
     """
-    labels, lower = np.asarray(z), np.asarray(components)
+    labels, lower = (item_labels(of, len(family.X), what) for of, what in ((z, "z"), (components, "components")))
+    for value_of, what in ((alpha, "alpha"), (beta, "beta")):
+        check_positive(value_of, what)
     hyper = family.initial_hyper() if hyper is None else hyper
     value = nested_log_prob(lower, labels, alpha, beta) + within.log_prior(beta)
     value += 0.0 if concentration is None else concentration.log_prior(alpha)

@@ -9,6 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from bayesclust.constraints._checks import plain_array, shown
+
 
 def crp_log_prob(
     sizes: NDArray[np.integer], concentration: float, log_concentration: float | None = None
@@ -123,13 +125,11 @@ class Concentration:
         """
         if isinstance(value, Concentration):
             return value
-        try:
-            numbers = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            numbers = np.full(1, np.nan)
-        if numbers.shape not in ((), (2,)) or not (np.isfinite(numbers).all() and (numbers > 0).all()):
+        numbers = plain_array(value, name)
+        real = numbers.dtype.kind in "iuf" and numbers.shape in ((), (2,))
+        if not (real and np.isfinite(numbers).all() and (numbers > 0).all()):
             raise ValueError(
-                f"{name}={value!r} is neither a positive number nor a pair (shape, rate) of positive numbers; "
+                f"{name}={shown(value)} is neither a positive number nor a pair (shape, rate) of positive numbers; "
                 "give one of these."
             )
         if numbers.ndim == 0:

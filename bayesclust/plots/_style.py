@@ -24,10 +24,29 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the axes given, or those of a new figure of this size in inches."""
     if ax is not None:
-        return ax
+        return _drawable(ax, "ax")
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def chosen_names(names: Any, what: str) -> list[str]:
+    """Return names to show as a list, one alone too, and refuse what are no words."""
+    if isinstance(names, str):
+        return [names]
+    found = list(names) if isinstance(names, Sequence) and not isinstance(names, bytes) else [names]
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} must be a word or a list of words; got {type(names).__name__}.")
+    return found
+
+
+def _drawable(ax: Any, what: str) -> Axes:
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise TypeError(f"{what} must be Matplotlib axes or None; got {type(ax).__name__}.")
+    return ax
 
 
 def counted(number: int, noun: str) -> str:
@@ -46,6 +65,8 @@ def several_axes(axes: Any, number: int, what: str) -> NDArray[np.object_]:
     given: NDArray[np.object_] = np.asarray(axes, dtype=object).ravel()
     if len(given) != number:
         raise ValueError(f"axes are {len(given)}, but {what} take {number}: pass {number} axes, or None.")
+    for at, ax in enumerate(given):
+        _drawable(ax, f"axes[{at}]")
     return given
 
 

@@ -84,7 +84,7 @@ def partitions(
     """
     draws = stacked_partitions(posterior)
     field = plane(posterior, X, draws.shape[1])
-    chosen = point_estimate(draws, loss) if labels is None else np.asarray(labels)
+    chosen = point_estimate(draws, loss) if labels is None else as_labels(labels, "labels")
     ball = credible_ball(draws, chosen, level=level, loss=loss)
     panels = _panels(axes)
     centre = as_labels(chosen, "labels")

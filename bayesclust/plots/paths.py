@@ -107,6 +107,8 @@ def _check(path: Any) -> None:
     missing = [name for name in NEEDED if name not in path]
     if missing:
         raise ValueError(f"path has no variable {missing[0]!r}: pass the data set that bayesclust.limit_path returns.")
+    if not path.sizes.get("gamma"):
+        raise ValueError("path holds no gamma: pass the data set that bayesclust.limit_path returns.")
 
 
 def _panels(axes: Any) -> NDArray[np.object_]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._style import DASHES, PALETTE, bare, counted, several_axes
+from bayesclust.plots._style import DASHES, PALETTE, bare, chosen_names, counted, several_axes
 from bayesclust.posterior.functionals import label_free
 from bayesclust.posterior.labels import Labels
 from bayesclust.typing import FloatArray, NDArray
@@ -74,10 +74,10 @@ def ranks(
     'entropy of the cluster sizes'
     """
     found = label_free(posterior, 20, 0).values
-    wanted = [name for name in DEFAULT if name in found] if names is None else [names] if isinstance(names, str) else names
+    wanted = [name for name in DEFAULT if name in found] if names is None else chosen_names(names, "names")
     unknown = [name for name in wanted if name not in found]
     if unknown or not len(wanted):
-        what = f"{unknown[0]!r} is no functional of these draws" if unknown else "names is empty"
+        what = f"names: {unknown[0]!r} is no functional of these draws" if unknown else "names is empty"
         raise ValueError(f"{what}: choose from {', '.join(found)}.")
     panels = _panels(axes, len(wanted))
     for ax, name in zip(panels, wanted, strict=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_choice
+from bayesclust.constraints._checks import plain_array
 from bayesclust.plots._order import by_cluster, by_tree, picture
 from bayesclust.plots._plane import matched
 from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, bare, counted, shade
@@ -83,7 +84,7 @@ def similarity(
     """
     check_choice(order, "order", ("clusters", "dendrogram"))
     draws = stacked_partitions(posterior)
-    names = point_estimate(draws) if labels is None else np.asarray(labels)
+    names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
     z = _partition(names, "labels", draws)
     others = {name: _partition(own, f"partitions[{name!r}]", draws) for name, own in (partitions or {}).items()}
     n = len(z)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesclust.plots._style import DASHES, GREY, PALETTE, counted, in_words
+from bayesclust.plots._style import DASHES, GREY, PALETTE, chosen_names, counted, in_words
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import group
 from bayesclust.typing import NDArray
@@ -150,10 +150,10 @@ def _rows(variables: dict[str, xr.DataArray], var_names: str | Sequence[str] | N
         names = [name for name in FIRST if name in variables]
         names += [name for kind in NOISE for name in variables if kinds[name] == kind]
     else:
-        names = [var_names] if isinstance(var_names, str) else list(var_names)
+        names = chosen_names(var_names, "var_names")
     unknown = [name for name in names if name not in variables]
     if unknown or not names:
-        what = f"{unknown[0]!r} is no variable with draws" if unknown else "var_names is empty"
+        what = f"var_names: {unknown[0]!r} is no variable with draws" if unknown else "var_names is empty"
         raise ValueError(f"{what}: choose from {', '.join(variables)}.")
     rows = []
     for name in names:

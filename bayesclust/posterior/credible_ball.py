@@ -69,8 +69,18 @@ class CredibleBall:
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are not as many labels as items, or they are no integers.
         """
-        return self.loss.loss(self.labels, labels)
+        partition = as_labels(labels, "labels")
+        if len(partition) != len(self.labels):
+            raise ValueError(
+                f"labels has {len(partition)} entries, but the ball is about {len(self.labels)} items: pass one for each."
+            )
+        return self.loss.loss(self.labels, partition)
 
     def __repr__(self) -> str:
         bounds = (f"{name} {int(part[0].max()) + 1}" for name, part in (("upper", self.upper), ("lower", self.lower)))

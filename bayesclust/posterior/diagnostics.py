@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
+from bayesclust.constraints._checks import number_between
 from bayesclust.posterior.dismissed import dismissal
 from bayesclust.posterior.functionals import Functionals, label_free, partition_distances
 from bayesclust.posterior.labels import Labels
@@ -123,6 +124,7 @@ def diagnose(
     Do not trust this run: ...
     """
     check_int(n_pairs, "n_pairs", least=0)
+    max_rhat, min_ess = number_between(max_rhat, "max_rhat", "(1, inf)"), number_between(min_ess, "min_ess", "(0, inf)")
     functionals = label_free(posterior, n_pairs, seed)
     table = _table(functionals, max_rhat, min_ess)
     distances = partition_distances(functionals.z)

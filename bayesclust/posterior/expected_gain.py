@@ -27,6 +27,7 @@ from numpy.random import Generator
 from scipy.special import entr, xlogy
 
 from bayesclust.checks import check_int
+from bayesclust.constraints._checks import shown
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.losses import Loss, as_loss, pairwise_losses
 from bayesclust.posterior.losses.named import LOSSES
@@ -41,6 +42,17 @@ PARTITION, N_CLUSTERS = "partition", "n_clusters"
 LEAST_NATS, LEAST_ITEMS, MISPLACED = 0.01, 0.1, 64
 CONFIGURATIONS = 64
 """Joint answers to a batch that are followed; beyond, so many are drawn (Kirsch et al. 2019, Sec. 3.2)."""
+
+
+def check_target(target: Any) -> Any:
+    """Return `target` if it is a word, the number of an item, or a loss."""
+    if isinstance(target, (int, np.integer)) and not isinstance(target, bool):
+        return check_int(target, "target, as an item,", least=0)
+    if isinstance(target, Loss) or (isinstance(target, str) and target.lower() in (PARTITION, N_CLUSTERS, *LOSSES)):
+        return target
+    words = ", ".join(f'"{word}"' for word in (PARTITION, N_CLUSTERS, *LOSSES))
+    kind = ValueError if isinstance(target, str) else TypeError
+    raise kind(f"target must be {words}, an item or a loss such as VI(a=0.5); got {shown(target)}.")
 
 
 def uncertainty(target: Any, draws: Labels) -> Uncertainty:
@@ -71,6 +83,7 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
     >>> [round(float(uncertainty(target, draws)(even)), 3) for target in ("partition", "n_clusters", 0, "binder")]
     [1.386, 0.562, 0.693, 0.333]
     """
+    check_target(target)
     if isinstance(target, str) and target == PARTITION:
         return _entropy
     if isinstance(target, str) and target == N_CLUSTERS:
@@ -81,10 +94,6 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
         item = check_int(target, "target, as an item,", least=0, most=draws.shape[1] - 1)
         together = np.delete(draws == draws[:, [item]], item, axis=1).astype(np.float64)
         return lambda weights: _company_entropy(weights, together)
-    if not isinstance(target, Loss) and not (isinstance(target, str) and target.lower() in LOSSES):
-        words = ", ".join(f'"{word}"' for word in (PARTITION, N_CLUSTERS, *LOSSES))
-        kind = ValueError if isinstance(target, str) else TypeError
-        raise kind(f"target must be {words}, an item or a loss such as VI(a=0.5); got {target!r}.")
     distance = pairwise_losses(as_loss(target), draws, draws)
     return lambda weights: _spread(weights, distance)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bayesclust.checks import check_random_state
 from bayesclust.posterior.labels import Labels, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.posterior.partition import point_estimate
@@ -74,7 +75,7 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
     }
     rand = 1 - expected_losses(Binder(), stacked, reference[None]) * n / max(n - 1, 1)
     values["rand_to_reference"] = rand.reshape(chains, draws)
-    for i, j in _pairs(reference, n_pairs, np.random.default_rng(seed)):
+    for i, j in _pairs(reference, n_pairs, check_random_state(seed, "seed")):
         values[f"together[{i}, {j}]"] = (z[:, :, i] == z[:, :, j]).astype(np.int8)
     if log_joint is not None:
         values["log_joint"] = log_joint

@@ -7,20 +7,24 @@ from typing import Any
 import numpy as np
 
 from bayesclust._jit import kernel
+from bayesclust.constraints._checks import plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["Labels", "as_labels", "as_partitions", "canonical", "label_rows", "partition_sizes"]
 
 Labels = np.ndarray[Any, np.dtype[Any]]
+ONE_EACH = "pass one label per item"
 
 
-def canonical(z: ArrayLike) -> Labels:
+def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     """Return partitions with labels 0, 1, ... in order of first appearance.
 
     Parameters
     ----------
     z : (..., n) array of int
         Labels; any integers.
+    what : str, default "labels"
+        What the sentences call them.
 
     Returns
     -------
@@ -38,11 +42,11 @@ def canonical(z: ArrayLike) -> Labels:
     array([[0, 0, 1, 0],
            [0, 1, 0, 2]], dtype=int16)
     """
-    array = np.asarray(z)
+    array = plain_array(z, what, ONE_EACH)
     if array.ndim == 0:
-        raise ValueError("labels must have shape (..., n); got a single number: pass an array with one label per item.")
+        raise ValueError(f"{what} must have shape (..., n); got a single number: pass an array with one label per item.")
     if array.dtype.kind not in "iub":
-        raise TypeError(f"labels must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ...")
+        raise TypeError(f"{what} must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ...")
     n = array.shape[-1]
     out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
     if array.size == 0:
@@ -89,18 +93,20 @@ def as_labels(z: ArrayLike, what: str) -> Labels:
     ValueError, TypeError
         If it is not one label per item.
     """
-    array = np.asarray(z)
+    array = plain_array(z, what, ONE_EACH)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label per item.")
-    return canonical(array)
+    return canonical(array, what)
 
 
-def as_partitions(draws: ArrayLike) -> Labels:
+def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
     """Return partitions in canonical form.
 
     Parameters
     ----------
     draws : (draws, n) array of int
+    what : str, default "draws"
+        What the sentences call them.
 
     Returns
     -------
@@ -111,15 +117,12 @@ def as_partitions(draws: ArrayLike) -> Labels:
     ValueError, TypeError
         If the shape is another or the labels are not integers.
     """
-    try:
-        array = np.asarray(draws)
-    except ValueError:
-        raise ValueError("draws have rows of different lengths: pass one row of labels per draw.") from None
+    array = plain_array(draws, what, "pass one row of labels per draw")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"draws must have shape (draws, n), both at least 1; got {array.shape}: pass one row of labels per draw."
+            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row of labels per draw."
         )
-    return canonical(array)
+    return canonical(array, what)
 
 
 def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:

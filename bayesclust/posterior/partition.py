@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust._memory import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior import _search
 from bayesclust.posterior._exact import best_of_all
@@ -98,6 +99,12 @@ def point_estimate(
     if exact or (exact is None and n <= EXACT_BY_DEFAULT):
         labels = best_of_all(draws, value, limit)
     else:
+        sizes = int(draws.max(axis=1).sum()) + len(draws)
+        check_memory(
+            4 * draws.size + 12 * int(draws.max() + 1) * sizes,
+            f"the search over {len(draws):,} draws of {n:,} items",
+            "pass fewer draws, for instance every tenth",
+        )
         problem = make_problem(draws, value, limit)
         generators = check_random_state(seed).spawn(n_runs)
         searches = [_Search(problem, draws, rng, from_draw=run % 2 == 1) for run, rng in enumerate(generators)]

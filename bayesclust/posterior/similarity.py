@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust._jit import kernel
+from bayesclust._memory import check_memory
 from bayesclust.checks import check_int
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import stacked_partitions
@@ -45,6 +46,8 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     ------
     ValueError, TypeError
         If the posterior holds no partitions.
+    MemoryError
+        If 12 n^2 bytes are more than there are.
 
     Examples
     --------
@@ -54,6 +57,8 @@ def similarity_matrix(posterior: Any) -> FloatArray:
            [0. , 0.5, 1. ]])
     """
     draws = stacked_partitions(posterior)
+    n = draws.shape[1]
+    check_memory(12 * n * n, f"the matrix of similarities of {n:,} items", "similar_items keeps the most similar ones only")
     together = _count_together(np.ascontiguousarray(draws.T))
     value: FloatArray = together / len(draws)
     return value

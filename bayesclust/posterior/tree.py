@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.constraints.dataset import to_dataset, views_from_dataset
+from bayesclust.checks import check_items
+from bayesclust.constraints._checks import each_is, plain_array
+from bayesclust.constraints.base import View
+from bayesclust.constraints.dataset import StoredView, to_dataset, views_from_dataset
 from bayesclust.posterior.labels import Labels, as_partitions, canonical
 from bayesclust.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesclust.constraints.base import View
-    from bayesclust.constraints.dataset import StoredView
 
 
 __all__ = [
@@ -80,10 +81,10 @@ def to_datatree(
 
     if "z" not in posterior:
         raise ValueError(f"the draws hold no partitions z, only {sorted(posterior)}: pass z (chain, draw, item).")
-    z = np.asarray(posterior["z"])
+    z = plain_array(posterior["z"], "z", "pass z (chain, draw, item)")
     if z.ndim != 3 or z.size == 0:
         raise ValueError(f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the missing axes.")
-    z = canonical(z)
+    z = canonical(z, "z")
     names = {"z": ("item",), **(dims or {})}
     draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
     groups: dict[str, xr.Dataset] = {
@@ -91,10 +92,14 @@ def to_datatree(
         "sample_stats": _dataset(sample_stats or {}, names, z.shape),
     }
     if X is not None:
-        data = np.asarray(X)
-        if data.ndim != 2 or len(data) != z.shape[2]:
+        data = check_items(X, least=1, missing=True)
+        if len(data) != z.shape[2]:
             raise ValueError(f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was clustered.")
         groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
+    views = each_is(views, (View, StoredView), "views")
+    for view in views:
+        if view.n_items != z.shape[2]:
+            raise ValueError(f"the constraints {view.name!r} are on {view.n_items} items, but z has {z.shape[2]}.")
     answers = to_dataset(views)
     if answers.data_vars:
         groups["constant_data"] = answers
@@ -207,12 +212,17 @@ def chain_partitions(posterior: Any) -> Labels:
             chains, rows = len(posterior), posterior.reshape(-1, posterior.shape[-1])
         partitions = as_partitions(rows)
         return partitions.reshape(chains, -1, partitions.shape[1])
+    return canonical(_drawn(posterior).values, "z")
+
+
+def _drawn(posterior: Any) -> xr.DataArray:
+    """The variable z of a tree with its dimensions in order, chain and draw first."""
     draws = group(posterior, "posterior")
-    if "z" not in draws or draws["z"].ndim != 3:
+    if "z" not in draws or draws["z"].ndim != 3 or not {"chain", "draw"} <= set(draws["z"].dims) or not draws["z"].size:
         raise ValueError(
             "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a sampler's fit."
         )
-    return canonical(draws["z"].transpose("chain", "draw", ...).values)
+    return draws["z"].transpose("chain", "draw", ...)
 
 
 def stacked_partitions(posterior: Any) -> Labels:
@@ -258,7 +268,10 @@ def stored_views(posterior: Any) -> list[StoredView]:
     ValueError, TypeError
         If there are none.
     """
-    return views_from_dataset(group(posterior, "constant_data"))
+    found = views_from_dataset(group(posterior, "constant_data"))
+    if not found:
+        raise ValueError("the group constant_data of this posterior holds no answers: pass a fit with constraints.")
+    return found
 
 
 def log_joints(posterior: Any) -> FloatArray | None:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from bayesclust._files import check_path, check_target, replaced
 from bayesclust.report.figures import Picture, pictures
 from bayesclust.report.findings import CHAINS, PARTITION, Findings, findings
 from bayesclust.report.text import ball_in_words
@@ -74,9 +75,9 @@ def write_report(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, or a setting is out of range.
+        If the posterior holds no partitions, a setting is out of range, or the path is no file that can be written.
     OSError
-        If the file cannot be written.
+        If the disk is full; what stood there is then left as it was.
 
     See Also
     --------
@@ -93,9 +94,11 @@ def write_report(
     ...     page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     True
     """
+    target = check_path(path)
+    check_target(target)  # before the figures are drawn
     page = report_page(posterior, title=title, suspects=suspects, level=level)
-    target = Path(path)
-    target.write_text(page, encoding="utf-8")
+    with replaced(target) as draft:
+        draft.write_text(page, encoding="utf-8")
     return target
 
 

@@ -61,8 +61,14 @@ def chooser_of(chooser: str | Chooser, own: Mapping[str, Chooser] = CHOOSERS) ->
     Returns
     -------
     callable
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is neither.
     """
-    return own[chooser] if isinstance(chooser, str) else chooser
+    found = check_chooser(chooser)
+    return own[found] if isinstance(found, str) else found
 
 
 __all__ = [

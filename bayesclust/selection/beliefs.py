@@ -10,6 +10,7 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints._checks import shown
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.posterior.expected_gain import choose_jointly, expected_gains, uncertainty
 from bayesclust.posterior.labels import Labels
@@ -82,10 +83,17 @@ def check_questions(questions: Sequence[Question], n_items: int) -> list[Questio
     >>> check_questions([Question("pair", (0, 3))], n_items=4)
     [Question(kind='pair', items=(0, 3))]
     """
-    for kind in {check_choice(question.kind, "the kind of a question", VIEWS) for question in questions}:
-        rows = [question.items for question in questions if question.kind == kind]
+    found = [_question(question) for question in questions]
+    for kind in {check_choice(question.kind, "the kind of a question", VIEWS) for question in found}:
+        rows = [question.items for question in found if question.kind == kind]
         VIEWS[kind](rows, np.zeros(len(rows), dtype=np.int8), n_items)
-    return list(questions)
+    return found
+
+
+def _question(given: Any) -> Question:
+    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (tuple, list, np.ndarray))):
+        raise TypeError(f"a question is a kind and a tuple of items, such as Question('pair', (0, 1)); got {shown(given)}.")
+    return Question(given[0], tuple(given[1]))
 
 
 class Beliefs(NamedTuple):

@@ -17,7 +17,7 @@ from bayesclust.estimators._particles import averaged_particles, check_estimator
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.averaged_particles import AveragedParticles
 from bayesclust.inference.particles import systematic
-from bayesclust.posterior.expected_gain import least_worth
+from bayesclust.posterior.expected_gain import check_target, least_worth
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.partition import point_estimate
@@ -136,11 +136,13 @@ class PosteriorQuestions:
         num_candidates: int = 2000,
     ) -> None:
         self.kind = check_choice(kind, "kind", KINDS)
-        self.target = target
+        self.target = check_target(target)
         self.least_gain = None if least_gain is None else number_between(least_gain, "least_gain", "[0, inf)")
         self.patience = check_int(patience, "patience", least=0)
         given = [TVClust(num_warmup=200, view=view) for view in ("plain", "mixture")] if estimator is None else estimator
         self.estimators = check_estimators_of_particles(given, num_draws)
+        if not (noise is None or isinstance(noise, NoiseModel)):
+            raise TypeError(f"noise must be a noise model or None; got {type(noise).__name__}: pass say LinkNoise().")
         self.noise = noise
         self.num_draws = num_draws
         self.num_candidates = check_int(num_candidates, "num_candidates")

@@ -6,8 +6,9 @@ from math import comb
 
 from numpy.random import Generator
 
+from bayesclust.checks import check_choice
 from bayesclust.constraints.questions import random_pairs, random_triplets
-from bayesclust.selection.protocol import PAIR, TRIPLET, VOCABULARY, Question, Situation, ordered
+from bayesclust.selection.protocol import PAIR, VOCABULARY, Question, Situation, ordered
 
 
 class RandomQuestions:
@@ -33,9 +34,7 @@ class RandomQuestions:
     """
 
     def __init__(self, kind: str = PAIR) -> None:
-        if kind not in VOCABULARY:
-            raise ValueError(f'kind must be "{PAIR}" or "{TRIPLET}"; got {kind!r}.')
-        self.kind = kind
+        self.kind = check_choice(kind, "kind", VOCABULARY)
 
     def __call__(self, situation: Situation, size: int, rng: Generator) -> list[Question]:
         """Return `size` questions, or as many as are left.

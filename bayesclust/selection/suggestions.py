@@ -81,6 +81,7 @@ def suggest(
     """
     check_choice(kind, "kind", VIEWS)
     check_int(size, "size")
+    check_int(num_candidates, "num_candidates")
     z, rng = stacked_partitions(posterior), check_random_state(seed)
     rows: IntArray = np.linspace(0, len(z) - 1, min(len(z), check_int(num_draws, "num_draws"))).round().astype(np.int64)
     views = [] if is_array(posterior) or not _has_answers(posterior) else stored_views(posterior)
@@ -88,11 +89,23 @@ def suggest(
     confusion = _confusion(kind, views, posterior, rows)
     beliefs = Beliefs(z[rows], np.full(len(rows), 1 / len(rows)), {kind: confusion})
     if questions is not None:
-        return beliefs.table(check_questions([Question(kind, tuple(items)) for items in questions], z.shape[1]), target)
+        return beliefs.table(check_questions(_asked(kind, questions), z.shape[1]), target)
     asked = {ordered(kind, row) for view in views for row in view.items.tolist()}
-    candidates = beliefs.propose([kind], {kind: asked}, check_int(num_candidates, "num_candidates"), rng)
+    candidates = beliefs.propose([kind], {kind: asked}, num_candidates, rng)
     chosen, adds = beliefs.best(candidates, target, size, rng)
     return beliefs.table(chosen, target).assign(adds=adds)
+
+
+def _asked(kind: str, questions: Any) -> list[Question]:
+    if isinstance(questions, str) or not isinstance(questions, Iterable):
+        raise TypeError(f"questions must be a list of tuples of items; got {type(questions).__name__}.")
+    rows = list(questions)
+    if not rows:
+        raise ValueError("questions is empty: name at least one, or leave it out.")
+    for at, items in enumerate(rows):
+        if isinstance(items, str) or not isinstance(items, Iterable):
+            raise TypeError(f"questions[{at}] must be a tuple of items; got {type(items).__name__}.")
+    return [Question(kind, tuple(items)) for items in rows]
 
 
 def _has_answers(posterior: Any) -> bool:

@@ -18,6 +18,7 @@ from bayesclust.constraints.rules import KINDS, Rules
 from bayesclust.estimators import DPMeans, MinimalModification
 from bayesclust.estimators._modification import start_partition
 from bayesclust.selection import CHOOSERS, Chooser, Question, Situation, check_chooser, chooser_of
+from bayesclust.selection.beliefs import check_questions
 from bayesclust.selection.protocol import VOCABULARY
 from bayesclust.session import storage
 from bayesclust.session.ledger import Row, constraints_of, row_of_answer, rows_of, skipped
@@ -94,7 +95,7 @@ class InteractiveSession:
         random_state: int | Generator | None = None,
     ) -> None:
         self.X: FloatArray = check_items(X)
-        self.y = None if y is None else true_labels(y, least=1)
+        self.y = None if y is None else true_labels(y, least=1, what="y")
         if self.y is not None and len(self.y) != len(self.X):
             raise ValueError(f"y has {len(self.y)} entries, but X has {len(self.X)} items: pass one class for each.")
         if not (modification is None or isinstance(modification, MinimalModification)):
@@ -161,11 +162,8 @@ class InteractiveSession:
             Of a pair "same", "different" or "dnk" (don't know; it will not be asked again), of a triplet "yes", "no" or
             "dnk".
         """
-        kind, items = question
-        words = VOCABULARY[check_choice(kind, "the kind of a question", VOCABULARY)]
-        check_choice(answer, "answer", words)
-        # as if it were answered firmly, for the checks at that door
-        constraints_of([row_of_answer(Question(kind, tuple(items)), words[0])], len(self.X))
+        [(kind, items)] = check_questions([question], len(self.X))
+        check_choice(answer, "answer", VOCABULARY[kind])
         self._events.append([row_of_answer(Question(kind, tuple(int(i) for i in items)), answer)])
 
     def add(self, constraints: View | Rules | Sequence[View | Rules]) -> None:

@@ -6,16 +6,22 @@ import hashlib
 import json
 import os
 import zipfile
-from pathlib import Path
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust._files import check_path, replaced
 from bayesclust.session.ledger import Row
 from bayesclust.session.steps import Step
 from bayesclust.typing import FloatArray, IntArray
 
 FORMAT = 1
+# whatever NumPy, zip and JSON say of a file that is damaged, or of another program
+UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, IndexError, NotImplementedError, RuntimeError,
+    zipfile.BadZipFile, zlib.error,
+)
 
 
 def fingerprint(X: FloatArray) -> str:
@@ -58,19 +64,19 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
     ----------
     path : str or path
     saved : Saved
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the path is none, or of a folder, or its folder is missing or cannot be written to.
     """
-    path = Path(path)
     about = saved._asdict() | {"format": FORMAT, "steps": [step.about for step in saved.steps]}
     arrays: dict[str, Any] = {"labels": np.stack([step.labels for step in saved.steps])}
     if (y := about.pop("y")) is not None:
         arrays["y"] = y
     text = np.frombuffer(json.dumps(about, default=_plain).encode(), dtype=np.uint8)
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as stream:
+    with replaced(path) as draft, draft.open("wb") as stream:
         np.savez_compressed(stream, about=text, **arrays)
-        stream.flush()
-        os.fsync(stream.fileno())
-    partial.replace(path)
 
 
 def _plain(value: Any) -> Any:
@@ -98,17 +104,23 @@ def read(path: str | os.PathLike[str]) -> Saved:
         If it is no session, or one of a later version.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with np.load(check_path(path), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         about = json.loads(arrays["about"].tobytes().decode())
         version = about.pop("format")
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        if version == FORMAT:
+            return _saved(about, arrays)
+    except (FileNotFoundError, PermissionError):
+        raise
+    except UNREADABLE:
         raise ValueError(f"{str(path)!r} is no session of bayesclust: give the path of one that was saved.") from None
-    if version != FORMAT:
-        raise ValueError(
-            f"{str(path)!r} was saved in format {version}, but this version of bayesclust reads {FORMAT}: use the version "
-            "that saved it."
-        )
+    raise ValueError(
+        f"{str(path)!r} was saved in format {version}, but this version of bayesclust reads {FORMAT}: use the version "
+        "that saved it."
+    )
+
+
+def _saved(about: dict[str, Any], arrays: dict[str, Any]) -> Saved:
     kept = zip(arrays["labels"], about["steps"], strict=True)
     about["steps"] = [Step(labels, answers, cost, tuple(given_up)) for labels, (answers, cost, given_up) in kept]
     about["events"] = [rows if rows is None else [(kind, row) for kind, row in rows] for rows in about["events"]]

@@ -59,7 +59,7 @@ def test_without_data_the_prior_and_the_answers_decide():
 
 def test_bad_input(fitted):
     X, views, est = fitted
-    with pytest.raises(TypeError, match="needs draws, and a RDPMeans has none"):
+    with pytest.raises(TypeError, match="must have draws, and a RDPMeans has none"):
         bc.leave_view_out(bc.RDPMeans(), X, views)
     with pytest.raises(ValueError, match="there are no constraints to leave out"):
         bc.leave_view_out(est, X, None)

@@ -97,7 +97,7 @@ def test_bad_arguments_are_refused_in_a_sentence():
         bc.LabelConstraints(3, 4)
     with pytest.raises(ValueError, match=r"^name must be a word"):
         bc.LabelConstraints([], 4, name="my rules")
-    with pytest.raises(ValueError, match=r"^labels has 3 entries: pass one for each of the 4 items\.$"):
+    with pytest.raises(ValueError, match=r"^labels has shape \(3,\): pass one for each of the 4 items\.$"):
         bc.LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
 
 

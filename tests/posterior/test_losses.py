@@ -208,7 +208,7 @@ def test_names_of_losses():
         (
             lambda: VI().loss([0.5, 1], [0, 1]),
             TypeError,
-            "labels must be integers; got dtype float64: number the clusters 0, 1, 2, ...",
+            "truth must be integers; got dtype float64: number the clusters 0, 1, 2, ...",
         ),
         (
             lambda: VI().loss([[0, 1]], [0, 1]),

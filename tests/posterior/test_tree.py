@@ -174,7 +174,7 @@ def without_z(tree):
         (
             lambda tree: stacked_partitions([[0, 1], [0]]),
             ValueError,
-            "draws have rows of different lengths: pass one row of labels per draw.",
+            "draws has rows of different lengths: pass one row of labels per draw.",
         ),
         (
             lambda tree: group(tree, "prior"),

@@ -94,9 +94,11 @@ class Rules(ABC):
         ValueError
             If there are not n_items labels.
         """
-        if len(labels) != self.n_items:
-            raise ValueError(f"labels has {len(labels)} entries: pass one for each of the {self.n_items} items.")
-        return np.array([statement.holds(labels) for statement in self.statements()], dtype=np.bool_)
+        given = check.plain_array(labels, "labels")
+        if given.shape != (self.n_items,):
+            raise ValueError(f"labels has shape {given.shape}: pass one for each of the {self.n_items} items.")
+        given = check.item_labels(given, self.n_items, "labels")
+        return np.array([statement.holds(given) for statement in self.statements()], dtype=np.bool_)
 
     def __len__(self) -> int:
         return len(self.rows)

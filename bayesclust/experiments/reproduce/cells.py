@@ -40,10 +40,18 @@ def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
     """
     if not path.exists() or not _whole_lines(path):
         return pd.DataFrame(columns=list(kinds))
-    header, *rows = csv.reader(path.read_bytes()[: _whole_lines(path)].decode("utf-8").splitlines())
+    try:
+        header, *rows = csv.reader(path.read_bytes()[: _whole_lines(path)].decode("utf-8").splitlines(), strict=True)
+    except (csv.Error, UnicodeDecodeError):
+        raise ValueError(f"{path} is no file of cells, or a damaged one: name another folder.") from None
     if header != list(kinds):
         raise ValueError(f"{path} is no file of cells: its columns are {', '.join(header)}; name another folder.")
-    return pd.DataFrame(rows, columns=header).astype(dict(kinds))
+    try:
+        return pd.DataFrame(rows, columns=header).astype(dict(kinds))
+    except (ValueError, TypeError):
+        at = next((line for line, row in enumerate(rows, 2) if len(row) != len(header)), None)
+        where = "" if at is None else f", line {at} first"
+        raise ValueError(f"{path} has damaged lines{where}: remove them, and their cells are run again.") from None
 
 
 def _whole_lines(path: Path) -> int:

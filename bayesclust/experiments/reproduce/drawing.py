@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust._files import replaced
 from bayesclust.typing import IntArray
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def save(figures: Mapping[str, Callable[[], Figure | None]], folder: Path) -> li
             if figure is not None:
                 for ending, metadata in (("png", None), ("svg", {"Date": None})):
                     written.append(folder / f"{name}.{ending}")
-                    figure.savefig(written[-1], dpi=150, metadata=metadata)
+                    with replaced(written[-1]) as draft:
+                        figure.savefig(draft, format=ending, dpi=150, metadata=metadata)
                 plt.close(figure)
     return written
 

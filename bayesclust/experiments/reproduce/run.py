@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesclust._files import replaced
 from bayesclust.experiments.reproduce import cells
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class Paper:
         frame = cells.load(folder / CELLS, self.kinds)
         frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
         entries = self.tables(frame, plan)
-        entries.to_csv(folder / "tables.csv", index=False)
-        (folder / "tables.md").write_text(self.report(frame, entries, plan) + "\n", encoding="utf-8")
+        with replaced(folder / "tables.csv") as draft:
+            entries.to_csv(draft, index=False)
+        with replaced(folder / "tables.md") as draft:
+            draft.write_text(self.report(frame, entries, plan) + "\n", encoding="utf-8")
         return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *self.draw(frame, entries, plan, folder)]

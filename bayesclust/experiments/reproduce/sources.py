@@ -68,7 +68,7 @@ def load(name: str) -> bc.datasets.Dataset:
 
 
 def _from_archive(path: Path) -> bc.datasets.Dataset:
-    with np.load(path) as file:
+    with np.load(path, allow_pickle=False) as file:
         if not {"X", "y"} <= set(file):
             raise ValueError(f"{path} holds {', '.join(file)}: items are wanted as X and their classes as y.")
         X, classes = file["X"].astype(np.float64), file["y"]

@@ -118,7 +118,7 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     >>> expected_losses(VI(), [[0, 0], [0, 1]], [[0, 0], [0, 0], [0, 1]])
     array([0.333, 0.667])
     """
-    candidates, partitions = _check_items(estimates, draws)
+    candidates, partitions = _check_items(loss, estimates, draws)
     step = max(CELLS // len(partitions), 1)
     means = [_losses(loss, candidates[at : at + step], partitions).mean(axis=1) for at in range(0, len(candidates), step)]
     return np.concatenate(means)
@@ -149,11 +149,13 @@ def pairwise_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     array([[0., 0., 1.],
            [1., 1., 0.]])
     """
-    return _losses(loss, *_check_items(estimates, draws))
+    return _losses(loss, *_check_items(loss, estimates, draws))
 
 
-def _check_items(estimates: ArrayLike, draws: ArrayLike) -> tuple[Labels, Labels]:
-    candidates, partitions = as_partitions(estimates), as_partitions(draws)
+def _check_items(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> tuple[Labels, Labels]:
+    if not isinstance(loss, Loss):
+        raise TypeError(f"loss must be a loss such as losses.VI(); got {type(loss).__name__}: as_loss makes one of a name.")
+    candidates, partitions = as_partitions(estimates, "estimates"), as_partitions(draws)
     n = partitions.shape[1]
     if candidates.shape[1] != n:
         raise ValueError(

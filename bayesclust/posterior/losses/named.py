@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesclust.constraints._checks import shown
 from bayesclust.posterior.losses.additive import VI, Binder
 from bayesclust.posterior.losses.base import Loss
 from bayesclust.posterior.losses.ratios import ID, NID, NVI, OneMinusARI
@@ -47,4 +48,4 @@ def as_loss(loss: Any) -> Loss:
         return LOSSES[loss.lower()]()
     kind = ValueError if isinstance(loss, str) else TypeError
     names = ", ".join(f'"{name}"' for name in LOSSES)
-    raise kind(f"loss must be {names} or a loss such as VI(a=0.5); got {loss!r}.")
+    raise kind(f"loss must be {names} or a loss such as VI(a=0.5); got {shown(loss)}.")

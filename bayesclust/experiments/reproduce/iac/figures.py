@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from bayesclust._files import replaced
 from bayesclust.experiments.reproduce.drawing import save
 from bayesclust.experiments.reproduce.iac import paper
 from bayesclust.experiments.reproduce.iac.answers import CASES
@@ -57,7 +58,8 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
     if plan.parameters:
         pairs = comparisons(frame, plan)
         written.append(folder / "comparisons.csv")
-        pairs.to_csv(written[0], index=False)
+        with replaced(written[0]) as draft:
+            pairs.to_csv(draft, index=False)
         made |= {"parameters": lambda: settings(frame, plan), "comparisons": lambda: compared(pairs, plan)}
     if plan.runtime:
         made["figure6"] = lambda: runtime(entries, plan)

@@ -1,0 +1,101 @@
+"""Files written whole or not at all: after a full disk, a kill or a loss of power there is the old one or the new one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["check_path", "check_target", "replaced"]
+
+
+def check_path(path: Any, name: str = "path") -> Path:
+    """Return a path, or refuse what names no file.
+
+    Parameters
+    ----------
+    path : str or path
+    name : str, default "path"
+        What the sentences call it.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no path, or one that no system takes.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{name} must be a word or a pathlib.Path; got {type(path).__name__}.")
+    if "\0" in str(path):
+        raise ValueError(f"{name} has a null character in it: name a file without.")
+    return Path(path)
+
+
+def check_target(path: Path, name: str = "path") -> None:
+    """Refuse a file that could not be written, before hours are spent on what goes into it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    name : str, default "path"
+        What the sentences call it.
+
+    Raises
+    ------
+    ValueError
+        If it is a folder, or its folder is missing or cannot be written to.
+    """
+    if path.is_dir():
+        raise ValueError(f"{name} {path} is a folder: name a file to write.")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} for the {name} {path.name}: make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"the folder {path.parent} cannot be written to: choose another {name} for {path.name}.")
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str], *, suffix: str = ".part") -> Iterator[Path]:
+    """Give a file beside the one wanted to write to, and put it in place if all goes well.
+
+    Parameters
+    ----------
+    path : str or path
+    suffix : str, default ".part"
+        Ending of the file beside, for writers that choose what to write by it.
+
+    Yields
+    ------
+    pathlib.Path
+        An empty file in the same folder. It is gone when the block ends: in the place of the one wanted, flushed to the
+        disk, or, after an error, removed. A kill leaves it behind, hidden.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `check_path` and `check_target`.
+    """
+    target = check_path(path)
+    check_target(target)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=suffix)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        draft.chmod(0o666 & ~_umask())
+        with draft.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,142 @@
+"""Good input for every public entry: small, made of whole numbers so that every type of number holds it exactly."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bayesclust as bc
+from bayesclust.models.families import get_family
+from bayesclust.posterior.tree import to_datatree
+from bayesclust.selection import Question, Situation
+
+N = 12
+TRUTH = np.repeat([0, 1, 2], 4)
+X = np.random.default_rng(0).integers(0, 8, (N, 2)) + 30.0 * TRUTH[:, None]
+NEW = X[::3] + 1.0
+COUNTS = np.random.default_rng(1).integers(1, 5, (N, 3)) + 9.0 * np.eye(3)[TRUTH]
+BINARY = (np.random.default_rng(2).random((N, 3)) < np.where(TRUTH[:, None] == np.arange(3), 0.9, 0.1)).astype(float)
+LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (0, 4), (5, 9), (8, 9)], [1, 1, 0, 0, 1], n_items=N)
+TRIPLETS = bc.RelativeConstraints([(0, 1, 5), (0, 4, 8), (9, 10, 2)], ["yes", "dnk", "yes"], n_items=N)
+RULES = bc.LabelConstraints([(0, 1)], n_items=N)
+SEVERAL = [LINKS, TRIPLETS]
+SHORT: dict[str, Any] = {"num_chains": 2, "num_warmup": 6, "num_samples": 6, "progress": False, "random_state": 0}
+
+
+class Argument(NamedTuple):
+    """An argument of a public entry: what sort of thing it is, and a good value."""
+
+    sort: str
+    good: Any
+
+
+class Entry(NamedTuple):
+    """How to call a public entry."""
+
+    call: Any
+    arguments: dict[str, Argument]
+    slow: bool = False
+    """Whether a good call takes more than a tenth of a second or so."""
+
+    def good(self) -> dict[str, Any]:
+        return {
+            name: argument.good() if callable(argument.good) else argument.good
+            for name, argument in self.arguments.items()
+        }
+
+
+def entry(call, slow=False, **arguments):
+    """`Entry` with arguments given as (sort, good value)."""
+    return Entry(call, {name: Argument(*argument) for name, argument in arguments.items()}, slow)
+
+
+@cache
+def tree():
+    """Draws of a partition near the truth, with the parameters that a fit with both kinds of answers leaves."""
+    rng = np.random.default_rng(3)
+    z = np.tile(TRUTH, (2, 30, 1))
+    moved = rng.random(z.shape) < 0.1
+    z[moved] = rng.integers(0, 3, moved.sum())
+    draws = {
+        "z": z,
+        "concentration": rng.gamma(2, 1, (2, 30)),
+        "p": rng.beta(9, 3, (2, 30, 1)),
+        "q": rng.beta(8, 2, (2, 30, 1)),
+        "noise": rng.beta(2, 9, (2, 30, 1)),
+        "base_scale": rng.gamma(2, 1, (2, 30)),
+    }
+    dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
+    stats = {"log_joint": rng.normal(-80, 3, (2, 30)), "moved": rng.random((2, 30))}
+    return to_datatree(draws, stats, X=X, views=SEVERAL, dims=dims)
+
+
+@cache
+def linked():
+    """The same with links alone, as RDP-means and PCK-means take over."""
+    full = tree()
+    draws = {name: full["posterior"][name].values for name in ("z", "concentration", "p", "q")}
+    dims = {"p": ("links_source",), "q": ("links_source",)}
+    return to_datatree(draws, X=X, views=[LINKS], dims=dims, attrs={"family": "gaussian"})
+
+
+def fitted(name):
+    """An estimator fitted once."""
+    return _fitted(name)
+
+
+@cache
+def _fitted(name):
+    return ESTIMATORS[name]().fit(
+        X, constraints=None if name in ("DPMeans", "MKMeans") else LINKS, **PARTITION.get(name, {})
+    )
+
+
+PARTITION: dict[str, dict[str, Any]] = {"MinimalModification": {"partition": TRUTH}}
+ESTIMATORS = {
+    "DCRC": lambda **more: bc.DCRC(3, random_state=0, **more),
+    "DPMeans": lambda **more: bc.DPMeans(**{"penalty": 200.0, "random_state": 0} | more),
+    "HMRFMeans": lambda **more: bc.HMRFMeans(3, **SHORT | more),
+    "MKMeans": lambda **more: bc.MKMeans(3, **{"random_state": 0} | more),
+    "MPCKMeans": lambda **more: bc.MPCKMeans(3, **{"random_state": 0} | more),
+    "MinimalModification": lambda **more: bc.MinimalModification(0.5, 1.0, **{"time_limit": None} | more),
+    "PCKMeans": lambda **more: bc.PCKMeans(3, **{"random_state": 0} | more),
+    "RDPMeans": lambda **more: bc.RDPMeans(**{"penalty": 200.0, "random_state": 0} | more),
+    "SpectralRDPMeans": lambda **more: bc.SpectralRDPMeans(**{"penalty": 200.0, "random_state": 0} | more),
+    "SupervisedMeans": lambda **more: bc.SupervisedMeans(3, **{"random_state": 0} | more),
+    "TVClust": lambda **more: bc.TVClust(**SHORT | more),
+}
+
+
+def situation():
+    return Situation(X, TRUTH, SEVERAL, [])
+
+
+def session():
+    made = bc.InteractiveSession(
+        X, TRUTH, modification=bc.MinimalModification(0.5, 1.0, time_limit=None), random_state=0
+    )
+    made.add(LINKS)
+    return made
+
+
+def bound():
+    return get_family("gaussian").bind(X)
+
+
+def pair_question():
+    return Question("pair", (2, 7))
+
+
+def scored():
+    """A session with classes to be judged by, and two partitions."""
+    made = bc.InteractiveSession(
+        X, np.roll(TRUTH, 1), y=TRUTH, modification=bc.MinimalModification(0.5, 1.0, time_limit=None), random_state=0
+    )
+    made.add(LINKS)
+    made.modify()
+    return made
+
+
+@cache
+def path():
+    return bc.limit_path(X, limit=bc.DPMeans(penalty=200.0), gammas=[0.1, 10.0], **SHORT)
