@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ["collapsed", "gibbs", "mixture", "dcrc", "hmrf", "sessions", "cells", "outputs"]
-FEW = {"hmrf": 4, "sessions": 4, "cells": 8, "outputs": 4}
-"""Kills in the suite that is run by default."""
+FEW = {"sessions": 4, "cells": 8, "outputs": 4}
+"""Kills in the suite that is run by default, where tests/inference/test_checkpoint.py has one of chains."""
 
 
 def killed(kind, number, seed):
