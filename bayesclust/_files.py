@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_path", "check_target", "replaced"]
+__all__ = ["check_path", "check_target", "replaced", "write_netcdf"]
+
+SPARE = 1 << 17
+"""Bytes of a netCDF file beside its numbers: names, attributes, indices of chunks."""
 
 
 def check_path(path: Any, name: str = "path") -> Path:
@@ -93,6 +98,36 @@ def replaced(path: str | os.PathLike[str], *, suffix: str = ".part") -> Iterator
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_netcdf(tree: Any, path: str | os.PathLike[str]) -> None:
+    """Write a tree of draws as a netCDF file, whole or not at all.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+    path : str or path
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `replaced`.
+    OSError
+        If there is no room for it on the disk. That is found out beforehand: HDF5 ends the process where a write fails.
+    """
+    with replaced(path) as draft:
+        _reserve(draft, int(tree.nbytes) + SPARE)
+        tree.to_netcdf(draft, engine="h5netcdf")
+
+
+def _reserve(draft: Path, size: int) -> None:
+    """Make sure that a file may grow so far, and leave it empty."""
+    with draft.open("rb+") as stream:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(stream.fileno(), 0, size)
+            stream.truncate(0)
+        elif shutil.disk_usage(draft.parent).free < size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(draft))
 
 
 def _umask() -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._files import check_target, replaced
+from bayesclust._files import check_target, write_netcdf
 from bayesclust.cli import _models
 from bayesclust.cli._codes import INTERRUPTED
 from bayesclust.cli._describe import describe
@@ -120,8 +120,7 @@ def run(settings: argparse.Namespace) -> int:
         if issubclass(warning.category, UserWarning):
             print(f"bayesclust: {warning.message}", file=sys.stderr)
     tree = _named(tree, items, answers)
-    with replaced(settings.out) as draft:
-        tree.to_netcdf(draft, engine="h5netcdf")
+    write_netcdf(tree, settings.out)
     print(f"{settings.out}: {_shape(tree)}, {_counted(estimator.n_clusters_, 'cluster')}.")
     _say(settings, f"To read it: bayesclust summary {settings.out}")
     return INTERRUPTED if tree.attrs.get("interrupted") else 0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import bayesclust as bc
-from bayesclust._files import replaced
+from bayesclust._files import replaced, write_netcdf
 from bayesclust.typing import BoolArray, FloatArray
 
 __all__ = ["Run", "add_arguments", "draw", "fit", "main", "report"]
@@ -196,8 +196,7 @@ def draw(run: Run, folder: Path) -> list[Path]:
         with replaced(folder / name) as draft:
             np.ravel(make())[0].figure.savefig(draft, format="png", dpi=150, bbox_inches="tight")
         written.append(folder / name)
-    with replaced(folder / "posterior.nc") as draft:
-        posterior.to_netcdf(draft, engine="h5netcdf")
+    write_netcdf(posterior, folder / "posterior.nc")
     return [*written, folder / "posterior.nc"]
 
 

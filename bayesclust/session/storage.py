@@ -104,7 +104,8 @@ def read(path: str | os.PathLike[str]) -> Saved:
         If it is no session, or one of a later version.
     """
     try:
-        with np.load(check_path(path), allow_pickle=False) as archive:
+        # opened here, since NumPy leaves a damaged file open
+        with check_path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         about = json.loads(arrays["about"].tobytes().decode())
         version = about.pop("format")

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import bayesclust as bc
-from bayesclust._files import replaced
+from bayesclust._files import write_netcdf
 from bayesclust.cli._files import read_posterior
 from bayesclust.experiments.reproduce import cells
 from bayesclust.inference import checkpoint
@@ -174,8 +174,7 @@ class Outputs:
         trees = [to_datatree({"z": np.tile(np.arange(500) % number, (1, 4, 1))}) for number in (2, 3)]
 
         def write(tree):
-            with replaced(path) as draft:
-                tree.to_netcdf(draft, engine="h5netcdf")
+            write_netcdf(tree, path)
 
         def work():
             for at in range(10**6):

@@ -1,0 +1,129 @@
+"""Work that needs more memory than there is says so in a sentence before it begins."""
+
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust import _memory
+from bayesclust._memory import available_memory, check_memory
+from tests.robustness import world
+
+ROOT = Path(__file__).resolve().parents[2]
+SENTENCE = r"^[^.]* needs [\d,.]+ GiB of memory, but only 0\.000 GiB are left: [^.]*\.$"
+DRAWS = np.tile(world.TRUTH, (3, 1))
+
+# what allocates most, by a call that is small here
+GREEDY = {
+    "chains": lambda: bc.TVClust(**world.SHORT).fit(world.X),
+    "blocked chains": lambda: bc.TVClust("blocked", **world.SHORT).fit(world.X),
+    "mean field": lambda: bc.TVClust("variational", progress=False).fit(world.X),
+    "chains of DCRC": lambda: bc.DCRC(2, inference="gibbs", **world.SHORT).fit(world.X, constraints=world.LINKS),
+    "a kernel": lambda: bc.DCRC(2, kernel="rbf").fit(world.X, constraints=world.LINKS),
+    "chains of the random field": lambda: bc.HMRFMeans(2, **world.SHORT).fit(world.X),
+    "a path": lambda: bc.limit_path(world.X, limit=bc.DPMeans(penalty=200.0), gammas=[1.0], **world.SHORT),
+    "eigenvectors": lambda: bc.SpectralRDPMeans(penalty=200.0).fit(world.X),
+    "similarities": lambda: bc.similarity_matrix(DRAWS),
+    "a picture of similarities": lambda: bc.plots.similarity(DRAWS, order="dendrogram"),
+    "the point estimate": lambda: bc.point_estimate(DRAWS, exact=False),
+}
+
+
+@pytest.mark.parametrize("what", GREEDY)
+def test_what_does_not_fit_is_refused_beforehand(monkeypatch, what):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 100)
+    with pytest.raises(MemoryError, match=SENTENCE):
+        GREEDY[what]()
+
+
+def test_where_nothing_is_known_nothing_is_refused(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: None)
+    check_memory(1 << 62, "the world", "take less of it")
+
+
+def test_sentences_are_in_units_that_can_be_read(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 3 << 28)
+    check_memory(3 << 28, "this", "take less")
+    with pytest.raises(MemoryError, match=r"^this needs 12\.0 GiB of memory, but only 0\.8 GiB are left: take less\.$"):
+        check_memory(12 << 30, "this", "take less")
+
+
+def files(monkeypatch, tmp_path, meminfo, groups=None):
+    (tmp_path / "meminfo").write_text(meminfo)
+    (tmp_path / "cgroup").write_text("0::/a/b\n")
+    for folder, (most, used, inactive) in (groups or {}).items():
+        (tmp_path / "fs" / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "fs" / folder / "memory.max").write_text(f"{most}\n")
+        (tmp_path / "fs" / folder / "memory.current").write_text(f"{used}\n")
+        (tmp_path / "fs" / folder / "memory.stat").write_text(f"anon 5\ninactive_file {inactive}\n")
+    monkeypatch.setattr(_memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(_memory, "OWN_GROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(_memory, "GROUPS", tmp_path / "fs")
+    monkeypatch.setattr(_memory, "_left_of_limit", lambda: None)
+
+
+MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100 kB\n"
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ({}, 400 * 1024),
+        ({"a/b": (9000, 4000, 1000)}, 6000),
+        ({"a": (9000, 8500, 0), "a/b": ("max", 4000, 0)}, 500),
+        ({"a": (9000, 9500, 0)}, 0),
+        ({"a": (1 << 62, 10, 0)}, 400 * 1024),
+    ],
+)
+def test_the_narrowest_of_machine_and_control_groups_counts(monkeypatch, tmp_path, groups, expected):
+    files(monkeypatch, tmp_path, MACHINE, groups)
+    assert available_memory() == expected
+
+
+@pytest.mark.parametrize("meminfo", ["", "MemAvailable: many kB\nSwapFree: 1 kB\n", "MemFree: 3 kB\n"])
+def test_what_cannot_be_read_is_asked_of_the_system(monkeypatch, tmp_path, meminfo):
+    files(monkeypatch, tmp_path, meminfo)
+    assert available_memory() == pytest.approx(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=0.5)
+
+
+LIMITED = """
+import resource
+import numpy as np
+import bayesclust as bc
+from bayesclust._memory import _left_of_limit
+bc.similarity_matrix([[0, 0, 1]])
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 28), resource.RLIM_INFINITY))
+assert 0 < _left_of_limit() <= 1 << 28
+try:
+    bc.similarity_matrix(np.zeros((1, 20_000), int))
+except MemoryError as error:
+    print(error)
+"""
+
+
+def test_under_a_limit_of_address_space():
+    """A matrix of 4.8 GB where a quarter of one is left: a sentence, not a traceback from an allocation."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2")
+    assert done.stdout.endswith("similar_items keeps the most similar ones only.\n")
+
+
+def test_what_is_said_is_what_is_taken(monkeypatch):
+    said = []
+    monkeypatch.setattr("bayesclust.posterior.similarity.check_memory", lambda needed, *words: said.append(needed))
+    draws = np.zeros((2, 1500), np.int64)
+    tracemalloc.start()
+    bc.similarity_matrix(draws)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert said[0] == pytest.approx(peak, rel=0.05)
