@@ -38,7 +38,15 @@ MOST_ATOMS = 5
 
 
 class TiedColumnsWarning(UserWarning):
-    """Gaussian clusters are asked of columns in which many items share one value."""
+    """Gaussian clusters are asked of columns in which many items share one value.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import bayesclust as bc
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", bc.TiedColumnsWarning)
+    """
 
 
 class Column(NamedTuple):

@@ -262,6 +262,7 @@ FURTHER = {**MODELS, **DATA, **PICTURES, **QUESTIONS}
 
 WITHOUT_DATA = {
     "Moves": "switches of the samplers' moves, read by the estimators that take them",
+    "TiedColumnsWarning": "a warning, public to be filtered by",
     "VariationalSettings": "numbers that TVClust checks when it is fitted",
     "PartitionGibbs": "a kernel that NumPyro calls; what it refuses of models is in tests/inference/test_numpyro_scopes.py",
     "answer_sites": "called inside NumPyro programs with traced labels; the programs are in the table",
