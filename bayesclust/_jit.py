@@ -29,6 +29,19 @@ try:
 except (ImportError, AttributeError):  # a numba arranged otherwise: its own caching serves
     FunctionCache = IndexFile = None
 
+try:
+    from numba.core import compiler, compiler_machinery, typed_passes
+
+    Compiler: Any = compiler.CompilerBase
+    Lowering: Any = typed_passes.NativeLowering
+    default_passes: Any = compiler.DefaultPassBuilder.define_nopython_pipeline
+    register_pass: Any = compiler_machinery.register_pass
+except (ImportError, AttributeError):  # what only kernels call can then be called from Python too
+    Compiler = None
+
+FAST = {"reassoc", "contract", "nsz"}
+"""What `fastmath` may do in samplers. What one kernel calls should have its options, or numba compiles it once for each."""
+COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": False}
 PACKAGE = Path(__file__).resolve().parent
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
 # a full, read-only or damaged cache costs a compilation, not the result
@@ -145,7 +158,7 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     42
     """
     cached = options.pop("cache", True)
-    settings = {"nogil": True, **options}
+    settings = {**COMMON, **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**settings)(function)
@@ -154,6 +167,76 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
         return dispatcher
 
     return decorate if function is None else decorate(function)
+
+
+def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Compile a function that only kernels call: `kernel` without the way in from Python.
+
+    For named tuples of arrays that takes longer to compile than many a function itself. With ``inline="always"`` a function
+    that is called at one place becomes part of its caller, and is compiled once instead of twice.
+
+    Parameters
+    ----------
+    function : callable, optional
+    **options
+        As in `kernel`.
+
+    Returns
+    -------
+    numba dispatcher, or a decorator
+
+    Examples
+    --------
+    >>> @inner(cache=False)
+    ... def double(x):
+    ...     return 2 * x
+    >>> kernel(lambda x: double(x) + 1, cache=False)(21)
+    43
+    """
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = kernel(**_inner_options(), **options)(function)
+
+        def keep(compiled: Any) -> None:
+            dispatcher.overloads[tuple(compiled.signature.args)] = compiled
+
+        def refuse(*_: Any, **__: Any) -> None:
+            raise TypeError(f"{function.__name__} is compiled for kernels alone: make it a kernel to call it from Python.")
+
+        if Compiler is not None:  # it must not be found by calls from Python, for which there is no machine code
+            dispatcher.add_overload, dispatcher._compile_for_args = keep, refuse
+        return dispatcher
+
+    return decorate if function is None else decorate(function)
+
+
+@cache
+def _inner_options() -> dict[str, Any]:
+    """Leave out the machine code by which Python calls a function."""
+    if Compiler is None:
+        return {}
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class WithoutWrapper(Lowering):  # type: ignore[misc]
+        _name = "bayesclust_without_wrapper"
+
+        def run_pass(self, state: Any) -> bool:
+            flags, state.flags = state.flags, state.flags.copy()
+            state.flags.no_cpython_wrapper = True
+            try:
+                return bool(super().run_pass(state))
+            finally:
+                state.flags = flags
+
+    class InnerCompiler(Compiler):  # type: ignore[misc]
+        """numba's, with one pass replaced: given as an option, it would have what is called compiled once more."""
+
+        def define_pipelines(self) -> list[Any]:
+            pipeline = default_passes(self.state)
+            pipeline.passes = [(WithoutWrapper if kind is Lowering else kind, why) for kind, why in pipeline.passes]
+            pipeline.finalize()
+            return [pipeline]
+
+    return {"pipeline_class": InnerCompiler}
 
 
 def implements(function: Callable[..., Any], state_type: type, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -188,7 +271,7 @@ def implements(function: Callable[..., Any], state_type: type, **options: Any) -
     >>> kernel(lambda shape: area(shape) + 1, cache=False)(Square(3.0))
     10.0
     """
-    settings: Any = options
+    settings: Any = {**COMMON, **_inner_options(), **options}
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
         def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.base import View
 
 UNPLACED = -1
@@ -67,7 +67,7 @@ def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> 
     return np.concatenate(rows)
 
 
-@kernel
+@inner(fastmath=FAST)
 def triplet_pattern(a: int, b: int, c: int) -> int:
     """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
     if a == b:
@@ -77,7 +77,7 @@ def triplet_pattern(a: int, b: int, c: int) -> int:
     return 3 if b == c else 4
 
 
-@kernel
+@inner(fastmath=FAST)
 def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
     """Return log p(answer f | z)."""
     a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
@@ -88,7 +88,7 @@ def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64],
     return value
 
 
-@kernel
+@kernel(fastmath=FAST)
 def add_site_logits(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, logits: NDArray[np.float64]
 ) -> None:
@@ -120,7 +120,7 @@ def add_site_logits(
             logits[right] += row[with_right] - row[4]
 
 
-@kernel
+@kernel(fastmath=FAST)
 def log_prob_touching(
     sites: Sites,
     table: NDArray[np.float64],

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, kernel
 from bayesclust.inference.seating import Seating, refresh
 from bayesclust.models.components import Components, Terms, hard_statistics
 from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 
+# with options like those of the samplers, whose compiled versions of the families' functions are used again
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
@@ -27,7 +28,7 @@ LEARNT_AFTER = 50
 LogMarginal = Callable[[NDArray[np.float64]], float]
 
 
-@kernel
+@kernel(fastmath=FAST)
 def derive_all(state: Any, seating: Seating) -> None:
     """Derive the prior slot and all clusters in use."""
     derive(state, len(state.count) - 1)
@@ -35,7 +36,7 @@ def derive_all(state: Any, seating: Seating) -> None:
         derive(state, seating.slots[position])
 
 
-@kernel
+@kernel(fastmath=FAST)
 def total_log_marginal(state: Any, seating: Seating) -> float:
     """log p(X | z, hyper-parameters), the sum over clusters."""
     value = 0.0
@@ -44,7 +45,7 @@ def total_log_marginal(state: Any, seating: Seating) -> float:
     return value
 
 
-@kernel
+@kernel(fastmath=FAST)
 def proposed_log_marginal(state: Any, seating: Seating) -> float:
     """The same from the sufficient statistics, where the slots in use are not yet derived for new hyper-parameters."""
     empty = len(state.count) - 1

@@ -23,15 +23,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
-from bayesclust.constraints.sites import Sites, factor_value
-from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
-from bayesclust.models.families.base import FLOAT_OPTIONS, derive, log_marginal, log_marginal_union, set_items
-
-FAST = FLOAT_OPTIONS["fastmath"]
+from bayesclust._jit import FAST, inner, kernel
+from bayesclust.constraints.sites import UNPLACED, Sites, factor_value
+from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, use_slot
+from bayesclust.models.families.base import derive, log_marginal, log_marginal_union, set_items
 
 
-@kernel
+@inner(fastmath=FAST)
 def find_root(parent: NDArray[np.int64], i: int) -> int:
     """Root of item i, halving the path on the way."""
     while parent[i] != i:
@@ -40,7 +38,7 @@ def find_root(parent: NDArray[np.int64], i: int) -> int:
     return i
 
 
-@kernel
+@kernel(fastmath=FAST)
 def draw_bonds(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
 ) -> NDArray[np.int64]:
@@ -58,7 +56,7 @@ def draw_bonds(
     return parent
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def block_value(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64],
     bonded: bool, counted: NDArray[np.int64], turn: int,
@@ -77,13 +75,15 @@ def block_value(
     return value
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST, inline="always")
 def _move_block(
     state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
-    items: NDArray[np.int64], rest: NDArray[np.int64], counted: NDArray[np.int64], turn: int, rng: Generator,
-) -> tuple[bool, int]:  # fmt: skip
-    """Draw a cluster for one block; `rest` are the other items of its cluster."""
+    items: NDArray[np.int64], counted: NDArray[np.int64], turn: int, rng: Generator,
+) -> bool:  # fmt: skip
+    """Draw a cluster for one block; returns whether it moved. One turn more than slots are free after `turn`."""
     z, m, old = seating.z, len(items), seating.z[items[0]]
+    z[items] = UNPLACED
+    rest = members(seating, old, old)
     if len(rest):
         set_items(state, rest, old)
         derive(state, old)
@@ -97,8 +97,7 @@ def _move_block(
     for a in range(number + 1):
         k = seating.slots[a]
         z[items] = k
-        turn += 1
-        logits[a] = block_value(sites, table, z, items, True, counted, turn)
+        logits[a] = block_value(sites, table, z, items, True, counted, turn + a + 1)
         if a < number:
             n = state.count[k]
             logits[a] += math.lgamma(n + m) - math.lgamma(n) + log_marginal_union(state, k, block) - log_marginal(state, k)
@@ -110,11 +109,9 @@ def _move_block(
     if choice == number:
         use_slot(seating, k)
     else:
-        joined = np.flatnonzero(z == k)
-        set_items(state, joined, k)
+        set_items(state, members(seating, k, k), k)
         derive(state, k)
-    stayed = choice == number if len(rest) == 0 else k == old
-    return not stayed, turn
+    return bool(choice < number if len(rest) == 0 else k != old)
 
 
 class Blocks(NamedTuple):
@@ -125,17 +122,27 @@ class Blocks(NamedTuple):
     end: NDArray[np.int64]  # (B,)
 
 
-@kernel
+@kernel(fastmath=FAST)
 def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator) -> Blocks:
     """Draw bonds and list the blocks they make."""
-    root = draw_bonds(sites, table, z, rng)
-    size = np.bincount(root, minlength=len(z))
-    order = np.argsort(root, kind="mergesort")
-    start = np.cumsum(size) - size
-    blocks = np.flatnonzero(size > 1)
-    if len(blocks) > 1:  # numba's shuffle looks at the first of none
-        rng.shuffle(blocks)
-    return Blocks(order, start[blocks], start[blocks] + size[blocks])
+    root, n, number = draw_bonds(sites, table, z, rng), len(z), 0
+    start, items, blocks = np.zeros(n + 1, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        start[root[i]] += 1
+    for r in range(n):
+        if start[r] > 1:
+            blocks[number] = r
+            number += 1
+    for r in range(n):
+        start[r + 1] += start[r]
+    for i in range(n - 1, -1, -1):  # from the last, so that each block has its items in order
+        start[root[i]] -= 1
+        items[start[root[i]]] = i
+    shuffle(blocks[:number], rng)
+    begin, end = np.empty(number, np.int64), np.empty(number, np.int64)
+    for b in range(number):
+        begin[b], end[b] = start[blocks[b]], start[blocks[b] + 1]
+    return Blocks(items, begin, end)
 
 
 @kernel(fastmath=FAST)
@@ -157,16 +164,11 @@ def move_blocks(
     int
         The number of blocks, or the one at which all slots were in use: the caller makes room and calls again from there.
     """
-    z, turn = seating.z, 0
     counted = np.zeros(len(sites.code), np.int64)
     for block in range(first, len(blocks.begin)):
         if seating.number[0] == len(seating.slots):
             return block
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
-        together = z == z[items[0]]
-        for i in items:
-            together[i] = False
-        rest = np.flatnonzero(together)
-        changed, turn = _move_block(state, seating, sites, table, log_alpha, items, rest, counted, turn, rng)
-        moved[0] += changed
+        turn = block * (len(seating.slots) + 1)
+        moved[0] += _move_block(state, seating, sites, table, log_alpha, items, counted, turn, rng)
     return len(blocks.begin)

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, kernel
 from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.models.components import hard_statistics
-from bayesclust.models.families.base import FLOAT_OPTIONS, BoundFamily, log_predictive
+from bayesclust.models.families.base import BoundFamily, log_predictive
 from bayesclust.typing import FloatArray, IntArray
 
 # terms held at a time: new items x clusters x draws
 BLOCK = 4_000_000
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def seating_terms(state: Any, seating: Seating, log_alpha: float, terms: FloatArray) -> None:
     """log n_k + log p(x | items of k) of every new item and cluster, and last log alpha + log p(x).
 

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
-from bayesclust.models.families.base import FLOAT_OPTIONS, add_item, clear_cluster, log_predictive, remove_item
+from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def scan(
     state: Any,
     seating: Seating,

@@ -22,46 +22,56 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
-from bayesclust.models.families.base import FLOAT_OPTIONS, add_item, clear_cluster, remove_item
+from bayesclust.models.families.base import add_item, clear_cluster, remove_item
 from bayesclust.models.families.gaussian_full import FullState
 
 BLOCK = 64
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST, inline="always")
 def _quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-    difference = rows - state.mean[k]
+    difference, mean = np.empty(rows.shape), state.mean[k]
+    for j in range(len(rows)):
+        for a in range(len(mean)):
+            difference[j, a] = rows[j, a] - mean[a]
     product = np.dot(difference, state.precision[k])
     for j in range(len(rows)):
-        out[j] = np.sum(product[j] * difference[j])
+        form = 0.0
+        for a in range(len(mean)):
+            form += product[j, a] * difference[j, a]
+        out[j] = form
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _mend(
-    state: FullState, i: int, k: int, sign: int, rows: NDArray[np.float64], forms: NDArray[np.float64]
+    state: FullState, i: int, k: int, sign: float, rows: NDArray[np.float64], forms: NDArray[np.float64]
 ) -> None:
     """Update the forms of `rows` for item i joining (sign = 1) or leaving (-1) slot k, before it does."""
     d, power = state.X.shape[1], state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
     mean, precision = state.mean[k], state.precision[k]
-    difference = state.X[i] - mean
-    u = np.zeros(d)
+    u, q, offset = np.zeros(d), 0.0, 0.0
     for a in range(d):
-        u += difference[a] * precision[a]
-    q = np.sum(u * difference)
-    offset = np.sum(u * mean)
+        difference = state.X[i, a] - mean[a]
+        for b in range(d):
+            u[b] += difference * precision[a, b]
+    for a in range(d):
+        q += u[a] * (state.X[i, a] - mean[a])
+        offset += u[a] * mean[a]
     shift = -sign * power / (kappa + sign * power)
     g = power * kappa / (kappa + sign * power)
     beta = -sign * g / (1.0 + sign * g * q)
     for j in range(len(rows)):
-        w = np.sum(rows[j] * u) - offset
+        w = -offset
+        for a in range(d):
+            w += rows[j, a] * u[a]
         forms[j] += 2.0 * shift * w + shift * shift * q + beta * (w + shift * q) ** 2
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST, inline="always")
 def _block_logits(
     state: FullState,
     seating: Seating,
@@ -98,7 +108,7 @@ def _block_logits(
     return own
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def scan_full(
     state: FullState,
     seating: Seating,
@@ -117,13 +127,15 @@ def scan_full(
     power = state.power[0]
     prior_kappa = power * state.kappa0[0] / (state.kappa0[0] + power)
     prior_constant = log_alpha + state.constant[0] - 0.5 * power * state.logdet[empty]
-    log_size = np.log(np.maximum(np.arange(len(z) + 1), 1) * 1.0)
+    log_size = np.zeros(len(z) + 1)
+    for size in range(1, len(z) + 1):
+        log_size[size] = math.log(size)
     for begin in range(first, n, BLOCK):
         rows = state.X[order[begin : min(begin + BLOCK, n)]]
         size = len(rows)
-        for a in range(seating.number[0]):
-            _quadratic_forms(state, seating.slots[a], rows, forms[seating.slots[a]])
-        _quadratic_forms(state, empty, rows, forms[empty])
+        for a in range(seating.number[0] + 1):
+            k = seating.slots[a] if a < seating.number[0] else empty
+            _quadratic_forms(state, k, rows, forms[k])
         for j in range(size):
             number = seating.number[0]
             if number == empty:
@@ -143,16 +155,17 @@ def scan_full(
             if choice == number:
                 k = open_slot(seating)
                 clear_cluster(state, k)
-                forms[k, j + 1 : size] = forms[empty, j + 1 : size]
+                for later in range(j + 1, size):
+                    forms[k, later] = forms[empty, later]
             else:
                 k = seating.slots[choice]
             if alone:
                 close_slot(seating, old)
                 state.count[old] = 0
             else:
-                _mend(state, i, old, -1, rows[j + 1 :], forms[old, j + 1 : size])
+                _mend(state, i, old, -1.0, rows[j + 1 :], forms[old, j + 1 : size])
                 remove_item(state, i, old)
-            _mend(state, i, k, 1, rows[j + 1 :], forms[k, j + 1 : size])
+            _mend(state, i, k, 1.0, rows[j + 1 :], forms[k, j + 1 : size])
             add_item(state, i, k)
             z[i] = k
     return n

@@ -19,17 +19,17 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, open_slot
-from bayesclust.models.families.base import FLOAT_OPTIONS, log_predictive
+from bayesclust.models.families.base import log_predictive
 
 NONE_OPENED = -1
 LOST = -100.0
 """Log of a weight, relative to the largest, that is lost in rounding when weights are added up, for any number of items."""
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def prior_predictive(state: Any, n_items: int) -> NDArray[np.float64]:
     """log p(x_i) of every item, from the slot that stays empty: (n,)."""
     empty, values = len(state.count) - 1, np.empty(n_items)
@@ -38,7 +38,7 @@ def prior_predictive(state: Any, n_items: int) -> NDArray[np.float64]:
     return values
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def scan_given(
     seating: Seating,
     sites: Sites,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
-from bayesclust.models.families.base import FLOAT_OPTIONS, derive, set_items
+from bayesclust._jit import FAST, inner, kernel
+from bayesclust.models.families.base import derive, set_items
 
 
 class Seating(NamedTuple):
@@ -44,7 +44,7 @@ def new_seating(z: NDArray[np.integer], capacity: int) -> Seating:
     return Seating(z.astype(np.int64), every.copy(), every.copy(), number)
 
 
-@kernel
+@inner(fastmath=FAST, inline="always")
 def open_slot(seating: Seating) -> int:
     """Take a free slot into use."""
     k: int = seating.slots[seating.number[0]]
@@ -52,7 +52,7 @@ def open_slot(seating: Seating) -> int:
     return k
 
 
-@kernel
+@inner(fastmath=FAST, inline="always")
 def swap_slots(seating: Seating, first: int, second: int) -> None:
     """Swap two positions of `slots`."""
     a, b = seating.slots[first], seating.slots[second]
@@ -60,43 +60,42 @@ def swap_slots(seating: Seating, first: int, second: int) -> None:
     seating.place[a], seating.place[b] = second, first
 
 
-@kernel
+@kernel(fastmath=FAST)
 def close_slot(seating: Seating, k: int) -> None:
     """Give an empty slot back."""
     seating.number[0] -= 1
     swap_slots(seating, seating.place[k], seating.number[0])
 
 
-@kernel
+@kernel(fastmath=FAST)
 def use_slot(seating: Seating, k: int) -> None:
     """Take one given free slot into use."""
     swap_slots(seating, seating.place[k], seating.number[0])
     seating.number[0] += 1
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def refresh(state: Any, seating: Seating) -> None:
     """Recompute every cluster from its items: hyper-parameters may have changed, rounding may have crept in."""
-    n = len(seating.z)
-    empty = len(state.count) - 1
+    n, empty = len(seating.z), len(state.count) - 1
     derive(state, empty)
-    size = np.zeros(empty + 2, np.int64)
+    end = np.zeros(empty + 1, np.int64)
     for i in range(n):
-        size[seating.z[i] + 1] += 1
-    start = np.cumsum(size)
-    fill = start.copy()
+        end[seating.z[i]] += 1
+    for k in range(empty):
+        end[k + 1] += end[k]
     items = np.empty(n, np.int64)
-    for i in range(n):
+    for i in range(n - 1, -1, -1):  # from the last, so that each cluster has its items in order
         k = seating.z[i]
-        items[fill[k]] = i
-        fill[k] += 1
+        end[k] -= 1
+        items[end[k]] = i
     for position in range(seating.number[0]):
         k = seating.slots[position]
-        set_items(state, items[start[k] : start[k + 1]], k)
+        set_items(state, items[end[k] : end[k + 1]], k)
         derive(state, k)
 
 
-@kernel
+@kernel(fastmath=FAST)
 def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
     """Draw a position 0..number-1 with probability proportional to exp(logits)."""
     largest = logits[0]
@@ -113,7 +112,7 @@ def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
     return number - 1
 
 
-@kernel
+@kernel(fastmath=FAST)
 def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
     """Items of one or two slots."""
     n, number = len(seating.z), 0
@@ -123,3 +122,11 @@ def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
             items[number] = i
             number += 1
     return items[:number]
+
+
+@inner(fastmath=FAST)
+def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
+    """Put items in random order; numba's own, for arrays of any shape, takes ten times as long to compile."""
+    for t in range(len(items) - 1, 0, -1):
+        other = int(rng.random() * (t + 1))
+        items[t], items[other] = items[other], items[t]

@@ -22,11 +22,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
-from bayesclust.inference.seating import Seating, close_slot, members, use_slot
+from bayesclust.inference.seating import Seating, close_slot, members, shuffle, use_slot
 from bayesclust.models.families.base import (
-    FLOAT_OPTIONS,
     add_item,
     clear_cluster,
     derive,
@@ -36,57 +35,32 @@ from bayesclust.models.families.base import (
     set_items,
 )
 
-FAST = FLOAT_OPTIONS["fastmath"]
 
-
-@kernel
+@kernel(fastmath=FAST)
 def anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
     """Shuffle items, the two anchors to the front."""
-    rng.shuffle(items)
+    shuffle(items, rng)
     for position, which in ((0, anchor), (1, other)):
         for t in range(len(items)):
             if items[t] == which:
                 items[t], items[position] = items[position], items[t]
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST, inline="always")
 def log_shares(odds: float) -> tuple[float, float]:
     """(log p, log(1 - p)) of log odds."""
     log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
     return log_a, log_a - odds
 
 
-@kernel(fastmath=FAST)
-def _log_odds(
-    state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, a: int, b: int,
-    site: NDArray[np.float64],
-) -> float:  # fmt: skip
-    """log p(item i in slot a) - log p(item i in slot b), i being in neither."""
-    add_site_logits(sites, table, z, i, site)
-    odds: float = math.log(state.count[a]) + log_predictive(state, i, a) + site[a]
-    odds -= math.log(state.count[b]) + log_predictive(state, i, b) + site[b]
-    for entry in range(sites.start[i], sites.start[i + 1]):
-        for column in range(3):
-            other = sites.member[sites.factor[entry], column]
-            if other >= 0 and z[other] >= 0:
-                site[z[other]] = 0.0
-    return odds
-
-
-@kernel(fastmath=FAST)
-def _place(state: Any, z: NDArray[np.int64], i: int, k: int) -> None:
-    z[i] = k
-    add_item(state, i, k)
-
-
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST, inline="always")
 def _restricted_scan(
     state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
     site: NDArray[np.float64], target: NDArray[np.int64], rng: Generator,
 ) -> float:  # fmt: skip
     """Re-allocate items[2:] between slots a and b; returns the log probability of what was chosen.
 
-    Where target[t] is a slot, item t is forced there; -1 lets it be drawn.
+    Where target[t] is a slot, item t is forced there; -1 lets it be drawn. `site` is zero before and after.
     """
     log_prob = 0.0
     for t in range(2, len(items)):
@@ -94,15 +68,23 @@ def _restricted_scan(
         if z[i] != UNPLACED:
             remove_item(state, i, z[i])
             z[i] = UNPLACED
-        odds = _log_odds(state, sites, table, z, i, a, b, site)
+        add_site_logits(sites, table, z, i, site)
+        odds = math.log(state.count[a]) + log_predictive(state, i, a) + site[a]
+        odds -= math.log(state.count[b]) + log_predictive(state, i, b) + site[b]
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            for column in range(3):
+                other = sites.member[sites.factor[entry], column]
+                if other >= 0 and z[other] >= 0:
+                    site[z[other]] = 0.0
         log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
-        _place(state, z, i, a if to_a else b)
+        z[i] = a if to_a else b
+        add_item(state, i, z[i])
     return log_prob
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST, inline="always")
 def _log_ratio(
     state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
     merged: int, log_alpha: float, mark: NDArray[np.int64],
@@ -112,7 +94,7 @@ def _log_ratio(
     ratio: float = log_alpha + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
     ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
     ratio += log_prob_touching(sites, table, z, items, mark)
-    split = z[items].copy()
+    split = z[items]
     z[items] = merged
     ratio -= log_prob_touching(sites, table, z, items, mark)
     for t in range(len(items)):
@@ -145,20 +127,19 @@ def split_merge(
     a, b, merged = free[0], free[1], free[2]
     items = members(seating, first, second)
     anchors_first(items, anchor, other, rng)
-    before = z[items].copy()
-    drawn = np.full(len(items), UNPLACED)
-    forced = drawn
-    if first != second:
-        forced = np.where(before == first, a, b)
+    before, target = z[items], np.full(len(items), UNPLACED)
     site, mark = np.zeros(len(state.count)), np.zeros(len(z), np.int64)
     z[items] = UNPLACED
-    for k in (a, b):
+    for i, k in ((anchor, a), (other, b)):
         clear_cluster(state, k)
-    _place(state, z, anchor, a)
-    _place(state, z, other, b)
-    for _ in range(scans + 1):
-        _restricted_scan(state, sites, table, z, items, a, b, site, drawn, rng)
-    log_q = _restricted_scan(state, sites, table, z, items, a, b, site, forced, rng)
+        z[i] = k
+        add_item(state, i, k)
+    log_q = 0.0
+    for scan in range(scans + 2):
+        if scan == scans + 1 and first != second:
+            for t in range(len(items)):
+                target[t] = a if before[t] == first else b
+        log_q = _restricted_scan(state, sites, table, z, items, a, b, site, target, rng)
     set_items(state, items, merged)
     derive(state, merged)
     ratio = _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark) - log_q

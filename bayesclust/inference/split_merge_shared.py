@@ -25,12 +25,23 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, log_prob_touching
 from bayesclust.inference.seating import Seating, close_slot, members, refresh, use_slot
 from bayesclust.inference.split_merge import _restricted_scan, anchors_first
 from bayesclust.models.components import Components, hard_statistics
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.typing import FloatArray, IntArray
+
+
+@kernel(fastmath=FAST)
+def restricted_scan(
+    state: Any, sites: Sites, table: FloatArray, z: IntArray, items: IntArray, a: int, b: int,
+    site: FloatArray, target: IntArray, rng: Generator,
+) -> float:  # fmt: skip
+    """Call from Python what is compiled for kernels alone."""
+    log_prob: float = _restricted_scan(state, sites, table, z, items, a, b, site, target, rng)
+    return log_prob
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,7 @@ class SharedMove:
             # items that are not placed yet count as in a slot that is not in use
             refresh(state, Seating(np.where(z == UNPLACED, merged, z), free[:2], free[:2], np.array([2])))
             last = scan == scans + 1
-            log_q = _restricted_scan(
+            log_q = restricted_scan(
                 state, self.sites, self.table, z, items, a, b, site, forced if last else drawn, rng
             )
             if not last:

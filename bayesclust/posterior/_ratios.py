@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import implements, kernel
-from bayesclust.posterior._steps import copy_sums, forget, new_state, objective, put, set_count, take, visit
+from bayesclust._jit import implements, inner
+from bayesclust.posterior._steps import forget, objective, put, set_count, take, visit
 from bayesclust.posterior.labels import Labels, label_rows
 from bayesclust.posterior.losses import RatioLoss
 from bayesclust.typing import FloatArray, IntArray, NDArray
@@ -34,6 +34,22 @@ class RatioProblem(NamedTuple):
     forms: NDArray[np.float64]  # (n + 1, 6): coefficients of `RatioForm` for that many items, in units of the fixed point
     limit: int
 
+    def new_state(self, capacity: int) -> RatioState:
+        """Return a state without clusters."""
+        n, n_draws = self.rows.shape
+        return RatioState(
+            np.full(n, -1, np.int32),
+            np.zeros(capacity, np.int64),
+            np.zeros((capacity, self.n_rows), np.int32),
+            np.zeros(1, np.int64),
+            np.zeros(2, np.int64),
+            np.zeros(n_draws, np.int64),
+            np.zeros(n_draws, np.int64),
+            np.zeros(self.n_rows, np.int64),
+            np.zeros(n_draws, np.int64),
+            np.zeros(n_draws, np.int64),
+        )
+
 
 class RatioState(NamedTuple):
     """An estimate under construction."""
@@ -49,8 +65,15 @@ class RatioState(NamedTuple):
     trial_truth: NDArray[np.int64]  # (B,): work space of `visit`
     trial_shared: NDArray[np.int64]  # (B,)
 
+    def copy_sums(self, source: RatioState) -> None:
+        """Copy the sums of the draws and of the estimate."""
+        self.totals[:] = source.totals
+        self.truth[:] = source.truth
+        self.shared[:] = source.shared
+        self.tally[:] = source.tally
 
-@kernel
+
+@inner
 def ratio(form: FloatArray, truth: int, estimate: int, shared: int) -> float:
     """Return (M - C) / D."""
     mean = 0.5 * truth + 0.5 * estimate
@@ -60,31 +83,6 @@ def ratio(form: FloatArray, truth: int, estimate: int, shared: int) -> float:
     below = form[CONSTANT] + form[AVERAGE] * mean + form[PRODUCT] * truth * estimate
     value: float = above / (below + form[SMALLER] * min(truth, estimate) + form[SHARED] * shared)
     return value
-
-
-@implements(new_state, RatioProblem)
-def _new_state(problem, capacity):  # type: ignore[no-untyped-def]
-    n, n_draws = problem.rows.shape
-    return RatioState(
-        np.full(n, -1, np.int32),
-        np.zeros(capacity, np.int64),
-        np.zeros((capacity, problem.n_rows), np.int32),
-        np.zeros(1, np.int64),
-        np.zeros(2, np.int64),
-        np.zeros(n_draws, np.int64),
-        np.zeros(n_draws, np.int64),
-        np.zeros(problem.n_rows, np.int64),
-        np.zeros(n_draws, np.int64),
-        np.zeros(n_draws, np.int64),
-    )
-
-
-@implements(copy_sums, RatioState)
-def _copy_sums(target, source):  # type: ignore[no-untyped-def]
-    target.totals[:] = source.totals
-    target.truth[:] = source.truth
-    target.shared[:] = source.shared
-    target.tally[:] = source.tally
 
 
 @implements(objective, RatioProblem)
@@ -126,7 +124,7 @@ def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     state.totals[ITEMS] -= state.sizes[k]
 
 
-@kernel
+@inner
 def _price(
     problem: RatioProblem, state: RatioState, i: int, k: int, at_home: int, form: FloatArray, others: int, dear: float
 ) -> float:

@@ -1,4 +1,7 @@
-"""Compiled search for the partition of least expected loss: allocate, visit until nothing moves, destroy and rebuild."""
+"""Search for the partition of least expected loss: allocate, visit until nothing moves, destroy and rebuild.
+
+Only what is done for every item is compiled (`_steps`).
+"""
 
 from __future__ import annotations
 
@@ -6,83 +9,60 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
-from bayesclust.posterior._steps import close, copy_into, grown, new_state, objective, set_count, visit
+from bayesclust.posterior._steps import allocate, close, cost, go_round
 from bayesclust.typing import IntArray, NDArray
 
 ENDLESS = 2**62
 FIRST_CAPACITY = 16
 
 
-@kernel
-def settle(problem: Any, state: Any, items: IntArray, rounds: int) -> Any:
-    """Visit items in turn, round and round, until none of them would move, or for a number of rounds.
+def copy_into(target: Any, source: Any) -> None:
+    """Make `target`, of at least the same capacity, equal to `source`."""
+    used, capacity = max(int(source.used[0]), int(target.used[0])), source.sizes.size
+    target.labels[:] = source.labels
+    target.sizes[:capacity] = source.sizes
+    target.counts[:used] = source.counts[:used]
+    target.copy_sums(source)
+    target.used[0] = source.used[0]
+
+
+def settle(problem: Any, state: Any, items: IntArray, last: int = ENDLESS) -> Any:
+    """Visit items in turn, round and round, until none of them would move, or for a number of visits.
 
     The first round allocates those that are new.
     """
-    quiet = 0
-    for _ in range(rounds):
-        for i in items:
-            if state.used[0] == state.sizes.size and state.used[0] < problem.limit:
-                state = grown(problem, state)
-            quiet = 0 if visit(problem, state, i) else quiet + 1
-            if quiet == items.size:
-                return state
+    at, quiet = go_round(problem, state, items, 0, last, 0)
+    while at < last:
+        larger = problem.new_state(2 * state.sizes.size)
+        copy_into(larger, state)
+        state = larger
+        at, quiet = go_round(problem, state, items, at, last, quiet)
     return state
 
 
-@kernel
-def _members(labels: NDArray[np.int32], k: int, order: IntArray) -> IntArray:
-    """Return the items of cluster k in the given order."""
-    members = np.empty(order.size, np.int64)
-    count = 0
-    for i in order:
-        if labels[i] == k:
-            members[count] = i
-            count += 1
-    return members[:count]
-
-
-@kernel
-def _representatives(labels: NDArray[np.int32], order: IntArray, used: int) -> IntArray:
-    """Return one item of each cluster, the clusters in order of first appearance."""
-    found = np.full(used, -1, np.int64)
-    items = np.empty(used, np.int64)
-    count = 0
-    for i in order:
-        if found[labels[i]] < 0:
-            found[labels[i]] = i
-            items[count] = i
-            count += 1
-    return items
-
-
-@kernel
 def rebuild(problem: Any, state: Any, orders: IntArray, attempts: int) -> tuple[Any, bool]:
     """Try to destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
-    value = objective(problem, state)
-    spare = new_state(problem, state.sizes.size)
-    gained = False
-    items = _representatives(state.labels, orders[0], state.used[0])
-    for attempt in range(min(attempts, items.size)):
+    value, gained = cost(problem, state), False
+    spare = problem.new_state(state.sizes.size)
+    _, first = np.unique(state.labels[orders[0]], return_index=True)
+    for attempt, item in enumerate(orders[0][np.sort(first)][:attempts]):  # one item of each cluster
         if spare.sizes.size != state.sizes.size:
-            spare = new_state(problem, state.sizes.size)
+            spare = problem.new_state(state.sizes.size)
         copy_into(spare, state)
-        k = spare.labels[items[attempt]]
-        members = _members(spare.labels, k, orders[(attempt + 1) % orders.shape[0]])
+        order, k = orders[(attempt + 1) % len(orders)], int(spare.labels[item])
+        members = order[spare.labels[order] == k]
         spare.labels[members] = -1
         close(problem, spare, k)
-        spare = settle(problem, spare, members, 1)
-        if objective(problem, spare) == value:
+        spare = settle(problem, spare, members, members.size)
+        if cost(problem, spare) == value:
             continue  # back in the same place, as a rule
-        spare = settle(problem, spare, members, ENDLESS)
-        trial = objective(problem, spare)
+        spare = settle(problem, spare, members)
+        trial = cost(problem, spare)
         if trial < value:
             state, spare, value, gained = spare, state, trial, True
     return state, gained
 
 
-@kernel
 def run(
     problem: Any, start: NDArray[np.int32], orders: IntArray, attempts: int, persist: bool
 ) -> tuple[NDArray[np.int32], Any]:
@@ -90,17 +70,13 @@ def run(
 
     With `persist`, clusters are rebuilt round after round until none of them gains.
     """
-    state = new_state(problem, min(problem.limit, max(start.max() + 1, FIRST_CAPACITY)))
-    for i in range(start.size):
-        if start[i] >= 0:
-            state.used[0] = max(state.used[0], start[i] + 1)
-            set_count(problem, state, i, start[i], 1)
-            state.labels[i] = start[i]
-    state = settle(problem, state, orders[0], ENDLESS)
+    state = problem.new_state(min(problem.limit, max(int(start.max()) + 1, FIRST_CAPACITY)))
+    allocate(problem, state, start)
+    state = settle(problem, state, orders[0])
     again = attempts > 0
     while again:
         state, gained = rebuild(problem, state, orders, attempts)
         if gained:
-            state = settle(problem, state, orders[1 % orders.shape[0]], ENDLESS)
+            state = settle(problem, state, orders[1 % len(orders)])
         again = gained and persist
-    return state.labels, objective(problem, state)
+    return state.labels, cost(problem, state)

@@ -2,26 +2,21 @@
 
 A kind of loss has two named tuples, a *problem*, which all runs share, and a *state*, an estimate under construction. Both
 need some fields in common. A problem: `rows` (n, B), the row of the label of item i in draw b, where every label of every
-draw has a row of its own; `n_rows`; `limit`, the largest number of clusters. A state: `labels` (n,), -1 where not yet
-allocated; `sizes` (capacity,); `counts` (capacity, n_rows), the items of each cluster by row; `used` (1,), clusters 0 to
-used - 1 being not empty. Each kind registers its own version of the functions below by `bayesclust._jit.implements`.
+draw has a row of its own; `n_rows`; `limit`, the largest number of clusters; and a method `new_state(capacity)`, which gives
+a state without clusters and with no item allocated. A state: `labels` (n,), -1 where not yet allocated; `sizes`
+(capacity,); `counts` (capacity, n_rows), the items of each cluster by row; `used` (1,), clusters 0 to used - 1 being not
+empty; and a method `copy_sums(source)`, which copies what a state holds beside these from one of at most the same capacity.
+Each kind registers its own version of the functions below by `bayesclust._jit.implements`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from bayesclust._jit import kernel
+import numpy as np
 
-
-def new_state(problem: Any, capacity: int) -> Any:
-    """Return a state without clusters and with no item allocated."""
-    raise TypeError("new_state runs in compiled code only")
-
-
-def copy_sums(target: Any, source: Any) -> None:
-    """Copy what a state holds beside labels, sizes, counts and used; `target` may have larger capacity."""
-    raise TypeError("copy_sums runs in compiled code only")
+from bayesclust._jit import inner, kernel
+from bayesclust.typing import NDArray
 
 
 def objective(problem: Any, state: Any) -> Any:
@@ -45,25 +40,17 @@ def visit(problem: Any, state: Any, i: int) -> bool:
 
 
 @kernel
-def copy_into(target: Any, source: Any) -> None:
-    """Make `target`, of at least the same capacity, equal to `source`."""
-    used, capacity = max(source.used[0], target.used[0]), source.sizes.size
-    target.labels[:] = source.labels
-    target.sizes[:capacity] = source.sizes
-    target.counts[:used] = source.counts[:used]
-    copy_sums(target, source)
-    target.used[0] = source.used[0]
+def allocate(problem: Any, state: Any, labels: NDArray[Any]) -> None:
+    """Fill a state without clusters; items labelled -1 are left out."""
+    for i in range(labels.size):
+        if labels[i] >= 0:
+            k: Any = np.int64(labels[i])
+            state.used[0] = max(state.used[0], k + 1)
+            set_count(problem, state, i, k, 1)
+            state.labels[i] = k
 
 
-@kernel
-def grown(problem: Any, state: Any) -> Any:
-    """Return the same state with room for twice as many clusters."""
-    larger = new_state(problem, 2 * state.sizes.size)
-    copy_into(larger, state)
-    return larger
-
-
-@kernel
+@inner
 def put(problem: Any, state: Any, i: int, k: int) -> None:
     """Allocate item i to cluster k; k = used opens a cluster."""
     if k == state.used[0]:
@@ -79,7 +66,8 @@ def close(problem: Any, state: Any, k: int) -> None:
     forget(problem, state, k, last)
     if k != last:
         state.sizes[k] = state.sizes[last]
-        state.counts[k] = state.counts[last]
+        for row in range(state.counts.shape[1]):
+            state.counts[k, row] = state.counts[last, row]
         for i in range(state.labels.size):
             if state.labels[i] == last:
                 state.labels[i] = k
@@ -88,12 +76,33 @@ def close(problem: Any, state: Any, k: int) -> None:
     state.used[0] = last
 
 
-@kernel
+@inner
 def take(problem: Any, state: Any, i: int) -> None:
     """Take item i out of its cluster, and close the cluster if that empties it."""
-    k = state.labels[i]
+    k: Any = np.int64(state.labels[i])
     state.labels[i] = -1
     if state.sizes[k] == 1:
         close(problem, state, k)
     else:
         set_count(problem, state, i, k, -1)
+
+
+@kernel
+def go_round(problem: Any, state: Any, items: NDArray[Any], first: int, last: int, quiet: int) -> tuple[int, int]:
+    """Make visits number first to last - 1, to items in turn, until none would move or a cluster has no room.
+
+    Returns the number of the next visit, which is `last` when all is done, and how many in a row have moved nothing.
+    """
+    for number in range(first, last):
+        if state.used[0] == state.sizes.size and state.used[0] < problem.limit:
+            return number, quiet
+        quiet = 0 if visit(problem, state, items[number % items.size]) else quiet + 1
+        if quiet == items.size:
+            break
+    return last, quiet
+
+
+@kernel
+def cost(problem: Any, state: Any) -> Any:
+    """Return `objective`."""
+    return objective(problem, state)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import implements, kernel
-from bayesclust.posterior._steps import copy_sums, forget, new_state, objective, put, set_count, take, visit
+from bayesclust._jit import implements, inner
+from bayesclust.posterior._steps import forget, objective, put, set_count, take, visit
 from bayesclust.posterior.labels import Labels, label_rows
 from bayesclust.posterior.losses import AdditiveLoss
 from bayesclust.typing import FloatArray, NDArray
@@ -37,6 +37,18 @@ class Problem(NamedTuple):
     steepest: int  # largest increase of d
     limit: int  # largest number of clusters
 
+    def new_state(self, capacity: int) -> State:
+        """Return a state without clusters; capacity is rounded up to whole vectors."""
+        n, chunks = len(self.rows), -(-capacity // LANES)
+        return State(
+            np.full(n, -1, np.int32),
+            np.zeros(chunks * LANES, np.int64),
+            np.zeros((chunks * LANES, self.n_rows), np.int32),
+            np.full((chunks, self.n_rows, LANES), self.gain[0]),
+            np.zeros(chunks * LANES),
+            np.zeros(1, np.int64),
+        )
+
 
 class State(NamedTuple):
     """An estimate under construction: clusters 0 .. used - 1, none of them empty."""
@@ -48,26 +60,10 @@ class State(NamedTuple):
     sums: NDArray[np.float64]  # (capacity,): work space of `visit`
     used: NDArray[np.int64]  # (1,)
 
-
-@implements(new_state, Problem)
-def _new_state(problem, capacity):  # type: ignore[no-untyped-def]
-    """Capacity is rounded up to whole vectors."""
-    n = problem.rows.shape[0]
-    chunks = (capacity + LANES - 1) // LANES
-    return State(
-        np.full(n, -1, np.int32),
-        np.zeros(chunks * LANES, np.int64),
-        np.zeros((chunks * LANES, problem.n_rows), np.int32),
-        np.full((chunks, problem.n_rows, LANES), problem.gain[0]),
-        np.zeros(chunks * LANES),
-        np.zeros(1, np.int64),
-    )
-
-
-@implements(copy_sums, State)
-def _copy_sums(target, source):  # type: ignore[no-untyped-def]
-    chunks = (max(source.used[0], target.used[0]) + LANES - 1) // LANES
-    target.gains[:chunks] = source.gains[:chunks]
+    def copy_sums(self, source: State) -> None:
+        """Copy the gains of the clusters of either."""
+        chunks = -(-max(int(source.used[0]), int(self.used[0])) // LANES)
+        self.gains[:chunks] = source.gains[:chunks]
 
 
 @implements(objective, Problem)
@@ -96,12 +92,13 @@ def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
 
 @implements(forget, Problem)
 def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
-    if k != last:
-        state.gains[k // LANES, :, k % LANES] = state.gains[last // LANES, :, last % LANES]
-    state.gains[last // LANES, :, last % LANES] = problem.gain[0]
+    own, other = state.gains[k // LANES], state.gains[last // LANES]
+    for row in range(problem.n_rows):
+        own[row, k % LANES] = other[row, last % LANES]
+        other[row, last % LANES] = problem.gain[0]
 
 
-@kernel
+@inner
 def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> None:
     """Write sum_b d(N_kb[l_ib]) for the eight clusters of one chunk."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
@@ -124,7 +121,7 @@ def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> 
     sums[7] = s7
 
 
-@kernel
+@inner
 def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
     """Return the price of item i in its own cluster or, where that is certain to beat `rival`, a bound from above."""
     k = state.labels[i]

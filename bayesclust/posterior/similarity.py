@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner, kernel
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_int
 from bayesclust.posterior.labels import Labels
@@ -170,7 +170,7 @@ def _count_rows(z: Labels, top: int, bottom: int) -> NDArray[np.int32]:
     return out
 
 
-@kernel
+@inner
 def _count_tile(z: Labels, top: int, bottom: int, left: int, right: int, first_row: int, out: NDArray[np.int32]) -> None:
     """Compare items top to bottom with items left to right."""
     n_draws = z.shape[1]

@@ -5,10 +5,16 @@ import math
 import numpy as np
 import pytest
 
+from bayesclust._jit import FAST, kernel
 from bayesclust.inference.seating import members
 from bayesclust.inference.split_merge import _log_ratio, split_merge
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating
+
+
+@kernel(fastmath=FAST, cache=False)
+def log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark):
+    return _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark)
 
 
 def plain_log_joint(sampler, z):
@@ -67,7 +73,7 @@ def test_ratio_is_the_difference_of_log_joints():
             if array.ndim and len(array) == len(state.count) and name != "X":
                 array[merged] = getattr(other.state, name)[slot]
         mark = np.zeros(14, np.int64)
-        found = _log_ratio(
+        found = log_ratio(
             state, sampler.sites, sampler.table, seating.z, items, a, b, merged, math.log(sampler.alpha), mark
         )
         expected = plain_log_joint(sampler, split) - plain_log_joint(sampler, together)

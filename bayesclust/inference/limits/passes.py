@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner, kernel
 
 MOVED, RESTLESS = 0, 1
 
@@ -19,7 +19,7 @@ def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
     raise TypeError("add_costs runs in compiled code only")
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@inner(fastmath={"reassoc", "contract", "nsz"})
 def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: Any) -> float:
     """Write |x - m_k|^2 plus what answers and closed slots cost for the centres k < used; returns the least."""
     least, fours = np.inf, used - used % 4
@@ -46,7 +46,7 @@ def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: A
     return least
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@inner(fastmath={"reassoc", "contract", "nsz"})
 def general_costs(
     x: Any, phi: float, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
 ) -> float:
@@ -71,7 +71,7 @@ def general_costs(
     return least
 
 
-@kernel(fastmath={"reassoc", "nnan", "nsz"})
+@inner(fastmath={"reassoc", "nnan", "nsz"})
 def take_lowest(link: Any, used: int) -> float:
     """Least of what answers cost, at most 0 (a cluster of its own); sets them back to 0."""
     lowest = 0.0
@@ -81,7 +81,7 @@ def take_lowest(link: Any, used: int) -> float:
     return lowest
 
 
-@kernel
+@inner
 def first_at(cost: Any, least: float) -> int:
     """Return the first position of a value that is there."""
     k = 0

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner, kernel
 from bayesclust.constraints.sites import Sites
 from bayesclust.inference.link_blocks import block_value, draw_bonds, find_root
 from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
@@ -27,7 +27,7 @@ from bayesclust.models.families.base import FLOAT_OPTIONS
 FAST = FLOAT_OPTIONS["fastmath"]
 
 
-@kernel
+@inner
 def _groups(
     components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], bonded: bool, rng: Generator
 ) -> NDArray[np.int64]:
@@ -44,7 +44,7 @@ def _groups(
     return rng.permutation(number)[group]
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def _move(
     levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, items: NDArray[np.int64],
     bonded: bool, counted: NDArray[np.int64], turn: int, rng: Generator,

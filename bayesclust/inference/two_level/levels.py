@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner
 from bayesclust.inference.seating import Seating, new_seating
 
 
@@ -53,7 +53,7 @@ def new_levels(
     return Levels(new_seating(clusters, capacity), owner, np.bincount(clusters, minlength=capacity).astype(np.int64))
 
 
-@kernel
+@inner
 def log_cluster_weight(size: int, log_beta: float) -> float:
     """log w(n) above, for any beta however small."""
     beta = math.exp(log_beta)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.seating import Seating, close_slot, members, use_slot
 from bayesclust.inference.split_merge import anchors_first, log_shares
@@ -39,7 +39,7 @@ from bayesclust.models.families.base import (
 FAST = FLOAT_OPTIONS["fastmath"]
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def _restricted_scan(
     state: Any, items: NDArray[np.int64], side: NDArray[np.int64], a: int, b: int, target: NDArray[np.int64], rng: Generator
 ) -> float:
@@ -108,7 +108,7 @@ def split_merge_components(
     return True
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def _allocate(
     components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_beta: float, units: NDArray[np.int64],
     target: NDArray[np.int64], a: int, b: int, site: NDArray[np.float64], rng: Generator,

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner
 from bayesclust.models.components.coded import CodedComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.discrete import BoundDiscrete, marked_cells
@@ -58,13 +58,13 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
     state.seen[k] = 0.0
-    state.log_weight[k] = state.log_weight[empty]
-    state.log_mass[k] = state.log_mass[empty]
+    base.copy_row(state.log_weight, k, empty)
+    base.copy_row(state.log_mass, k, empty)
     state.usual[k] = state.usual[empty]
-    state.change[k] = state.change[empty]
+    base.copy_row(state.change, k, empty)
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _compare(state: CodedState, k: int, j: int) -> float:
     """Write what the codes of one column change; returns the log predictive of its reference."""
     reference = state.log_weight[k, state.reference[j]]
@@ -75,7 +75,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
     return usual
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
     """Add an item's cells to a cluster, or take them out."""
     missing, usual = len(state.beta), 0.0
@@ -111,7 +111,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _union(state: CodedState, a: int, b: int) -> float:
     value = 0.0
     for j in range(len(state.reference)):

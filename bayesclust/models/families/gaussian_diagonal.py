@@ -52,12 +52,13 @@ class DiagonalState(NamedTuple):
 
 @base.implements(base.clear_cluster, DiagonalState)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    empty = len(state.count) - 1
     state.count[k] = 0
     state.total[k] = 0.0
     state.square[k] = 0.0
     state.mean[k] = 0.0
-    state.rate[k] = state.rate0
-    state.log_rate[k] = state.log_rate[len(state.count) - 1]
+    base.copy_row(state.rate, k, empty)
+    state.log_rate[k] = state.log_rate[empty]
 
 
 @base.implements(base.add_item, DiagonalState)

@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
+from bayesclust.models.families.cholesky import factorise, invert
 
 
 class FullState(NamedTuple):
@@ -50,60 +51,55 @@ class FullState(NamedTuple):
 
 @base.implements(base.clear_cluster, FullState)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
-    empty = len(state.count) - 1
+    d, empty = state.X.shape[1], len(state.count) - 1
     state.count[k] = 0
-    state.total[k] = 0.0
-    state.outer[k] = 0.0
-    state.mean[k] = 0.0
-    state.precision[k] = state.precision[empty]
     state.logdet[k] = state.logdet[empty]
+    for a in range(d):
+        state.total[k, a] = 0.0
+        state.mean[k, a] = 0.0
+        for b in range(d):
+            state.outer[k, a, b] = 0.0
+            state.precision[k, a, b] = state.precision[empty, a, b]
 
 
-@base.implements(base.add_item, FullState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+def _shift(state: FullState, i: int, k: int, sign: float) -> None:
+    """Put an item into what a cluster caches (sign = 1), or take it out (-1), before it is counted."""
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison for the inverse
-    d, power = state.X.shape[1], state.power[0]
-    kappa = state.kappa0[0] + power * state.count[k]
+    d, power = state.X.shape[1], sign * state.power[0]
+    kappa = state.kappa0[0] + state.power[0] * state.count[k]
     share = power / (kappa + power)
     g = share * kappa
     x, mean, precision = state.X[i], state.mean[k], state.precision[k]
     total, outer = state.total[k], state.outer[k]
-    difference = x - mean
-    u = np.zeros(d)
+    u, q = np.zeros(d), 0.0
     for a in range(d):
-        u += difference[a] * precision[a]
-        outer[a] += x[a] * x
-    q = np.sum(u * difference)
+        difference = x[a] - mean[a]
+        for b in range(d):
+            u[b] += difference * precision[a, b]
+    for a in range(d):
+        q += u[a] * (x[a] - mean[a])
     step = g / (1.0 + g * q)
     for a in range(d):
-        precision[a] -= (step * u[a]) * u
-        mean[a] += share * difference[a]
-        total[a] += x[a]
+        x_a, weight = sign * x[a], step * u[a]
+        for b in range(d):
+            outer[a, b] += x_a * x[b]
+            precision[a, b] -= weight * u[b]
+    for a in range(d):
+        mean[a] += share * (x[a] - mean[a])
+        total[a] += sign * x[a]
     state.logdet[k] += math.log1p(g * q)
+
+
+@base.implements(base.add_item, FullState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
 @base.implements(base.remove_item, FullState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    # Psi_{n-1} = Psi_n - c d d',  d = x - m_n,  c = kappa_n / (kappa_n - 1)
-    d, power = state.X.shape[1], state.power[0]
-    kappa = state.kappa0[0] + power * state.count[k]
-    share = power / (kappa - power)
-    c = share * kappa
-    x, mean, precision = state.X[i], state.mean[k], state.precision[k]
-    total, outer = state.total[k], state.outer[k]
-    difference = x - mean
-    u = np.zeros(d)
-    for a in range(d):
-        u += difference[a] * precision[a]
-        outer[a] -= x[a] * x
-    q = np.sum(u * difference)
-    step = c / (1.0 - c * q)
-    for a in range(d):
-        precision[a] += (step * u[a]) * u
-        mean[a] -= share * difference[a]
-        total[a] -= x[a]
-    state.logdet[k] += math.log1p(-c * q)
+    _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
@@ -124,7 +120,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return state.constant[n] - 0.5 * weight * state.logdet[k] - 0.5 * (state.nu0[0] + mass + weight) * tail
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _log_normaliser(state: FullState, n: float, logdet: float) -> float:
     """log p(X) of items of weight n whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
     d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]
@@ -141,44 +137,39 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
 
 @base.implements(base.log_marginal_union, FullState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
-    power = state.power[0]
+    d, power = state.X.shape[1], state.power[0]
     n = power * (state.count[a] + state.count[b])
-    d, kappa = state.X.shape[1], state.kappa0[0] + n
-    total = power * (state.total[a] + state.total[b])
-    psi = state.psi0 + power * (state.outer[a] + state.outer[b])
-    for j in range(d):
-        psi[j] -= (total[j] / kappa) * total
-    lower = np.linalg.cholesky(psi)
-    logdet = 0.0
-    for j in range(d):
-        logdet += 2.0 * math.log(lower[j, j])
-    return _log_normaliser(state, n, logdet)
+    kappa, psi = state.kappa0[0] + n, np.empty((d, d))
+    for i in range(d):
+        mean = power * (state.total[a, i] + state.total[b, i]) / kappa
+        for j in range(i + 1):
+            own = state.outer[a, i, j] + state.outer[b, i, j] - mean * (state.total[a, j] + state.total[b, j])
+            psi[i, j] = state.psi0[i, j] + power * own
+    return _log_normaliser(state, n, factorise(psi))
 
 
 @base.implements(base.set_items, FullState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
-    rows = state.X[items]
+    rows, total = state.X[items], state.total[k]
     state.count[k] = len(items)
-    state.total[k] = 0.0
+    total[:] = 0.0
     for i in range(len(items)):
-        state.total[k] += rows[i]
-    state.outer[k] = np.dot(rows.T, rows)
+        for a in range(len(total)):
+            total[a] += rows[i, a]
+    np.dot(rows.T, rows, state.outer[k])
 
 
 @base.implements(base.derive, FullState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
-    state.mean[k] = power * state.total[k] / kappa
-    psi = state.psi0 + power * state.outer[k]
+    mean, outer, psi = state.mean[k], state.outer[k], np.empty((d, d))
     for a in range(d):
-        psi[a] -= (kappa * state.mean[k, a]) * state.mean[k]
-    lower = np.linalg.cholesky(psi)
-    logdet = 0.0
-    for a in range(d):
-        logdet += 2.0 * math.log(lower[a, a])
-    state.logdet[k] = logdet
-    state.precision[k] = np.linalg.inv(psi)
+        mean[a] = power * state.total[k, a] / kappa
+        for b in range(a + 1):
+            psi[a, b] = state.psi0[a, b] + power * outer[a, b] - kappa * mean[a] * mean[b]
+    state.logdet[k] = factorise(psi)
+    invert(psi, state.precision[k])
 
 
 @dataclass(frozen=True)

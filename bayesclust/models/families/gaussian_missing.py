@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner
 from bayesclust.models.components.base import Components, cells_and_seen
 from bayesclust.models.components.gaussian_missing import MissingComponents
 from bayesclust.models.families import base
@@ -51,12 +51,12 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.total[k] = 0.0
     state.square[k] = 0.0
     state.mean[k] = 0.0
-    state.rate[k] = state.rate0
-    state.height[k] = state.height[empty]
-    state.curve[k] = state.curve[empty]
+    base.copy_row(state.rate, k, empty)
+    base.copy_row(state.height, k, empty)
+    base.copy_row(state.curve, k, empty)
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _prepare(state: MissingState, k: int, j: int) -> None:
     """Cache what the predictive of a column takes from the cluster alone."""
     weight = state.power[1]
@@ -116,7 +116,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     """Log marginal likelihood of n cells of a column that bring b_n to `rate`."""
     if n <= 0.0:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner
 from bayesclust.models._numpyro import numpyro_modules, seen_only
 from bayesclust.models.components.base import cells_and_seen
 from bayesclust.models.components.poisson import PoissonComponents
@@ -73,13 +73,13 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
     state.seen[k] = 0.0
-    state.slope[k] = state.slope[empty]
-    state.zero[k] = state.zero[empty]
+    base.copy_row(state.slope, k, empty)
+    base.copy_row(state.zero, k, empty)
     state.zeros[k] = state.zeros[empty]
-    state.log_gamma[k] = state.log_gamma[empty]
+    base.copy_row(state.log_gamma, k, empty)
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _prepare(state: PoissonState, k: int) -> None:
     """Cache what the predictive takes from the cluster alone."""
     zeros = 0.0
@@ -93,7 +93,7 @@ def _prepare(state: PoissonState, k: int) -> None:
     state.zeros[k] = zeros
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
     """Put an item's cells into the sums of a cluster, or take them out."""
     for j in range(state.X.shape[1]):
@@ -137,7 +137,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value + math.log(product)
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
 def _union(state: PoissonState, a: int, b: int) -> float:
     shape0: float = state.shape0[0]
     value: float = -state.X.shape[1] * math.lgamma(shape0)

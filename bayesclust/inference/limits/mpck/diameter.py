@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner, kernel
 from bayesclust.typing import FloatArray
 
 LEAF = 24
@@ -75,7 +75,7 @@ def grow_tree(
     return count
 
 
-@kernel
+@inner
 def farthest_bound(low: Any, high: Any, reach: Any, a: int, b: int) -> Any:
     """No point of node a is farther from a point of node b: by their boxes, and by their distances from the mean."""
     box = 0.0

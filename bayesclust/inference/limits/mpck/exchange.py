@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._jit import inner, kernel
 
 
-@kernel
+@inner
 def ends(lengths: Any, shares: Any) -> Any:
     """Return the longest pair, the shortest of those with a share, and the mean length under the shares."""
     high, low, mean = int(np.argmax(lengths)), -1, 0.0
