@@ -10,6 +10,8 @@ import bayesclust as bc
 from tests.robustness.world import ESTIMATORS
 
 TINY = {"num_chains": 1, "num_warmup": 2, "num_samples": 3, "progress": False, "random_state": 0}
+PENALIZED = ("DPMeans", "RDPMeans", "SpectralRDPMeans")
+"""What a cluster costs elsewhere here is too much for scikit-learn's blobs."""
 MORE = {
     "gibbs": lambda: bc.TVClust("gibbs", **TINY),
     "blocked": lambda: bc.TVClust("blocked", **TINY),
@@ -30,7 +32,7 @@ def test_every_estimator_is_among_those_that_are_checked():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_scikit_learn_accepts_it(name):
-    short = TINY if name in ("TVClust", "HMRFMeans") else {}
+    short = TINY if name in ("TVClust", "HMRFMeans") else {"penalty": None} if name in PENALIZED else {}
     estimator = MORE[name]() if name in MORE else ESTIMATORS[name](**short)
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     assert [(result["check_name"], result["exception"]) for result in results if result["status"] == "failed"] == []
