@@ -12,6 +12,9 @@ import pytest
 import bayesclust as bc
 from bayesclust import _memory
 from bayesclust._memory import available_memory, check_memory
+from bayesclust.estimators._draws import check_room
+from bayesclust.inference.runner import Schedule, run_chains
+from bayesclust.posterior.tree import stacked_partitions, to_datatree
 from tests.robustness import world
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,6 +119,32 @@ def test_under_a_limit_of_address_space():
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2")
     assert done.stdout.endswith("similar_items keeps the most similar ones only.\n")
+
+
+class Labels:
+    """A chain that draws nothing but labels."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def sweep(self, **options):
+        pass
+
+    def draw(self):
+        return {"z": self.rng.integers(0, 5, 1000).astype(np.int16)}, {"at": 0.0}
+
+
+def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
+    said = []
+    monkeypatch.setattr("bayesclust.estimators._draws.check_memory", lambda needed, *words: said.append(needed))
+    check_room(1000, 2, 800)
+    bc.posterior.canonical([0, 1])
+    tracemalloc.start()
+    draws = run_chains([lambda: Labels(0), lambda: Labels(1)], Schedule(0, 800, 1), progress=False, n_jobs=1)
+    stacked_partitions(to_datatree(draws.posterior, draws.sample_stats))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert said[0] == pytest.approx(peak, rel=0.2)
 
 
 def test_what_is_said_is_what_is_taken(monkeypatch):
