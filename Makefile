@@ -10,7 +10,7 @@ help:
 	@echo "make test       the tests, without the slow ones"
 	@echo "make test-slow  the slow, simulation-based tests"
 	@echo "make lint       ruff and mypy"
-	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/results.json"
+	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/output, as JSON and as a page"
 	@echo "make docs       the documentation site, notebooks run, warnings as errors; goes to docs/_build/html"
 	@echo "make package    build wheel and sdist and try them in empty environments, with the oldest dependencies and the newest"
 	@echo "make notebooks  write the notebooks from the scripts beside them"

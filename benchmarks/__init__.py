@@ -1,1 +1,1 @@
-"""Benchmarks side by side in one run, as ratios: ``make bench``."""
+"""Benchmarks: what the package does beside its peers and beside plain versions of itself, in one run."""

@@ -1,28 +1,130 @@
-"""Run the benchmarks: ``python -m benchmarks [name ...]``; results go to benchmarks/results.json."""
+"""Run the benchmarks, or compare two runs: ``python -m benchmarks --help``."""
 
 from __future__ import annotations
 
-import json
-import platform
+import argparse
+import os
 import sys
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-NAMES = ("collapsed_scan", "gibbs_scan", "limit_pass", "minimal_modification", "mpck_means", "npu", "point_estimate")
+from benchmarks import compare, words
+from benchmarks.machine import machine
+from benchmarks.page import write_page
+from benchmarks.records import Benchmark, Results
+from benchmarks.timing import Scale
+
+NAMES = (
+    "collapsed_scan", "gibbs_scan", "effective_draws", "blocked_iteration", "point_estimate", "limit_pass", "mpck_means",
+    "dcrc_fit", "minimal_modification", "npu", "collapsed_growth", "summaries", "blocked_scale",
+)  # fmt: skip
+OUTPUT = Path(__file__).parent / "output"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 
 
-def main() -> None:
-    """Run those named, or all, on one thread."""
-    results = {"machine": platform.machine(), "python": platform.python_version()}
-    with threadpool_limits(1):
-        for name in sys.argv[1:] or NAMES:
-            results[name] = import_module(f"benchmarks.{name}").run()
-    path = Path(__file__).parent / "results.json"
-    path.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    print(f"\nWritten: {path}")
+def about(name: str) -> str:
+    """First sentence of what a benchmark says of itself."""
+    text = import_module(f"benchmarks.{name}").__doc__ or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; returns the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments[:1] == ["compare"]:
+        return _compare(arguments[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure, print, and write results.json and results.html.",
+        epilog="python -m benchmarks compare OLD.json NEW.json compares two runs.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
+    parser.add_argument("--quick", action="store_true", help="smallest sizes and two repetitions, to see that all works")
+    parser.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help="folder of the results (%(default)s)")
+    parser.add_argument("--resume", action="store_true", help="keep what results.json in that folder has, and run the rest")
+    parser.add_argument("--budget", type=float, default=Scale.budget, help="CPU seconds for each race (%(default)s)")
+    parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
+    settings = parser.parse_args(arguments)
+    unknown = set(settings.names) - set(NAMES)
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}.")
+    if settings.list:
+        for name in NAMES:
+            print(f"{name:22}{about(name)}")
+        return 0
+    settings.output.mkdir(parents=True, exist_ok=True)
+    try:
+        results = _begin(settings.output / "results.json", settings.quick, settings.resume)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    return _run(settings.names or NAMES, results, Scale(settings.quick, settings.budget), settings.output)
+
+
+def _begin(path: Path, quick: bool, resume: bool) -> Results:
+    """New results, or those in a file if they are of this machine and this version."""
+    new = Results(machine(), quick)
+    if not (resume and path.exists()):
+        return new
+    old = Results.read(path)
+    if replace(old, benchmarks={}) != new:
+        raise ValueError(f"{path} is of another machine, version or size: run without --resume, or into another folder.")
+    return old
+
+
+def _run(names: Sequence[str], results: Results, scale: Scale, folder: Path) -> int:
+    """Run benchmarks that are not among the results; each is written when it is done, and one that fails stops no other."""
+    code = 0
+    for variable, value in ONE_THREAD.items():
+        os.environ.setdefault(variable, value)  # read when JAX first counts devices, and by processes of their own
+    try:
+        with threadpool_limits(1):
+            for name in (name for name in names if name not in results.benchmarks):
+                try:
+                    results.benchmarks[name] = measure(name, scale)
+                except Exception:
+                    traceback.print_exc()
+                    print(f"\n{name} failed; the others go on", file=sys.stderr)
+                    code = 1
+                else:
+                    results.write(folder / "results.json")
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was done is kept, and --resume goes on from it", file=sys.stderr)
+        code = 130
+    if results.benchmarks:
+        write_page(results, folder / "results.html")
+        print("\n" + "\n".join(words.text(*words.targets(results))))
+        print(f"\nWritten: {folder / 'results.json'} and {folder / 'results.html'}")
+    return code
+
+
+def measure(name: str, scale: Scale) -> Benchmark:
+    """Run one benchmark, and print its records as they come."""
+    start, records = time.perf_counter(), []
+    for record in import_module(f"benchmarks.{name}").run(scale):
+        print("\n".join(words.lines(record)), flush=True)
+        records.append(record)
+    return Benchmark(about(name), time.perf_counter() - start, tuple(records))
+
+
+def _compare(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks compare", description=compare.__doc__)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    settings = parser.parse_args(arguments)
+    try:
+        old, new = Results.read(settings.old), Results.read(settings.new)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    for line in compare.lines(old, new):
+        print(line)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

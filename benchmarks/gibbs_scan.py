@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from scipy.stats import invwishart
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FAMILIES, FullGaussian
+from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.gaussian_full import BoundFullGaussian
-from benchmarks.collapsed_scan import SHAPES, mixture
-from benchmarks.timing import race, table
+from benchmarks.collapsed_scan import FAMILY, FEW, SHAPES
+from benchmarks.data import mixture
+from benchmarks.records import Race
+from benchmarks.timing import Run, Scale, race
 
 
 def _column(family: BoundFullGaussian, hyper: NDArray[np.float64], members: Any, rng: Generator) -> NDArray[np.float64]:
@@ -52,10 +55,10 @@ def plain_sweep(
         sizes[z[i]] += 1
 
 
-def alternatives(n: int, d: int, K: int) -> dict[str, Any]:
+def alternatives(n: int, d: int, K: int) -> dict[str, Run]:
     """What is raced: each call is one sweep from the generating labels."""
     X, z = mixture(n, d, K, np.random.default_rng(0))
-    family = FullGaussian(scale=0.3, strength=1.0, mean_precision=0.05).bind(X)
+    family = FAMILY.bind(X)
     assert isinstance(family, BoundFullGaussian)
     problem, hyper = TVClustProblem(family), family.initial_hyper()
     drawn = GibbsChain(problem, z, np.random.default_rng(1), GibbsChain.default_moves(n))
@@ -76,7 +79,7 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Any]:
     }
 
 
-def of_family(name: str, n: int, d: int, K: int) -> dict[str, Any]:
+def of_family(name: str, n: int, d: int, K: int) -> dict[str, Run]:
     """The two samplers with another family, whose base measure is learned."""
     X, z = mixture(n, d, K, np.random.default_rng(0))
     problem = TVClustProblem(FAMILIES[name]().bind(X))
@@ -86,15 +89,10 @@ def of_family(name: str, n: int, d: int, K: int) -> dict[str, Any]:
     }
 
 
-def run() -> list[dict[str, Any]]:
-    """Race all shapes; returns rows for the record."""
-    rows = []
-    for n, d, K in SHAPES:
-        for name in ("gaussian", "gaussian_diagonal", "gaussian_spherical"):
+def run(scale: Scale) -> Iterator[Race]:
+    """Race all shapes and families."""
+    for n, d, K in scale.pick(SHAPES, FEW):
+        for name in scale.pick(("gaussian", "gaussian_diagonal", "gaussian_spherical"), ("gaussian",)):
             raced = alternatives(n, d, K) if name == "gaussian" else of_family(name, n, d, K)
-            timings = race(raced, repetitions=11)
-            print(f"\nParameters drawn, {name}, n = {n}, d = {d}, K = {K}; CPU time of one sweep")
-            print("\n".join(table(timings, "sweep, collapsed")))
-            of = {"family": name, "n": n, "d": d, "K": K}
-            rows += [{**of, "what": timing.name, "seconds": timing.seconds} for timing in timings.values()]
-    return rows
+            title, measured = f"Parameters drawn, {name}, n = {n}, d = {d}, K = {K}", "CPU time of one sweep"
+            yield race(title, measured, raced, scale, reference="sweep, collapsed")

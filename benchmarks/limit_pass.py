@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tracemalloc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,29 @@ from bayesclust.constraints import PairwiseConstraints
 from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.links import LinkGraph, link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
-from benchmarks.collapsed_scan import mixture
-from benchmarks.timing import race, table
+from benchmarks.data import mixture
+from benchmarks.records import Record, Target
+from benchmarks.timing import Entry, Run, Scale, grow, race
 
-N, D, K, LINKS = 100_000, 16, 20, 100_000
+N, D, K = 100_000, 16, 20
+SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 XI, PENALTY = (1.0, 1.0), 1000.0
 SPAN = 10
 
 
-def problem(n: int, links: int) -> tuple[Problem, NDArray[np.int64], NDArray[np.float64]]:
-    """Overlapping clusters with links, one in ten wrong, and a start from nearest random items."""
+Start = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+def data(n: int) -> tuple[NDArray[np.float64], PairwiseConstraints, Start]:
+    """Overlapping clusters, as many links as items, one in ten wrong, and a start from nearest random items."""
     X, y = mixture(n, D, K, np.random.default_rng(0))
-    views = [PairwiseConstraints.sample(y, size=links, flip=0.1, seed=0)]
-    divergence = SquaredEuclidean()
-    start = divergence.between(X, X[:K]).argmin(axis=1)
-    labels, centers = means(X, start)
-    return Problem.of(X, divergence, link_graph(views, n), PENALTY), labels, centers
+    links = PairwiseConstraints.sample(y, size=n, flip=0.1, seed=0)
+    return X, links, means(X, SquaredEuclidean().between(X, X[:K]).argmin(axis=1))
+
+
+def problem(X: NDArray[np.float64], links: PairwiseConstraints) -> Problem:
+    """RDP-means of squared Euclidean distances."""
+    return Problem.of(X, SquaredEuclidean(), link_graph([links], len(X)), PENALTY)
 
 
 def one_pass(posed: Problem, labels: NDArray[np.int64], centers: NDArray[np.float64]) -> Any:
@@ -72,37 +78,37 @@ def lloyd(X: NDArray[np.float64], iterations: int) -> Callable[[], Any]:
     return run
 
 
-def memory(n: int) -> float:
-    """Bytes at the peak of a pass beyond what was there before, for each item."""
-    posed, labels, centers = problem(n, n)
-    one_pass(posed, labels, centers)
-    tracemalloc.start()
-    one_pass(posed, labels, centers)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak / n
+def prepare(n: int) -> Callable[[], Run]:
+    """A pass over n items, for its growth."""
+    X, links, start = data(n)
+
+    def build() -> Run:
+        posed = problem(X, links)
+        return lambda: one_pass(posed, *start)
+
+    return build
 
 
-def run() -> dict[str, Any]:
-    """Race the pass, KMeans and, on a tenth of the items, the plain pass; returns a record."""
-    posed, labels, centers = problem(N, LINKS)
-    small, few_labels, few_centers = problem(N // 10, LINKS // 10)
-    timings = race(
+def run(scale: Scale) -> Iterator[Record]:
+    """Race the pass, an iteration of KMeans and, on a tenth of the items, the plain pass; then let items grow."""
+    n = scale.pick(N, 2000)
+    X, links, start = data(n)
+    posed = problem(X, links)
+    few, few_links, few_start = data(n // 10)
+    small = problem(few, few_links)
+    yield race(
+        f"RDP-means, n = {n}, d = {D}, K = {K}, {n} links",
+        f"CPU time of a pass; of KMeans, a further iteration (the difference between {1 + SPAN} and 1, by {SPAN})",
         {
-            "pass": lambda: one_pass(posed, labels, centers),
-            "KMeans, 1 iteration": lloyd(posed.points, 1),
-            f"KMeans, {1 + SPAN} iterations": lloyd(posed.points, 1 + SPAN),
-            "plain pass, a tenth of the items": lambda: plain_pass(small, few_labels, few_centers),
+            "pass of RDP-means": lambda: one_pass(posed, *start),
+            "iteration of KMeans": Entry(lloyd(X, 1 + SPAN), less=lloyd(X, 1), steps=SPAN),
+            "KMeans(max_iter=1).fit": lloyd(X, 1),
+            "plain pass": Entry(lambda: plain_pass(small, *few_start), share=0.1),
         },
-        repetitions=11,
+        scale,
+        reference="iteration of KMeans",
+        targets=[Target("pass of RDP-means", most=3)],
     )
-    print(f"\nRDP-means, n = {N}, d = {D}, K = {K}, {LINKS} links; CPU time")
-    print("\n".join(table(timings, "pass")))
-    one, more = (np.array(timings[name].seconds) for name in list(timings)[1:3])
-    iteration = float(np.median(more - one)) / SPAN
-    ratio = timings["pass"].median / iteration
-    bytes_per_item = {n: round(memory(n), 1) for n in (N // 10, N)}
-    print(f"  one more iteration of KMeans {1000 * iteration:.2f} ms: the pass takes {ratio:.2f} of it")
-    print(f"  peak memory of a pass, bytes an item: {bytes_per_item}")
-    rows = [{"what": timing.name, "seconds": timing.seconds} for timing in timings.values()]
-    return {"timings": rows, "iteration": iteration, "ratio": ratio, "bytes_per_item": bytes_per_item}
+    sizes = scale.pick(SIZES, (1000, 3000))
+    title = f"RDP-means along n, d = {D}, K = {K}, n links"
+    yield grow(title, "items", "CPU time of a pass", sizes, prepare, scale, most_slope=1.1)

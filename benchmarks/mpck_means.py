@@ -5,30 +5,26 @@ The peer looks at all pairs of items in every round; one fit of it takes minutes
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 import bayesclust as bc
 from bayesclust.inference.limits.mpck.energy import Problem, means, pulls
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure
 from bayesclust.inference.limits.mpck.metric import FarPairs, exact_step, value
 from benchmarks import mpck_plain
-from benchmarks.collapsed_scan import mixture
-from benchmarks.timing import race, table
+from benchmarks.data import mixture
+from benchmarks.records import Race, Target
+from benchmarks.timing import Entry, Scale, race
 
 N, D, K, LINKS = 2000, 10, 8, 2000
 LARGE = 100_000
-
-
-def seconds(run: Callable[[], Any]) -> tuple[Any, float]:
-    """What a run returns, and the CPU seconds it took."""
-    start = time.process_time()
-    found = run()
-    return found, time.process_time() - start
+OURS, PLAIN, KMEANS = "MPCKMeans", "plain version", "k-means"
 
 
 def peer(X: Any, links: bc.PairwiseConstraints) -> Any:
@@ -56,24 +52,45 @@ def least(X: Any, links: bc.PairwiseConstraints, labels: Any) -> float:
     return value(problem.form, pull, found.metric, found.diameter) + problem.shift
 
 
-def run() -> dict[str, Any]:
-    """Race the two on one problem, and time a large one; returns a record."""
-    X, y = mixture(N, D, K, np.random.default_rng(0))
-    links = bc.PairwiseConstraints.sample(y, size=LINKS, seed=0)
-    estimator = bc.MPCKMeans(K, random_state=0)
-    timing = race({"ours": lambda: estimator.fit(X, constraints=links)}, repetitions=5)
-    theirs, slow = seconds(lambda: peer(X, links))
-    name = "the plain twin" if find_spec("active_semi_clustering") is None else "active-semi-supervised-clustering"
-    print(f"\nMPCK-Means, n = {N}, d = {D}, K = {K}, {LINKS} answers; CPU time")
-    print("\n".join(table(timing, "ours")))
-    ratio = slow / timing["ours"].median
-    objectives = {"ours": least(X, links, estimator.labels_), name: least(X, links, theirs)}
-    scores = {"ours": bc.metrics.pairwise_f(estimator.labels_, y), name: bc.metrics.pairwise_f(theirs, y)}
-    print(f"  {name}: {slow:.1f} s, {ratio:.0f} times as long")
-    print(f"  objective: {objectives}\n  pairwise F: {scores}")
-    X, y = mixture(LARGE, D, K, np.random.default_rng(1))
-    links = bc.PairwiseConstraints.sample(y, size=LARGE, seed=1)
-    large = bc.MPCKMeans(K, random_state=0)
-    _, took = seconds(lambda: large.fit(X, constraints=links))
-    print(f"  n = {LARGE}, {LARGE} answers: {took:.1f} s, F {bc.metrics.pairwise_f(large.labels_, y):.3f}")
-    return {"ours": timing["ours"].seconds, "peer": [name, slow], "ratio": ratio, "objectives": objectives, "large": took}
+def run(scale: Scale) -> Iterator[Race]:
+    """Race the two on one problem, and time a large one, for which k-means is the yardstick."""
+    n = scale.pick(N, 150)
+    X, y = mixture(n, D, K, np.random.default_rng(0))
+    links = bc.PairwiseConstraints.sample(y, size=n, seed=0)
+    found: dict[str, Any] = {}
+    theirs = PLAIN if find_spec("active_semi_clustering") is None else "active-semi-supervised-clustering"
+
+    def ours() -> None:
+        found[OURS] = bc.MPCKMeans(K, random_state=0).fit(X, constraints=links).labels_
+
+    def others() -> None:
+        found[theirs] = peer(X, links)
+
+    raced = race(
+        f"MPCK-Means, n = {n}, d = {D}, K = {K}, {n} answers",
+        "CPU time of a fit",
+        {OURS: ours, theirs: Entry(others, once=True)},
+        scale,
+        reference=OURS,
+        targets=[Target(theirs, least=300)] if n == N else [],
+    )
+    judged = (
+        f"{name}: objective {least(X, links, labels):.0f}, pairwise F {bc.metrics.pairwise_f(labels, y):.3f}"
+        for name, labels in found.items()
+    )
+    yield replace(raced, note="; ".join(judged) + ".")
+    n = scale.pick(LARGE, 1000)
+    X, y = mixture(n, D, K, np.random.default_rng(1))
+    many = bc.PairwiseConstraints.sample(y, size=n, seed=1)
+    yield race(
+        f"MPCK-Means, n = {n}, d = {D}, K = {K}, {n} answers",
+        "CPU time of a fit",
+        {
+            OURS: Entry(lambda: bc.MPCKMeans(K, random_state=0).fit(X, constraints=many), once=True),
+            KMEANS: lambda: KMeans(K, n_init=1, random_state=0).fit(X),
+        },
+        scale,
+        reference=KMEANS,
+        targets=[Target(OURS, most=30, unit="s")],
+        note="k-means hears no answers: a yardstick that goes with the machine.",
+    )

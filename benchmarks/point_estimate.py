@@ -1,30 +1,22 @@
-"""The search for a point estimate by VI against a plain version of the same search, one thread."""
+"""The search for a point estimate by VI against a plain version of the same search."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from bayesclust.posterior import point_estimate
-from benchmarks.timing import race, table
+from benchmarks.data import noisy_draws
+from benchmarks.records import Record, Target
+from benchmarks.timing import Entry, Run, Scale, grow, race
 
 SIZES = (1000, 2000, 5000)
 DRAWS, RUNS = 1000, 16
 SALSO_SECONDS = {1000: 0.28, 2000: 1.1, 5000: 4.6}
 """R's salso with the same numbers of draws and runs on one core, measured on another machine: an orientation only."""
-
-
-def noisy_draws(n: int, K: int = 8, seed: int = 0) -> NDArray[np.int64]:
-    """Draws around one partition: a quarter of the items uncertain, small clusters coming and going."""
-    rng = np.random.default_rng(seed)
-    truth, second = rng.integers(K, size=(2, n))
-    doubt = np.where(rng.random(n) < 0.25, rng.uniform(0.05, 0.5, n), 0.005)
-    moved = rng.random((DRAWS, n)) < doubt
-    z = np.where(moved, second, truth)
-    return np.where(rng.random((DRAWS, n)) < 0.002, K + rng.integers(3, size=(DRAWS, n)), z)
 
 
 @njit(cache=True)
@@ -61,17 +53,31 @@ def plain_run(draws: NDArray[np.int64], order: NDArray[np.int64], limit: int) ->
     return labels
 
 
-def run() -> list[dict[str, Any]]:
-    """Race the sizes; returns rows for the record."""
-    rows = []
-    for n in SIZES:
-        draws = noisy_draws(n)
-        order, limit = np.random.default_rng(1).permutation(n), int(draws.max()) + 1
-        alternatives = {f"search, {RUNS} runs": lambda d=draws: point_estimate(d, n_runs=RUNS, n_jobs=1)}
-        if n == SIZES[0]:
-            alternatives["plain version, 1 run"] = lambda d=draws, o=order, m=limit: plain_run(d, o, m)
-        timings = race(alternatives, repetitions=3)
-        print(f"\nPoint estimate by VI, n = {n}, {DRAWS} draws; salso elsewhere: {SALSO_SECONDS[n]} s")
-        print("\n".join(table(timings, f"search, {RUNS} runs")))
-        rows += [{"n": n, "what": t.name, "seconds": t.seconds} for t in timings.values()]
-    return rows
+def search(n: int, draws: int) -> Callable[[], Run]:
+    """The search with 16 runs, for its growth."""
+    z = noisy_draws(n, draws)
+    return lambda: lambda: point_estimate(z, n_runs=RUNS, n_jobs=1)
+
+
+def run(scale: Scale) -> Iterator[Record]:
+    """Race the sizes, the plain version on the smallest alone; then let items and draws grow."""
+    sizes, draws = scale.pick((SIZES, DRAWS), ((100,), 50))
+    ours = f"search, {RUNS} runs"
+    for n in sizes:
+        z = noisy_draws(n, draws)
+        order, limit = np.random.default_rng(1).permutation(n), int(z.max()) + 1
+        entries: dict[str, Entry | Run] = {ours: lambda z=z: point_estimate(z, n_runs=RUNS, n_jobs=1)}
+        if n == sizes[0]:
+            entries["plain version"] = Entry(lambda z=z, o=order, m=limit: plain_run(z, o, m), 1 / RUNS)
+        elsewhere, targets, note = SALSO_SECONDS.get(n), [], ""
+        if elsewhere is not None:
+            targets = [Target(ours, most=2 * elsewhere, unit="s")]
+            note = f"Measured elsewhere: R's salso with as many draws and runs on one core, {elsewhere} s."
+        title, measured = f"Point estimate by VI, n = {n}, {draws} draws", "CPU time of the search"
+        yield race(title, measured, entries, scale, reference=ours, targets=targets, note=note)
+    title, measured = "Point estimate by VI along", f"CPU time of the search, {RUNS} runs"
+    items, fixed = scale.pick(((500, 1000, 2000, 5000, 10_000), 200), ((100, 200), 20))
+    yield grow(f"{title} n, {fixed} draws", "items", measured, items, lambda n: search(n, fixed), scale)
+    number, fixed_items = scale.pick(((100, 300, 1000, 3000), 1000), ((20, 40), 100))
+    along = f"{title} draws, n = {fixed_items}"
+    yield grow(along, "draws", measured, number, lambda draws: search(fixed_items, draws), scale)

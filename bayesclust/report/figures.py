@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +10,14 @@ import numpy as np
 from bayesclust import plots
 from bayesclust.posterior.tree import group
 from bayesclust.report.findings import CHAINS, PARTITION, Findings
+from bayesclust.report.markup import WIDTH, Picture, figure_style, png
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Picture", "pictures"]
+__all__ = ["pictures"]
 
-WIDTH, DPI = 4.2, 180
-STYLE: dict[Any, Any] = {"font.size": 10, "axes.titlesize": 10, "figure.facecolor": "white", "savefig.facecolor": "white"}
 LARGEST = 20_000
 """Items whose similarities, all n^2 of them, are looked at in good time."""
 CURVE = 60
@@ -32,31 +29,6 @@ BALL = {
     "Horizontal bound": "The partition in the ball that is farthest from the point estimate.",
     "Lower vertical bound": "Of the partitions in the ball, one with the most clusters.",
 }
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the page.
-
-    Parameters
-    ----------
-    section : str
-        Where it belongs: "clusters", "doubts", "answers", "sources" or "chains".
-    title, text : str
-        What stands below it.
-    alt : str
-        What it shows, for readers who do not see it.
-    png : bytes
-    size : (int, int)
-        Width and height in pixels.
-    """
-
-    section: str
-    title: str
-    text: str
-    alt: str
-    png: bytes
-    size: tuple[int, int]
 
 
 def pictures(posterior: Any, found: Findings) -> list[Picture]:
@@ -72,11 +44,7 @@ def pictures(posterior: Any, found: Findings) -> list[Picture]:
     list of Picture
         In the order of the page. The same posterior gives the same bytes.
     """
-    import matplotlib as mpl
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
+    with figure_style():
         parts = (_numbers, _partitions, _similarity, _entropy, _graph, _ranking, _sources, _chains)
         return [picture for part in parts for picture in part(posterior, found)]
 
@@ -93,10 +61,7 @@ def _taken(figure: Figure, section: str, text: str, alt: str, title: str | None 
     if title is None:
         title = first.get_title(loc="left").replace("\n", " ")
         first.set_title("", loc="left")
-    drawn = BytesIO()
-    figure.savefig(drawn, format="png", dpi=DPI, metadata={"Software": None})
-    width, height = (round(float(side) * DPI) for side in figure.get_size_inches())
-    return Picture(section, title, text, alt, drawn.getvalue(), (width, height))
+    return Picture(section, title, text, alt, *png(figure))
 
 
 def _has_data(posterior: Any) -> bool:

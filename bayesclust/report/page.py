@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import os
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from bayesclust._files import check_path, check_target, replaced
-from bayesclust.report.figures import Picture, pictures
+from bayesclust.report import markup
+from bayesclust.report.figures import pictures
 from bayesclust.report.findings import CHAINS, PARTITION, Findings, findings
+from bayesclust.report.markup import Picture
 from bayesclust.report.text import ball_in_words
 
 __all__ = ["report_page", "write_report"]
 
-CSS = """
-:root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1b1b; --soft: #5b5b5b; --line: #d9d9d6; --card: #f5f5f2;
-  --good: #0072b2; --bad: #c24e00; --plain: #6b6b6b; }
-@media (prefers-color-scheme: dark) { :root { --ground: #16181b; --ink: #e9e9e6; --soft: #a9abad; --line: #3a3d41;
-  --card: #202327; --good: #56b4e9; --bad: #f08a3c; --plain: #9a9a9a; } img { filter: brightness(.9); } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 68rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; padding-top: .6rem; border-top: 1px solid var(--line); }
-p { max-width: 46rem; }
-.verdict { background: var(--card); border-left: 6px solid var(--plain); padding: .7rem 1rem; margin: 1rem 0;
-  max-width: none; }
-.verdict.good { border-color: var(--good); } .verdict.bad { border-color: var(--bad); }
-.verdict b { display: block; }
-dl { display: flex; flex-wrap: wrap; gap: .3rem 1.6rem; margin: 1rem 0; }
-dl div { min-width: 0; } dt { color: var(--soft); font-size: .8rem; } dd { margin: 0; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; margin: .8rem 0; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th { text-align: left; color: var(--soft); font-weight: 600; vertical-align: bottom; }
-th, td { padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); }
-td { vertical-align: top; } td.word { overflow-wrap: anywhere; min-width: 4rem; } .number { text-align: right; }
-@media (max-width: 30rem) { table { font-size: .8rem; } th, td { padding-right: .5rem; } }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1.2rem;
-  margin: 1rem 0; }
-figure { margin: 0; min-width: 0; } img { width: 100%; height: auto; display: block; border-radius: 6px; background: #fff; }
-figcaption { font-size: .85rem; color: var(--soft); padding-top: .3rem; overflow-wrap: anywhere; }
-figcaption b { color: var(--ink); display: block; }
-small, footer { color: var(--soft); } footer { margin: 2.5rem 0 1rem; font-size: .85rem; }
-"""
 HEADS = {True: ("good", "This run can be used."), False: ("bad", "Do not rely on this run yet."), None: ("", "")}
 UNDIAGNOSED = {PARTITION: "One partition, not a posterior.", CHAINS: ""}
 
@@ -139,21 +110,16 @@ def report_page(posterior: Any, *, title: str | None = None, suspects: int = 20,
         [
             f"<h1>{escape(name)}</h1>",
             _verdict(found),
-            _facts(found),
+            markup.definitions(found.facts),
             *_clusters(found, drawn),
             *_doubts(found, drawn),
             *_answers(found, drawn),
             *_sources(found, drawn),
-            *_section("How the chains ran", [], drawn, "chains"),
+            *markup.section("How the chains ran", [], drawn, "chains"),
             f"<footer>bayesclust {escape(version('bayesclust'))}</footer>",
         ]
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{escape(name)}</title>\n<style>{CSS}</style>\n</head>\n'
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return markup.whole_page(name, body)
 
 
 def _verdict(found: Findings) -> str:
@@ -162,49 +128,13 @@ def _verdict(found: Findings) -> str:
     return f'<p class="verdict {look}"><b>{head}</b> {escape(found.verdict)}</p>'
 
 
-def _facts(found: Findings) -> str:
-    pairs = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in found.facts.items())
-    return f"<dl>{''.join(pairs)}</dl>"
-
-
-def _section(title: str, parts: Iterable[str], drawn: Sequence[Picture], section: str) -> Iterator[str]:
-    """A heading with what stands below it; nothing where there is nothing."""
-    own = [picture for picture in drawn if picture.section == section]
-    inside = [*parts, *([_figures(own)] if own else [])]
-    if inside:
-        yield f"<h2>{title}</h2>"
-        yield from inside
-
-
-def _figures(drawn: Sequence[Picture]) -> str:
-    cells = (
-        f'<figure><img alt="{escape(picture.alt)}" width="{picture.size[0]}" height="{picture.size[1]}" '
-        f'src="data:image/png;base64,{b64encode(picture.png).decode()}">'
-        f"<figcaption><b>{escape(picture.title)}</b> {escape(picture.text)}</figcaption></figure>"
-        for picture in drawn
-    )
-    return '<div class="figures">\n' + "\n".join(cells) + "\n</div>"
-
-
-def _table(columns: dict[str, str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; columns are by name "word" or "number"."""
-    head = "".join(f'<th class="{kind}">{escape(name)}</th>' for name, kind in columns.items())
-    body = "\n".join(
-        "<tr>"
-        + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind in zip(row, columns.values(), strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
-
-
 def _clusters(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     number = int(found.labels.max()) + 1
     text = f"{number} clusters." if found.kind == PARTITION else f"{number} in the partition that stands best for all draws."
     if found.kind != PARTITION:
         likely = [(k, share) for k, share in found.numbers.items() if share >= 0.005]
         text += " Posterior probability: " + ", ".join(f"{k} clusters {share:.2f}" for k, share in likely) + "."
-    table = _table(
+    table = markup.table(
         {"cluster": "number", "items": "number", "belonging": "number", "most typical items": "word"},
         (
             (str(row["cluster"]), f"{row['items']:,}", f"{row['belonging']:.3f}", ", ".join(row["typical"]))
@@ -212,7 +142,7 @@ def _clusters(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
         ),
     )
     note = "Belonging: how probable it is that an item shares a cluster with a random other member of its own, on average."
-    yield from _section("Clusters", [f"<p>{text}</p>", table, f"<p><small>{note}</small></p>"], drawn, "clusters")
+    yield from markup.section("Clusters", [f"<p>{text}</p>", table, f"<p><small>{note}</small></p>"], drawn, "clusters")
 
 
 def _doubts(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
@@ -222,8 +152,8 @@ def _doubts(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     if len(found.least_sure):
         rows = found.least_sure.to_dict("records")
         cells = ((row["item"], str(row["cluster"]), f"{row['belonging']:.3f}") for row in rows)
-        parts.append(_table({"least sure items": "word", "cluster": "number", "belonging": "number"}, cells))
-    yield from _section("How sure it is", parts, drawn, "doubts")
+        parts.append(markup.table({"least sure items": "word", "cluster": "number", "belonging": "number"}, cells))
+    yield from markup.section("How sure it is", parts, drawn, "doubts")
 
 
 def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
@@ -242,8 +172,8 @@ def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
         )
         note = "P(right): posterior probability that the answer is right"
         note += "; without it: the same by the data and all other answers alone." if alone else "."
-        parts += [_table(columns, rows), f"<p><small>{note}</small></p>"]
-    yield from _section("Answers to be doubted", parts, drawn, "answers")
+        parts += [markup.table(columns, rows), f"<p><small>{note}</small></p>"]
+    yield from markup.section("Answers to be doubted", parts, drawn, "answers")
 
 
 def _claim(row: Mapping[Any, Any]) -> str:
@@ -261,7 +191,7 @@ def _sources(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
         ]
         for row in found.sources.to_dict("records")
     )  # fmt: skip
-    table = _table(columns, rows)
+    table = markup.table(columns, rows)
     note = (
         'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different"; noise: an answer '
         "is wrong; confusion: what a truth is answered. Wrong: how many answers are, on average over the posterior."
@@ -270,4 +200,4 @@ def _sources(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     if found.surprises:
         told = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.surprises)
         parts.append(f"<p>Not as the noise model expects:</p><ul>{told}</ul>")
-    yield from _section("Who answered", parts, drawn, "sources")
+    yield from markup.section("Who answered", parts, drawn, "sources")
