@@ -98,7 +98,8 @@ def _run(names: Sequence[str], results: Results, scale: Scale, folder: Path) -> 
         code = 130
     if results.benchmarks:
         write_page(results, folder / "results.html")
-        print("\n" + "\n".join(words.text(*words.targets(results))))
+        columns, rows = words.targets(results)
+        print("\n" + "\n".join(words.text(columns, rows) if rows else []))
         print(f"\nWritten: {folder / 'results.json'} and {folder / 'results.html'}")
     return code
 

@@ -27,7 +27,9 @@ def iterations(X: NDArray[np.float64], K: int, number: int) -> Run:
     def fit() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = BayesianGaussianMixture(K, max_iter=number, tol=0, init_params="random", random_state=0).fit(X)
+            model = BayesianGaussianMixture(
+                n_components=K, max_iter=number, tol=0, init_params="random", random_state=0
+            ).fit(X)
         assert model.n_iter_ == number
 
     return fit

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bayesclust.report.markup import WIDTH, Picture, figure_style, png
 from benchmarks.records import Growth, Race, Record, Spread
-from benchmarks.words import duration, notes, size_of
+from benchmarks.words import between, duration, size_of
 
 OWN, OTHER, GREY = "#0072b2", "#c24e00", "#8a8a8a"
 LONGEST = 34
@@ -23,7 +23,16 @@ def picture(section: str, record: Record) -> Picture:
     with figure_style():
         figure = _race(record) if isinstance(record, Race) else _growth(record)
         figure.get_layout_engine().set(rect=(0, 0, 0.98, 1))  # type: ignore[union-attr, call-arg]
-        return Picture(section, record.title, f"{record.measured}.".capitalize(), " ".join(notes(record)), *png(figure))
+        return Picture(section, record.title, f"{record.measured}.", _in_words(record), *png(figure))
+
+
+def _in_words(record: Record) -> str:
+    """What the figure shows, for those who do not see it."""
+    if isinstance(record, Growth):
+        ends = (f"{duration(point.median)} at {point.at:,.0f}" for point in (record.points[0], record.points[-1]))
+        return f"Time along {record.along}, {" to ".join(ends)}; slope {record.slope:.2f}."
+    ratios = (f"{each.name} {between(Spread.of(record.ratios(each.name)))}" for each in record.alternatives)
+    return f"Times {record.reference}: {'; '.join(ratios)}."
 
 
 def _short(name: str) -> str:
@@ -35,19 +44,20 @@ def _race(race: Race) -> Figure:
     figure = Figure(figsize=(WIDTH, 0.9 + 0.42 * len(race.alternatives)), layout="constrained")
     ax = figure.add_subplot()
     ax.axvline(1, color=GREY, linewidth=1)
-    largest = 1.0
     for row, each in enumerate(race.alternatives):
         spread = Spread.of(max(ratio, 1e-6) for ratio in race.ratios(each.name))
         colour = OWN if each.name == race.reference else OTHER
         ax.plot([spread.least, spread.most], [row, row], color=colour, linewidth=2, alpha=0.5, solid_capstyle="butt")
         ax.plot(spread.median, row, "o", color=colour, markersize=5)
         ax.annotate(_short(each.name), (0, row), (2, 6), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    fontsize="x-small")  # fmt: skip
-        largest = max(largest, spread.most)
+                    fontsize="x-small", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
     ax.set(xscale="log", ylim=(len(race.alternatives) - 0.4, -0.7), yticks=[])
     ax.set_xlabel(f"times {_short(race.reference)}", fontsize="small")
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.tick_params(labelsize="small")
     ax.spines[["left", "top", "right"]].set_visible(False)
     return figure
 

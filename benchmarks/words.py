@@ -74,7 +74,7 @@ def notes(record: Record) -> Iterator[str]:
         yield from (f"{asked}: {measured}, {verdict}." for asked, measured, verdict in _judged(record))
     else:
         asked = "" if record.most_slope is None else f", asked: at most {record.most_slope:g}"
-        yield f"Over the last decade time grows as the {record.slope:.2f}th power of {record.along}{asked}."
+        yield f"Slope over the last decade, on logarithmic axes: {record.slope:.2f}{asked}."
         if record.bytes_each is not None:
             yield f"Every further one takes {size_of(record.bytes_each)} ({record.memory})."
     if record.note:

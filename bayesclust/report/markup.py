@@ -28,6 +28,7 @@ body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 s
 main { max-width: 68rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; padding-top: .6rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.6rem 0 0; } h3 + p { margin-top: 0; }
 p { max-width: 46rem; }
 .verdict { background: var(--card); border-left: 6px solid var(--plain); padding: .7rem 1rem; margin: 1rem 0;
   max-width: none; }

@@ -1,0 +1,159 @@
+"""The benchmarks: what they return, keep, draw and compare; the plain versions that they race do the same work."""
+
+import json
+import sys
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import words
+from benchmarks.compare import changes, lines
+from benchmarks.dcrc_fit import Iteration
+from benchmarks.page import page
+from benchmarks.records import Alternative, Growth, Point, Race, Results, Target
+from benchmarks.timing import Entry, Scale, grow, race
+
+RACE = Race(
+    "Sorting <1000> numbers", "CPU time of a call", "ours",
+    (Alternative("ours", (1.0, 2.0, 4.0)), Alternative("peer", (3.0, 3.0, 4.0), 0.5), Alternative("slow", (20.0,))),
+    (Target("peer", least=2.5), Target("ours", most=1.5, unit="s")),
+    "Measured elsewhere: 9.4 s.",
+)  # fmt: skip
+GROWTH = Growth(
+    "Along n", "items", "CPU time", (Point(0, (0.5,), 5), *(Point(n, (n**1.5, n**1.5), 8 * n) for n in (1, 10, 100))),
+    "bytes", 1.2,
+)  # fmt: skip
+
+
+def stub(monkeypatch, name, run):
+    """A benchmark beside those that there are."""
+    module = ModuleType(f"benchmarks.{name}", f"What {name} measures.\n\nMore of it.")
+    module.run = run
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(command, "NAMES", (*command.NAMES, name))
+
+
+def test_a_run_is_printed_kept_drawn_taken_up_and_compared(monkeypatch, tmp_path, capsys):
+    calls = []
+
+    def real(scale):
+        calls.append(scale)
+        spin = {"short": lambda: sum(range(20_000)), "long": Entry(lambda: sum(range(60_000)), share=0.5)}
+        yield race("Sums", "CPU time of a sum", spin, scale, reference="short", targets=[Target("long", least=1)])
+        yield grow("Arrays", "cells", "CPU time", (2000, 20_000), lambda n: lambda: lambda: np.ones(n) + 1, scale)
+
+    def interrupted(scale):
+        yield RACE
+        raise KeyboardInterrupt
+
+    def broken(scale):
+        yield from ()
+        raise RuntimeError("no solver")
+
+    for name, run in (("real", real), ("broken", broken), ("interrupted", interrupted)):
+        stub(monkeypatch, name, run)
+    argv = ["--quick", "--output", str(tmp_path / "out")]
+    assert command.main(["real", "broken", "interrupted", *argv]) == 130
+    printed = capsys.readouterr()
+    assert "no solver" in printed.err
+    assert "times short" in printed.out
+    kept = Results.read(tmp_path / "out/results.json")
+    assert list(kept.benchmarks) == ["real"]  # all but the one in hand, and the broken one
+    sums, arrays = kept.benchmarks["real"].records
+    assert kept.benchmarks["real"].about == "What real measures."
+    assert [len(each.seconds) for each in sums.alternatives] == [2, 2]
+    assert arrays.bytes_each == pytest.approx(16, abs=1)  # two arrays of 8 bytes a cell
+    assert (tmp_path / "out/results.html").read_text(encoding="utf-8").count("<img") == 2
+    assert calls == [Scale(quick=True)]
+    assert command.main(["real", "interrupted", "--resume", *argv]) == 130
+    assert len(calls) == 1  # it was there
+    with pytest.raises(SystemExit):
+        command.main(["real", "--resume", "--output", str(tmp_path / "out")])
+    assert "another machine, version or size" in capsys.readouterr().err
+    assert command.main(["compare", *[str(tmp_path / "out/results.json")] * 2]) == 0
+    assert "figures mean nothing" in capsys.readouterr().out
+
+
+def test_ratios_are_of_the_same_turn_and_of_the_whole_work():
+    assert RACE.ratios("ours") == (1, 1, 1)
+    assert RACE.ratios("peer") == (6, 3, 2)
+    assert RACE.ratios("slow") == (10,)  # of the median
+    assert [RACE.value(target) for target in RACE.targets] == [3, 2]
+    assert [row[-1] for row in words.targets(results())[1]] == ["reached", "not reached", "not reached"]
+    with pytest.raises(ValueError, match="'thiers' is none of the alternatives"):
+        replace(RACE, reference="thiers")
+
+
+def test_slopes_are_those_of_power_laws_over_the_last_decade():
+    assert GROWTH.slope == pytest.approx(1.5)
+    bent = replace(GROWTH, points=(Point(1, (1.0,)), Point(10, (1.0,)), Point(50, (5.0,)), Point(100, (10.0,))))
+    assert bent.slope == pytest.approx(1.0)
+    assert replace(bent, points=bent.points[:2]).slope == pytest.approx(0.0)
+    assert (GROWTH.bytes_each, bent.bytes_each) == (8, None)
+
+
+def results(*records, **machine):
+    made = {"processor": "p", "cores": "2", "memory": "8", "system": "s", "commit": "a", **machine}
+    done = command.Benchmark("About & all.", 2.5, records or (RACE, GROWTH))
+    return Results(made, benchmarks={"some": done})
+
+
+def test_results_survive_json_and_other_files_are_refused_in_a_sentence(tmp_path):
+    results().write(tmp_path / "a.json")
+    assert Results.read(tmp_path / "a.json") == results()
+    foreign = json.loads(results().to_json())
+    foreign["benchmarks"]["some"]["records"][0]["kind"] = "war"
+    for text in ("", "[]", "{}", '{"format": 2}', json.dumps(foreign)):
+        with pytest.raises(ValueError, match=r"no results of `python -m benchmarks`"):
+            Results.from_json(text)
+
+
+def test_two_runs_are_compared_by_seconds_and_by_ratios_which_count_across_machines():
+    slower = replace(
+        RACE, alternatives=(Alternative("ours", (2.0, 4.0, 8.0)), Alternative("peer", (24.0, 24.0, 32.0), 0.5))
+    )
+    grown = replace(GROWTH, points=tuple(replace(point, bytes=3 * point.bytes) for point in GROWTH.points))
+    new = results(slower, grown, commit="b", processor="q")
+    found = {change.what: change for change in changes(results(), new)}
+    assert found.keys() == {"ours", "peer", "items 0", "items 1", "items 10", "items 100"}  # "slow" is gone
+    assert found["ours"].seconds == (2, 0.5, 8)
+    assert found["peer"].ratios == (4, 8 / 6, 12)
+    assert found["items 10"].seconds == (1, 1, 1)
+    assert (found["items 10"].memory, found["items 10"].verdict, found["peer"].verdict) == (3, "", "slower")
+    said = "\n".join(lines(results(), new))
+    assert "The machines differ" in said
+    assert "processor: p against q" in said
+    assert "machines differ" not in "\n".join(lines(results(), results()))
+    assert "Nothing was measured by both." in "\n".join(lines(results(RACE), results(GROWTH)))
+
+
+def test_the_page_holds_every_record_its_figure_and_what_is_asked():
+    whole = page(results())
+    assert whole.count("<img") == 2
+    assert "<h3>Sorting &lt;1000&gt; numbers</h3>" in whole
+    assert "About &amp; all." in whole
+    assert whole.count("not reached") == 2 + 1  # in the list of what is asked, and below the race
+    assert "9.4 s" in whole
+    assert "<script" not in whole
+
+
+def test_numbers_have_units_that_suit_them():
+    assert [words.duration(s) for s in (123.4, 1.234, 0.01234, 2e-5)] == ["123 s", "1.23 s", "12.3 ms", "20.0 µs"]
+    assert [words.size_of(b) for b in (12, 1234, 5e6, 2.5e9)] == ["12 B", "1.23 kB", "5.00 MB", "2.50 GB"]
+
+
+def test_the_plain_iteration_of_dcrc_is_that_of_the_package():
+    twins = Iteration(40, 2, 3, 25)
+    (q, W), (plain_q, plain_W) = twins.ours(), twins.plain()
+    assert np.abs(q - np.exp(twins.objective.log_p(twins.start))).max() > 0.01  # the answers were heard
+    np.testing.assert_allclose(plain_q, q, atol=1e-10)
+    np.testing.assert_allclose(plain_W, W, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_every_benchmark_runs_at_its_smallest_sizes(tmp_path):
+    assert command.main(["--quick", "--output", str(tmp_path)]) == 0
+    assert list(Results.read(tmp_path / "results.json").benchmarks) == list(command.NAMES)
