@@ -51,9 +51,7 @@ def expect(
     return q
 
 
-def maximise(
-    X: Array, named: int, W: Array, q: Array, penalty: float, tau: float, steps: int
-) -> Array:
+def maximise(X: Array, named: int, W: Array, q: Array, penalty: float, tau: float, steps: int) -> Array:
     """L-BFGS on the bound, multiplied by the number of answers, given q of the items that answers name; biases are free."""
 
     def descend(flat: Array) -> tuple[float, Array]:
@@ -70,7 +68,7 @@ def maximise(
             slope[named:] += tau / free * p[named:] * (log_p[named:] + 1)
         gradient = (slope - p * slope.sum(axis=1, keepdims=True)).T @ X
         gradient[:, :-1] -= 2 * penalty * V[:, :-1]
-        return -value / max(named, 1), -gradient.ravel() / max(named, 1)
+        return -float(value) / max(named, 1), -gradient.ravel() / max(named, 1)
 
     options = {"maxiter": steps, "maxcor": 10, "ftol": 1e-9}
     return np.asarray(minimize(descend, W.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(W.shape))

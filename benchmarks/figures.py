@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from bayesclust.report.markup import WIDTH, Picture, figure_style, png
 from benchmarks.records import Growth, Race, Record, Spread
@@ -83,17 +83,27 @@ def _growth(growth: Growth) -> Figure:
         _logarithmic(ax, "peak memory", size_of)
     bottom = lower[0] if lower else upper
     bottom.set_xlabel(growth.along, fontsize="small")
-    bottom.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    bottom.set_xticks(at[some], [_count(number) for number in at[some]])
+    bottom.xaxis.set_minor_locator(NullLocator())
     return figure
+
+
+def _count(number: float) -> str:
+    """A size that fits below a tick."""
+    for letter, factor in (("M", 1e6), ("k", 1e3)):
+        if number >= factor:
+            return f"{number / factor:g}{letter}"
+    return f"{number:g}"
 
 
 def _logarithmic(ax: Any, label: str, words: Callable[[float], str]) -> None:
     ax.set(xscale="log", yscale="log")
     ax.set_ylabel(label, fontsize="small")
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words(value)))
-    ax.xaxis.set_minor_formatter(NullFormatter())
     low, high = ax.get_ylim()
-    few = high / low < 10
+    if high / low < 100:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    few = high / low < 4
     ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: words(value)) if few else NullFormatter())
     ax.tick_params(which="both", labelsize="small")
     ax.spines[["top", "right"]].set_visible(False)

@@ -47,4 +47,4 @@ def _section(name: str, results: Results) -> Iterator[str]:
         parts.append(markup.table(*words.table_of(record)))
         parts += [f"<p><small>{escape(note)}</small></p>" for note in words.notes(record)]
     pictures = [picture(name, record) for record in each.records]
-    yield from markup.section(escape(name.replace("_", " ").capitalize()), parts, pictures, name)
+    yield from markup.section(escape(name), parts, pictures, name)

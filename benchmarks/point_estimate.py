@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -66,9 +67,9 @@ def run(scale: Scale) -> Iterator[Record]:
     for n in sizes:
         z = noisy_draws(n, draws)
         order, limit = np.random.default_rng(1).permutation(n), int(z.max()) + 1
-        entries: dict[str, Entry | Run] = {ours: lambda z=z: point_estimate(z, n_runs=RUNS, n_jobs=1)}
+        entries: dict[str, Entry | Run] = {ours: partial(point_estimate, z, n_runs=RUNS, n_jobs=1)}
         if n == sizes[0]:
-            entries["plain version"] = Entry(lambda z=z, o=order, m=limit: plain_run(z, o, m), 1 / RUNS)
+            entries["plain version"] = Entry(partial(plain_run, z, order, limit), 1 / RUNS)
         elsewhere, targets, note = SALSO_SECONDS.get(n), [], ""
         if elsewhere is not None:
             targets = [Target(ours, most=2 * elsewhere, unit="s")]

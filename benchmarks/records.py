@@ -138,8 +138,8 @@ class Growth:
         positive = [point for point in self.points if point.at > 0]
         last = [point for point in positive if point.at * WITHIN_DECADE >= positive[-1].at]
         last = last if len(last) > 1 else positive[-2:]
-        logs = np.log([[point.at, point.median] for point in last]).T
-        return float(np.polyfit(*logs, 1)[0])
+        size, seconds = np.log([[point.at, point.median] for point in last]).T
+        return float(np.polyfit(size, seconds, 1)[0])
 
     @property
     def bytes_each(self) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -39,5 +40,5 @@ def run(scale: Scale) -> Iterator[Growth]:
         (credibilities, f"Credibilities of {n} answers", "CPU time of the table"),
     ):
         yield grow(
-            f"{title} along draws, n = {n}", "draws", measured, draws, lambda b, p=prepare: p(n, b), scale, most_slope=1.1
+            f"{title} along draws, n = {n}", "draws", measured, draws, partial(prepare, n), scale, most_slope=1.1
         )
