@@ -64,7 +64,9 @@ def measure(n: int) -> dict[str, Any]:
     chain = BlockedChains(problem, z[None], [rng])
     for _ in range(2):
         chain.sweep(adapt=True)
-    wall, cpu, slots = [], [], chain.slots
+    wall: list[float] = []
+    cpu: list[float] = []
+    slots = chain.slots
     while len(wall) < SWEEPS:
         start, busy = time.perf_counter(), time.process_time()
         chain.sweep()

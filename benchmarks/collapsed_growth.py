@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -56,5 +57,5 @@ def run(scale: Scale) -> Iterator[Growth]:
         title = "Collapsed sweep" + (" with link blocks" if moves.link_blocks else "")
         yield grow(
             f"{title} along links, n = {linked}, d = 10, K = 10", "links", measured, few(N_LINKS, (0, 50, 100)),
-            lambda links, m=moves: sweep(linked, 10, 10, links, m), scale,
+            partial(sweep, linked, 10, 10, moves=moves), scale,
         )  # fmt: skip

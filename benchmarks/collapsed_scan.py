@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,8 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Entry | Run]:
     scan_only = chain(Moves(split_merge=0))
     kappa0, nu0, psi0 = family.parameters(hyper)
     constant = chain(Moves(split_merge=0, fast=False)).state.constant
-    plain, labels, rng = {"z": z.copy(), "K": K}, z.copy(), np.random.default_rng(2)
+    plain: dict[str, Any] = {"z": z.copy(), "K": K}
+    labels, rng = z.copy(), np.random.default_rng(2)
 
     def numba_plain() -> None:
         plain["K"] = numba_scan(family.X, psi0, kappa0, nu0, constant, plain["z"], plain["K"], rng)

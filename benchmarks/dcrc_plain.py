@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ def expect(
 def maximise(X: Array, named: int, W: Array, q: Array, penalty: float, tau: float, steps: int) -> Array:
     """L-BFGS on the bound, multiplied by the number of answers, given q of the items that answers name; biases are free."""
 
-    def descend(flat: Array) -> tuple[float, Array]:
+    def descend(flat: Array) -> tuple[float, Any]:
         V = flat.reshape(W.shape)
         p = softmax(X @ V.T)
         log_p = np.log(np.maximum(p, TINY))
@@ -70,5 +71,5 @@ def maximise(X: Array, named: int, W: Array, q: Array, penalty: float, tau: floa
         gradient[:, :-1] -= 2 * penalty * V[:, :-1]
         return -float(value) / max(named, 1), -gradient.ravel() / max(named, 1)
 
-    options = {"maxiter": steps, "maxcor": 10, "ftol": 1e-9}
+    options: Any = {"maxiter": steps, "maxcor": 10, "ftol": 1e-9}
     return np.asarray(minimize(descend, W.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(W.shape))

@@ -6,6 +6,7 @@ The yardstick is the fit of k-means whose partition is modified.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def few_items(rng: Generator) -> Data:
 
 def informative_triplets(y: NDArray[np.int64], rng: Generator, wrong: float, number: int) -> bc.RelativeConstraints:
     """Triplets answered yes or no: two items of one class and one of another, in either order."""
-    rows, answers = [], []
+    rows: list[tuple[int, int, int]] = []
+    answers: list[bool] = []
     while len(rows) < number:
         i, j, k = rng.choice(len(y), 3, replace=False).tolist()
         if (y[i] == y[j]) != (y[i] == y[k]):
@@ -85,7 +87,7 @@ def entries(X: Any, y: NDArray[np.int64], wrong: float, share: float, number: in
     for kind, given in constraints(y, wrong, number).items():
         for setting, (alpha, beta) in SETTINGS.items():
             fit = bc.MinimalModification(alpha, beta, satisfied=share).fit
-            raced[f"{kind}, {setting}"] = Entry(lambda f=fit, g=given: f(X, partition=seen, constraints=g), once=once)
+            raced[f"{kind}, {setting}"] = Entry(partial(fit, X, partition=seen, constraints=given), once=once)
     return raced
 
 

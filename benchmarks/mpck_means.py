@@ -33,7 +33,7 @@ def peer(X: Any, links: bc.PairwiseConstraints) -> Any:
     if find_spec("active_semi_clustering") is None:
         rng = np.random.default_rng(0)
         return mpck_plain.fit(X, links.items, same, X[rng.choice(len(X), K, replace=False)], rng)
-    from active_semi_clustering.semi_supervised.pairwise_constraints import MPCKMeans
+    from active_semi_clustering.semi_supervised.pairwise_constraints import MPCKMeans  # type: ignore[import-not-found]
 
     np.random.seed(0)  # noqa: NPY002
     ends = [list(map(tuple, links.items[kind].tolist())) for kind in (same, ~same)]
