@@ -15,6 +15,8 @@ from types import FunctionType
 
 import pytest
 
+from tools.package import try_package
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "bayesclust"
 MODULES = {
@@ -212,10 +214,7 @@ def test_links_at_the_root_lead_into_the_package(room):
 
 
 def test_built_files_hold_the_package_once(tmp_path):
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", tmp_path], cwd=ROOT, check=True, capture_output=True
-    )
-    (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    wheel, sdist = try_package.build(tmp_path)
     packaged = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*") if path.suffix in {".py", ".typed"}}
     in_wheel = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
     assert sorted(in_wheel) == sorted(packaged)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.package import try_package
+
 ROOT = Path(__file__).resolve().parents[1]
 FAKE = """#!/bin/sh
 # Stands in for a Python: answers the probes, makes a .venv that holds itself, and writes down what it was asked.
@@ -127,3 +129,38 @@ def test_one_version_can_be_asked_for():
     assert [f.returncode for f in found] == [0, 1]
     command = [found[0].stdout.strip(), "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == running
+
+
+def test_lower_bounds_are_read_and_other_requirements_refused():
+    assert try_package.oldest(["numpy>=2.0", "arviz-base[h5netcdf]>=1.3"]) == ["numpy==2.0", "arviz-base==1.3"]
+    with pytest.raises(SystemExit, match="written as name>=version"):
+        try_package.oldest(["numpy>=2.0", "scipy"])
+
+
+@pytest.mark.parametrize(
+    ("held", "fault"),
+    [
+        (["bayesclust/a.py", "bayesclust/py.typed"], None),
+        (["bayesclust/a.py", "bayesclust/py.typed", "models/a.py"], "has models/a.py"),
+        (["bayesclust/a.py", "bayesclust/py.typed", "bayesclust/a.csv"], "has bayesclust/a.csv"),
+        (["bayesclust/a.py", "bayesclust/py.typed", "tests/test_a.py"], "has tests/test_a.py"),
+        (["bayesclust/a.py", "bayesclust/py.typed", "bayesclust/__pycache__/a.py"], "has bayesclust/__pycache__/a.py"),
+        (["bayesclust/a.py"], "holds bayesclust/py.typed not exactly once"),
+        (["bayesclust/a.py", "bayesclust/a.py", "bayesclust/py.typed"], "holds bayesclust/a.py not exactly once"),
+    ],
+)
+def test_built_files_hold_the_package_once_and_nothing_else(held, fault):
+    assert try_package.faults(held, ["bayesclust/a.py", "bayesclust/py.typed"]) == ([] if fault is None else [fault])
+
+
+def test_trying_the_package_goes_on_without_one_python_and_fails_without_any(tmp_path, monkeypatch, capsys):
+    fake = executable(tmp_path / "bin/python3.13", FAKE)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(try_package, "PYTHONS", ("3.99", "3.13"))
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    assert list(try_package.pythons()) == [("3.13", str(fake))]
+    assert capsys.readouterr().out == "Python 3.99 is not here and was left out\n"
+    monkeypatch.setattr(try_package, "PYTHONS", ("3.99",))
+    monkeypatch.setattr(try_package, "build", lambda folder: (folder, folder))
+    with pytest.raises(SystemExit, match=r"^none of the Pythons 3\.99 is here: install one\.$"):
+        try_package.main()
