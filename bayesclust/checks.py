@@ -163,7 +163,7 @@ def _some(values: Sequence[Any], shown: int = 5) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] = ("pairwise", "relative")) -> list[View]:
+def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] | None = ("pairwise", "relative")) -> list[View]:
     """Return side information as a list of views on the items of the data.
 
     Parameters
@@ -171,8 +171,8 @@ def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] = ("pa
     constraints : None, View or sequence of View
     n_items : int
         Number of items of the data.
-    kinds : collection of str, default ("pairwise", "relative")
-        The kinds of views that the method can use.
+    kinds : collection of str or None, default ("pairwise", "relative")
+        The kinds of views that the method can use; None is any view, one's own kinds included, but no rules.
 
     Returns
     -------
@@ -195,9 +195,10 @@ def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] = ("pa
     for at, view in enumerate(views):
         if not isinstance(view, (View, Rules)):
             raise TypeError(_no_view(view, f"constraints[{at}]"))
-        if view.kind not in kinds:
+        if view.kind not in kinds if kinds is not None else not isinstance(view, View):
+            known = ("pairwise", "relative") if kinds is None else kinds
             raise TypeError(
-                f"constraints[{at}] is a {type(view).__name__}, but only {' and '.join(kinds)} constraints can be used "
+                f"constraints[{at}] is a {type(view).__name__}, but only {' and '.join(known)} constraints can be used "
                 "here: leave it out or choose another method."
             )
         if view.n_items != n_items:

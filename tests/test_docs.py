@@ -118,6 +118,18 @@ def test_examples_of_how_tos_run(name):
     assert CLAIMS[name](names_after(f"docs/howto/{name}.md"))
 
 
+@pytest.mark.parametrize(("folder", "page"), [("skeletons", "extending")])
+def test_files_that_a_how_to_shows_are_all_of_their_folder(folder, page):
+    text = (DOCS / f"howto/{page}.md").read_text(encoding="utf-8")
+    shown = re.findall(rf"^```\{{literalinclude\}} \.\./{folder}/(\w+\.py)$", text, re.M)
+    assert sorted(shown) == sorted(path.name for path in DOCS.glob(f"{folder}/*.py")) != []
+
+
+def test_contributing_names_every_skeleton():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert [path.name for path in DOCS.glob("skeletons/*.py") if f"`docs/skeletons/{path.name}`" not in text] == []
+
+
 def test_no_how_to_is_left_out():
     files = {path.stem for path in DOCS.glob("howto/*.md")} - {"index"}
     listed = set(re.search(r"```\{toctree\}.*?\n\n(.*?)```", (DOCS / "howto/index.md").read_text(), re.S)[1].split())

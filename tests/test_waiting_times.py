@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bayesclust.models.components import hard_statistics
-from tests.models.families.drive import Driver, random_walk
+from tests.models.families.drive import judge_compiled, judge_components
 
 FILE = Path(__file__).resolve().parents[1] / "notebooks/waiting_times.py"
 HYPER = np.array([1.7])
-DRAWS = 20_000
 
 
 @pytest.fixture(scope="module")
@@ -45,31 +43,11 @@ def test_the_plain_marginal_is_the_integral(bound):
 
 
 def test_compiled_functions_follow_items_in_and_out(bound, rng):
-    driver = Driver(bound, HYPER)
-    where = random_walk(driver, 60, rng)
-    for k, items in enumerate(where):
-        assert driver.marginal(k) == pytest.approx(driver.plain(items), abs=1e-9)
-        i = next(i for i in range(12) if i not in items)
-        assert driver.predictive(i, k) == pytest.approx(driver.plain([*items, i]) - driver.plain(items), abs=1e-9)
-    assert driver.union(0, 1) == pytest.approx(driver.plain([*where[0], *where[1]]), abs=1e-9)
-    assert driver.predictive(3, driver.empty) == pytest.approx(driver.plain([3]), abs=1e-9)
-    driver.set_items([5, 2, 7], 0)
-    driver.derive(0)
-    assert driver.marginal(0) == pytest.approx(driver.plain([5, 2, 7]), abs=1e-9)
+    judge_compiled(bound, HYPER, rng)
 
 
 def test_rates_in_hand_predict_as_the_marginals_do(bound, rng):
-    components, z = bound.components(), np.repeat([0, 1], [5, 7])
-    statistics = hard_statistics(components, z, 2)
-    expected = [bound.log_marginal(bound.X[z == k], HYPER) for k in (0, 1)]
-    np.testing.assert_allclose(components.log_marginal(statistics, HYPER), expected, rtol=1e-12)
-    many = tuple(np.repeat(part[:1], DRAWS, axis=0) for part in statistics)
-    log_density = components.log_density(np, components.rows, components.draw(many, HYPER, rng))
-    for i in (6, 9):
-        ratio = np.exp(log_density[i] - bound.log_marginal(bound.X[[0, 1, 2, 3, 4, i]], HYPER) + expected[0])
-        assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(DRAWS)
-    mean = components.log_density(np, components.rows, components.expected(statistics, HYPER))[:, 0]
-    assert (np.abs(log_density.mean(axis=1) - mean) < 4.5 * log_density.std(axis=1) / np.sqrt(DRAWS)).all()
+    judge_components(bound, HYPER, rng)
 
 
 def test_the_numpyro_sites_are_exponential(bound):

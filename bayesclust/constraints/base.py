@@ -72,8 +72,8 @@ class View(ABC):
     truth: ClassVar[CodeArray]
     members: ClassVar[tuple[str, ...]]
     # what the constructor calls its first two arguments, for the sentences of errors
-    _items_word: ClassVar[str]
-    _answers_word: ClassVar[str]
+    _items_word: ClassVar[str] = "items"
+    _answers_word: ClassVar[str] = "answers"
 
     def __init__(
         self, items: ArrayLike, answers: ArrayLike, n_items: int, source: ArrayLike | None, noise: Any, name: str

@@ -11,9 +11,11 @@ from sklearn.base import clone
 from bayesclust.checks import check_items, check_positive
 from bayesclust.constraints.base import View
 from bayesclust.estimators._means import MeansClusterer
+from bayesclust.estimators._samplers import sampler_name
 from bayesclust.estimators._views import MIXTURE, PLAIN
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
+from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.limits.bridge import PathModel, path_divergence, pose_answers
 from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
@@ -84,7 +86,7 @@ def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[
 class PathMixin(ConstrainedClusterer):
     """What TVClust does where `gamma` is given."""
 
-    sampler: str
+    sampler: str | type[CollapsedChain]
     view: str
     gamma: float | None
     limit: MeansClusterer | None
@@ -118,7 +120,7 @@ class PathMixin(ConstrainedClusterer):
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of the estimator, with what the limit has come to."""
-        settings: dict[str, Any] = self.get_params(deep=False)
+        settings: dict[str, Any] = {**self.get_params(deep=False), "sampler": sampler_name(self.sampler)}
         if self.gamma is not None:
             limit = self.limit_
             settings["limit"] = {

@@ -23,6 +23,14 @@ BLOCKED, VARIATIONAL = "blocked", "variational"
 
 def check_sampler(name: object, moves: object) -> None:
     """Refuse a sampler that there is not, or moves that it has not."""
+    if isinstance(name, type):
+        if not issubclass(name, CollapsedChain) or issubclass(name, TwoLevelChain):
+            raise TypeError(
+                f"sampler is the class {name.__name__}, which is no sampler of plain clusters: pass a name or a subclass of "
+                "bayesclust.inference.collapsed.CollapsedChain."
+            )
+        check_moves(moves)
+        return
     check_choice(name, "sampler", (*ONE_BY_ONE, BLOCKED, VARIATIONAL))
     check_moves(moves)
     if name == BLOCKED and moves is not None:
@@ -35,8 +43,17 @@ def check_moves(moves: object) -> None:
         raise TypeError(f"moves must be a bayesclust.Moves or None; got {type(moves).__name__}: pass for instance Moves().")
 
 
+def sampler_name(sampler: str | type[CollapsedChain]) -> str:
+    """What a sampler is called in posteriors and checkpoints."""
+    return sampler if isinstance(sampler, str) else f"{sampler.__module__}.{sampler.__qualname__}"
+
+
 def chain_starts(
-    name: str, problem: TVClustProblem, given: IntArray | None, moves: Moves | None, rngs: list[Generator]
+    name: str | type[CollapsedChain],
+    problem: TVClustProblem,
+    given: IntArray | None,
+    moves: Moves | None,
+    rngs: list[Generator],
 ) -> list[Callable[[], Chain]]:
     """One callable per chain, or one for all where they advance together; from a given partition or dispersed ones."""
 
@@ -54,7 +71,9 @@ def chain_starts(
 
     if name == BLOCKED:
         return [blocked]
-    chain_type = TwoLevelChain if isinstance(problem, TwoLevelProblem) else ONE_BY_ONE[name]
+    chain_type: type[CollapsedChain] = name if isinstance(name, type) else ONE_BY_ONE[name]
+    if isinstance(problem, TwoLevelProblem):
+        chain_type = TwoLevelChain
     chosen = chain_type.default_moves(problem.n_items) if moves is None else moves
 
     def one_by_one(chain: int) -> Chain:

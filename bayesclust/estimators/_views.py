@@ -48,7 +48,7 @@ class Pieces(NamedTuple):
         return TVClustProblem(family, self.answers, self.concentration)
 
 
-def check_view(view: object, power: object, sampler: str, gamma: float | None) -> None:
+def check_view(view: object, power: object, sampler: object, gamma: float | None) -> None:
     """Refuse a view that there is not, or that the sampler has not, and a power that is none."""
     check_choice(view, "view", (PLAIN, MIXTURE, AUTO))
     if power is not None and (isinstance(power, bool) or not isinstance(power, Real) or not 0 < float(power) <= 1):

@@ -56,7 +56,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X: ArrayLike,
         constraints: Any,
         read: Callable[[Any], FloatArray] = check_items,
-        kinds: Collection[str] = ("pairwise", "relative"),
+        kinds: Collection[str] | None = ("pairwise", "relative"),
     ) -> tuple[FloatArray, list[View]]:
         """Check data with `read` and side information on it, and remember the features."""
         items = read(X)

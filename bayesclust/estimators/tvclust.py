@@ -22,7 +22,7 @@ from bayesclust.estimators._variational import VariationalMixin, check_variation
 from bayesclust.estimators._views import Pieces, check_view, settle
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.checkpoint import Checkpoint
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.variational.settings import VariationalSettings
@@ -38,12 +38,12 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
 
     Parameters
     ----------
-    sampler : {"collapsed", "gibbs", "blocked", "variational"}, default "collapsed"
+    sampler : {"collapsed", "gibbs", "blocked", "variational"} or class, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
         integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
         cheap sweeps, but it moves single items alone, and so can sit in a bad start unless `moves` gives it the moves of
         the collapsed sampler. "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
-        mode, and understates what else is possible.
+        mode, and understates what else is possible. Or one's own, a subclass of `inference.collapsed.CollapsedChain`.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all clusters: for many columns),
         "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical", "mixed" (columns in
@@ -152,7 +152,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
 
     def __init__(
         self,
-        sampler: str = "collapsed",
+        sampler: str | type[CollapsedChain] = "collapsed",
         *,
         family: str | Family = "gaussian",
         view: str = "plain",
@@ -269,7 +269,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return items, model.problem
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
-        items, views = self._enter(X, constraints, read=partial(check_items, missing=family.takes_missing))
+        items, views = self._enter(X, constraints, partial(check_items, missing=family.takes_missing), kinds=None)
         pieces = Pieces(bind_family(family, items), tuple(views), concentration, within)
         self.view_, self.power_, self.view_scores_ = settle(pieces, items, self._settings(), random_state)
         return items, pieces.problem(self.view_, self.power_)

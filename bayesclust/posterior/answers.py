@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+from inspect import isabstract
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
+from bayesclust.constraints.noise import NoiseModel
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
 from bayesclust.typing import CodeArray, FloatArray
 
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_log_likelihood", "confusions", "log_likelihoods", "source_reliability"]
 
-# confusion matrices follow from the parameters alone, whatever the priors were
-MODELS: tuple[NoiseModel, ...] = (LinkNoise(), UniformNoise(), ConfusionNoise())
 INTERVAL = (0.05, 0.95)
 
 
@@ -40,10 +40,24 @@ def confusions(view: StoredView, draws: xr.Dataset) -> FloatArray:
     Raises
     ------
     ValueError
-        If the draws hold no noise parameters of this view.
+        If the draws hold no noise parameters of this view, or no noise model that is loaded has these.
     """
-    model = next(model for model in MODELS if model.kind == view.kind and set(model.parameters) == set(view.parameters))
-    return model.confusion(_noise(view, draws))
+    return _noise_model(view).confusion(_noise(view, draws))
+
+
+def _noise_model(view: StoredView) -> NoiseModel:
+    """Without settings, since confusion matrices follow from the parameters alone, whatever the priors were."""
+    waiting = deque(NoiseModel.__subclasses__())
+    while waiting:
+        model = waiting.popleft()
+        waiting.extend(model.__subclasses__())
+        # what all of a kind share has no parameters of its own
+        if not isabstract(model) and (model.kind, set(model.parameters)) == (view.kind, set(view.parameters)):
+            return object.__new__(model)
+    raise ValueError(
+        f"the answers {view.name!r} are of the kind {view.kind!r}, whose noise has the parameters "
+        f"{', '.join(view.parameters)}, and no such noise model is loaded: import the file that defines it first."
+    )
 
 
 def log_likelihoods(view: StoredView, truths: CodeArray, confusion: FloatArray) -> FloatArray:

@@ -280,6 +280,7 @@ WITHOUT_DATA = {
     "families.HyperPrior": "made by families of checked numbers",
     "losses.AdditiveLoss": "abstract",
     "losses.Loss": "abstract; its methods are in the table",
+    "losses.RatioForm": "coefficients, read by losses alone",
     "losses.RatioLoss": "abstract",
     "losses.ID": "takes nothing",
     "losses.NID": "takes nothing",

@@ -3,7 +3,7 @@
 from bayesclust.posterior.losses.additive import VI, AdditiveLoss, Binder
 from bayesclust.posterior.losses.base import Loss, expected_losses, pairwise_losses
 from bayesclust.posterior.losses.named import as_loss
-from bayesclust.posterior.losses.ratios import ID, NID, NVI, OneMinusARI, RatioLoss
+from bayesclust.posterior.losses.ratios import ID, NID, NVI, OneMinusARI, RatioForm, RatioLoss
 
 __all__ = [
     "ID",
@@ -14,6 +14,7 @@ __all__ = [
     "Binder",
     "Loss",
     "OneMinusARI",
+    "RatioForm",
     "RatioLoss",
     "as_loss",
     "expected_losses",
