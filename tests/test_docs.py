@@ -118,7 +118,7 @@ def test_examples_of_how_tos_run(name):
     assert CLAIMS[name](names_after(f"docs/howto/{name}.md"))
 
 
-@pytest.mark.parametrize(("folder", "page"), [("skeletons", "extending")])
+@pytest.mark.parametrize(("folder", "page"), [("skeletons", "extending"), ("examples", "several_processes")])
 def test_files_that_a_how_to_shows_are_all_of_their_folder(folder, page):
     text = (DOCS / f"howto/{page}.md").read_text(encoding="utf-8")
     shown = re.findall(rf"^```\{{literalinclude\}} \.\./{folder}/(\w+\.py)$", text, re.M)

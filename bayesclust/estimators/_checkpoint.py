@@ -13,7 +13,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.constraints.base import View
-from bayesclust.inference.checkpoint import stored_fingerprint
+from bayesclust.inference import processes
+from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.typing import FloatArray
 
 LATER = ("num_samples", "loss", "progress", "n_jobs", "random_state")
@@ -31,11 +32,61 @@ def run_seed(random_state: int | Generator | None, path: str | os.PathLike[str])
     Returns
     -------
     int or Generator
+
+    Raises
+    ------
+    ValueError
+        If each of several processes would draw its own.
     """
     if random_state is not None:
         return random_state
     found = stored_fingerprint(path) or {}
-    return int(found["drawn seed"]) if "drawn seed" in found else int(np.random.SeedSequence().generate_state(1)[0])
+    if "drawn seed" in found:
+        return int(found["drawn seed"])
+    _check_seed(None)
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+def _check_seed(random_state: int | Generator | None) -> None:
+    if random_state is None and processes.number() > 1:
+        raise ValueError("random_state=None draws another seed in each process: give the same number in all of them.")
+
+
+def open_store(
+    path: str | os.PathLike[str] | None,
+    settings: Mapping[str, Any],
+    items: FloatArray,
+    views: Sequence[View],
+    seed: int | Generator | None,
+    dims: Mapping[str, tuple[str, ...]],
+) -> Checkpoint | None:
+    """The checkpoint of a run, if it is to have one; that several processes run the same is checked either way.
+
+    Parameters
+    ----------
+    path : str, path or None
+    settings, items, views, seed
+        As `fingerprint` takes them; the seed as `run_seed` gives it where there is a path.
+    dims : mapping
+        Names of the dimensions of variables.
+
+    Returns
+    -------
+    Checkpoint or None
+
+    Raises
+    ------
+    ValueError
+        If the path holds something else, or processes differ in anything.
+    """
+    if path is None and processes.number() == 1:
+        return None
+    _check_seed(seed)
+    words = fingerprint(settings, items, views, seed) if seed is not None else {}
+    if path is not None:
+        return Checkpoint(path, words, settings["num_chains"], dims)
+    processes.check_alike(words)
+    return None
 
 
 def fingerprint(

@@ -88,7 +88,7 @@ class SampledLabels:
         prior = weight_prior(chosen, fit, sum(map(len, views)), self.penalty is None) if self.weights == SAMPLE else None
         problem = DCRCProblem(points, tuple(views), fit.W, prior)
         starts = [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)]
-        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
+        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store, spread=True)
         number, z = len(fit.W), draws.posterior["z"].reshape(-1, len(items))
         matched = np.tile(np.arange(number), (len(z), 1))
         if prior is not None:

@@ -12,12 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from bayesclust.checks import check_choice, check_int, check_n_clusters, check_random_state
 from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators import _dcrc_settings as settings
-from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._checkpoint import open_store, run_seed
 from bayesclust.estimators._dcrc_classifier import ClassifiesNewItems
 from bayesclust.estimators._dcrc_gibbs import SampledLabels
 from bayesclust.estimators._dcrc_posterior import MeanFieldLabels
 from bayesclust.estimators.base import ConstrainedClusterer
-from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.variational_em.features import FeatureMap, feature_map
 from bayesclust.inference.variational_em.fit import fit_em
 from bayesclust.inference.variational_em.held_out import choose
@@ -246,10 +245,8 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
         items, views = self._enter(X, constraints)
         check_n_clusters(number, len(items))
-        views, store = settings.with_noise(views, self.noise), None
-        if checkpoint is not None and random_state is not None:
-            words = fingerprint(params, items, views, random_state)
-            store = Checkpoint(checkpoint, words, self.num_chains, noise_dims(views))
+        views = settings.with_noise(views, self.noise)
+        store = open_store(checkpoint, params, items, views, random_state, noise_dims(views))
         rng = check_random_state(random_state)
         settings.check_room_for_kernel(len(items), self.kernel, self.n_landmarks)
         self._map: FeatureMap = feature_map(items, self.kernel, options, self.standardize, self.n_landmarks, rng)

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_threads
 from bayesclust.constraints._checks import plain_array, true_labels
-from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._checkpoint import open_store, run_seed
 from bayesclust.estimators._draws import check_room, draw_dims, draws_tree
 from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
@@ -21,7 +21,6 @@ from bayesclust.estimators._ties import bind_family
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators._views import Pieces, check_view, settle
 from bayesclust.estimators.prediction import PredictsNewItems
-from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
@@ -234,10 +233,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
         items, problem = self._pose(X, constraints, random_state)
         check_room(problem.n_items, self.num_chains, schedule.num_samples)
-        store = None
-        if checkpoint is not None and random_state is not None:
-            words = fingerprint(self._settings(), items, problem.views, random_state)
-            store = Checkpoint(checkpoint, words, self.num_chains, draw_dims(problem.views))
+        dims = draw_dims(problem.views)
+        store = open_store(checkpoint, self._settings(), items, problem.views, random_state, dims)
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
@@ -247,7 +244,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
-        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
+        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store, spread=True)
         self._problem = problem
         self.posterior_ = draws_tree(draws, problem.views, items, self._settings())
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))

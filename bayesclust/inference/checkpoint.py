@@ -7,6 +7,9 @@ its last snapshot is drawn again, to the same values. Draws still to come show a
 
 On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually saves most of it; a
 snapshot, of which there is one per chain, takes about 35 bytes per item.
+
+In a run of several processes (`processes`) all see the same directory. The first makes it; a chain is written by the process
+that runs it, and by the first where all of them run it together. What belongs to several chains is changed under a lock.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesclust._files import check_path, replaced
+from bayesclust.inference import processes
 from bayesclust.inference.snapshots import from_text, to_text
 
 FORMAT = 1
@@ -66,10 +70,13 @@ class Checkpoint:
         self.lock = threading.Lock()
         found = stored_fingerprint(self.path)
         wanted = {"format": FORMAT, **fingerprint}
+        processes.check_alike({"a checkpoint": found is None, **wanted})
         if found is None:
-            import zarr
+            if processes.index() == 0:
+                import zarr
 
-            zarr.create_group(self.path, attributes={"bayesclust": wanted})
+                zarr.create_group(self.path, attributes={"bayesclust": wanted})
+            processes.any_says(True)  # none goes on before it is there
             return
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
@@ -90,7 +97,7 @@ class Checkpoint:
         import zarr
         from zarr.codecs import ZstdCodec
 
-        with self.lock:
+        with self.lock, processes.in_turn(self.path):
             parent = zarr.open_group(self.path, mode="a").require_group(group)
             if name in parent:
                 array: Any = parent[name]
@@ -125,11 +132,14 @@ class Record:
     ----------
     width : int or None
         Number of chains, if it is several.
+    writes : bool
+        Whether it is this process that writes them.
     """
 
     def __init__(self, checkpoint: Checkpoint, entry: int, entries: int, size: int) -> None:
         self.checkpoint, self.entry, self.entries, self.size = checkpoint, entry, entries, size
         self.width: int | None = None
+        self.writes = True
         self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
         self.saved = 0
         self.last, self.pause = time.monotonic(), SECONDS
@@ -142,7 +152,7 @@ class Record:
         ValueError
             If they cannot be read.
         """
-        for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
+        for unfinished in self.file.parent.glob("*.partial") if self.writes else ():  # what killed runs left
             unfinished.unlink(missing_ok=True)
         state = self._state()
         draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
@@ -185,17 +195,21 @@ class Record:
 
     def due(self) -> bool:
         """Whether it is time to save."""
-        return time.monotonic() - self.last > self.pause
+        return self.writes and time.monotonic() - self.last > self.pause
 
     def save(self, chain: Any, sweeps: int, draws: Mapping[str, Mapping[str, NDArray[Any]]], number: int) -> None:
         """Write the draws that are new, then the state of the chain after `sweeps` sweeps and `number` draws."""
         begun = time.monotonic()
+        # processes that run the chain together take its snapshot together
+        snapshot = chain.snapshot()
+        if not self.writes:
+            return
         for group, variables in draws.items() if number > self.saved else ():
             for name, values in variables.items():
                 self._write(group, name, values if self.width else values[:, None], number)
-        text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": chain.snapshot()})
+        text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": snapshot})
         above = self.file.parent.parent / "zarr.json"
-        with self.checkpoint.lock:
+        with self.checkpoint.lock, processes.in_turn(self.checkpoint.path):
             if not above.exists():
                 _write_group(above, {})
         _write_group(self.file, {"snapshot": text, "digest": _digest(text)})

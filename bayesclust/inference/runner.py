@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
+from bayesclust.inference import processes
 from bayesclust.inference.checkpoint import Checkpoint, Record
 
 
@@ -22,7 +23,8 @@ class Chain(Protocol):
     """A sampler in motion.
 
     Several chains that advance together are one object with the attribute ``number_of_chains``; its `draw` gives arrays
-    with a leading axis of that length.
+    with a leading axis of that length. Where several processes advance them together, its attribute ``by_all_processes`` is
+    True.
     """
 
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
@@ -140,9 +142,18 @@ class _Entry:
         if state is not None:
             chain.restore(state["chain"])
         bar.update(first * (width or 1))
-        done = first
+        self._advance(chain, first, stop, bar)
+
+    def _advance(self, chain: Chain, first: int, stop: threading.Event, bar: Any) -> None:
+        """Sweep and draw, and save when it is time; all processes that run the chain together do so at the same sweeps."""
+        schedule, done, together = self.schedule, first, getattr(chain, "by_all_processes", False)
+        if together:
+            processes.check_alike({"draws in the checkpoint": self.store.number, "sweeps in the checkpoint": first})
         for sweep in range(first, schedule.length):
-            if stop.is_set():
+            halt, save = stop.is_set(), self.record is not None and self.record.due()
+            if together:
+                halt, save = processes.any_says(halt, save)
+            if halt:
                 break
             chain.sweep(adapt=sweep < schedule.num_warmup, trust=2 * sweep < schedule.num_warmup)
             after, done = sweep - schedule.num_warmup + 1, sweep + 1
@@ -150,11 +161,13 @@ class _Entry:
                 variables, statistic = chain.draw()
                 self.statistics.append(statistic)
                 self.store.append(variables)
-            bar.update(width or 1)
-            if self.record is not None and self.record.due():
+            bar.update(self.store.width or 1)
+            if save:
                 self._save(chain, done)
         if done > first:
             self._save(chain, done)
+        if together:
+            processes.any_says(True)  # what comes next may read what is written now
 
     def _load(self) -> Any:
         if self.record is None:
@@ -178,10 +191,11 @@ def run_chains(
     progress: bool = True,
     n_jobs: int | None = None,
     checkpoint: Checkpoint | None = None,
+    spread: bool = False,
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in threads.
 
-    Chains are independent and each has its own generator, so the draws do not depend on the number of threads.
+    Chains are independent and each has its own generator, so the draws do not depend on the number of threads or processes.
 
     Parameters
     ----------
@@ -194,6 +208,9 @@ def run_chains(
         Threads; None takes as many as there are chains, at most the number of processors.
     checkpoint : Checkpoint or None
         Where draws are kept as they come, and from where the run goes on if it was there before.
+    spread : bool, default False
+        Where there are several processes and at least as many entries, each runs a part of them, and all return all draws.
+        Otherwise every process runs every entry.
 
     Returns
     -------
@@ -205,15 +222,16 @@ def run_chains(
     ------
     KeyboardInterrupt
         If interrupted before any chain had drawn once.
+    LostProcessError
+        If another process of the run is gone.
     """
     stop, number = threading.Event(), len(starts)
-    entries = [
-        _Entry(start, schedule, None if checkpoint is None else checkpoint.record(c, number, schedule.num_samples))
-        for c, start in enumerate(starts)
-    ]
-    total = number * schedule.length
-    bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if progress else True)
-    workers = min(number, n_jobs or os.cpu_count() or 1)
+    parts = processes.number() if spread and processes.number() <= number else 1
+    mine = range(processes.index() % parts, number, parts)
+    entries = [_Entry(starts[c], schedule, _record(checkpoint, c, number, schedule.num_samples, parts)) for c in mine]
+    total, shown = len(mine) * schedule.length, progress and processes.index() == 0
+    bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if shown else True)
+    workers = min(len(mine), n_jobs or os.cpu_count() or 1)
     futures: list[Future[None]] = []
     interrupted = False
     with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
@@ -225,9 +243,36 @@ def run_chains(
         finally:
             stop.set()
         wait(futures)
-    for future in futures:
-        future.result()
-    return _collect([entry.store for entry in entries], [entry.statistics for entry in entries], interrupted)
+    with processes.noticing_loss():
+        for future in futures:
+            future.result()
+    stores, statistics = [entry.store for entry in entries], [entry.statistics for entry in entries]
+    if parts > 1:
+        stores, statistics = (_of_all_processes(own, number) for own in (stores, statistics))
+        interrupted = bool(processes.any_says(interrupted)[0])
+    return _collect(stores, statistics, interrupted)
+
+
+def _record(checkpoint: Checkpoint | None, entry: int, entries: int, size: int, parts: int) -> Record | None:
+    if checkpoint is None:
+        return None
+    record = checkpoint.record(entry, entries, size)
+    record.writes = parts > 1 or processes.index() == 0
+    return record
+
+
+def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:
+    """The stores of all entries, from those that each process has: entry c is with process c modulo their number."""
+    most, stores = -(-number // processes.number()), [_Store(own[0].size, own[0].width) for _ in range(number)]
+    numbers = processes.gathered(np.array([store.number for store in own] + [0] * (most - len(own))))
+    for c, store in enumerate(stores):
+        store.number = int(numbers[c % processes.number(), c // processes.number()])
+    for name, values in own[0].arrays.items():
+        filled = [*(store.arrays[name] for store in own), *[np.zeros_like(values)] * (most - len(own))]
+        every = processes.gathered(np.stack(filled))
+        for c, store in enumerate(stores):
+            store.arrays[name] = every[c % processes.number(), c // processes.number()]
+    return stores
 
 
 def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) -> Draws:

@@ -53,6 +53,8 @@ class BlockedChains:
     Attributes
     ----------
     number_of_chains : int
+    by_all_processes : bool
+        Whether devices of several processes share the data: all of them must then call every method together.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class BlockedChains:
         few = problem.n_items < MANY_ITEMS
         self.slot_multiple = slot_multiple or (SLOT_MULTIPLE_IF_FEW if few else SLOT_MULTIPLE)
         self.mesh = make_mesh(devices)
+        self.by_all_processes = len({device.process_index for device in self.mesh.devices.flat}) > 1
         usual = BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
         self.block_size = block_size or max(usual // self.number_of_chains, LEAST_BLOCK_SIZE)
         self.whole = everywhere(self.mesh)
