@@ -123,7 +123,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         n_items = getattr(given[0], "n_items", 0) if given else 0
         answered = tuple(view for view in check_views(views, n_items) if len(view) > 0)
         self._program = Program(model, site, plate, answered)
-        self._colors = greedy_coloring(answered, n_items)
+        self._colors = greedy_coloring(answered, n_items) if answered else np.zeros(n_items, np.int64)
         self._batch_size = batch_size
 
     @property
