@@ -120,6 +120,7 @@ def grow(
     note: str = "",
 ) -> Growth:
     """Time one run at every size, and look at the memory of another."""
+    prepare(sizes[0])()()  # compiles, which takes memory too
     points = []
     for size in sizes:
         build = prepare(size)
