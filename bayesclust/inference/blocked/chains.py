@@ -182,6 +182,8 @@ class BlockedChains:
         totals = jax.device_get(totals)
         self.moved = totals.moved.astype(np.float64)
         answered = np.asarray(self.labels.answered)[:, self.taken]
+        if self.views and not answered.shape[1]:  # no item is named: counts are zero whatever the labels
+            answered = np.zeros((len(answered), self.views[0].n_items), answered.dtype)
         counts = [view.counts(answered) for view in self.views]
         for c, chain in enumerate(self.unknowns):
             statistics = tuple(part[c] for part in totals.statistics)
