@@ -44,10 +44,10 @@ FAST = {"reassoc", "contract", "nsz"}
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": False}
 PACKAGE = Path(__file__).resolve().parent
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
-# a full, read-only or damaged cache costs a compilation, not the result
-UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)
-# nor does a type that an index names and that is gone since, or not to be imported from here
+# a type or module that is named in a cache and gone since, or not to be imported from here, costs a compilation alone
 GONE = (EOFError, pickle.UnpicklingError, ImportError, AttributeError)
+# and so does a full, read-only or damaged cache
+UNREADABLE = (OSError, *GONE)
 
 
 @cache
