@@ -144,7 +144,7 @@ def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
     stacked_partitions(to_datatree(draws.posterior, draws.sample_stats))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert said[0] == pytest.approx(peak, rel=0.2)
+    assert 0.95 * peak < said[0] < 1.5 * peak  # how much pandas and xarray copy on the way differs by version
 
 
 def test_what_is_said_is_what_is_taken(monkeypatch):

@@ -19,7 +19,8 @@ WRITERS = {
 }  # fmt: skip
 ELSEWHERE = {
     ("experiments/reproduce/cells.py", "open"): "cells are appended; a line cut short is left out and written again",
-    ("report/figures.py", "savefig"): "into memory",
+    ("inference/processes.py", "open"): "a lock file, which stays empty",
+    ("report/markup.py", "savefig"): "into memory",
 }
 """Writers outside `replaced`, and why."""
 

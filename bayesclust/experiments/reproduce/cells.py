@@ -46,12 +46,14 @@ def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
         raise ValueError(f"{path} is no file of cells, or a damaged one: name another folder.") from None
     if header != list(kinds):
         raise ValueError(f"{path} is no file of cells: its columns are {', '.join(header)}; name another folder.")
+    short = next((line for line, row in enumerate(rows, 2) if len(row) != len(header)), None)
     try:
-        return pd.DataFrame(rows, columns=header).astype(dict(kinds))
+        if short is None:
+            return pd.DataFrame(rows, columns=header).astype(dict(kinds))
     except (ValueError, TypeError):
-        at = next((line for line, row in enumerate(rows, 2) if len(row) != len(header)), None)
-        where = "" if at is None else f", line {at} first"
-        raise ValueError(f"{path} has damaged lines{where}: remove them, and their cells are run again.") from None
+        pass
+    where = "" if short is None else f", line {short} first"
+    raise ValueError(f"{path} has damaged lines{where}: remove them, and their cells are run again.")
 
 
 def _whole_lines(path: Path) -> int:
