@@ -34,12 +34,12 @@ def check_room(n_items: int, num_chains: int, num_samples: int) -> None:
     Raises
     ------
     MemoryError
-        If there is too little: while the chains are put together and made canonical, a label takes five times what it
+        If there is too little: while the chains are put together and made canonical, a label takes three times what it
         takes in a draw, and eight bytes.
     """
     label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
     check_memory(
-        num_chains * num_samples * n_items * (5 * label + 8),
+        num_chains * num_samples * n_items * (3 * label + 8),
         f"keeping {num_chains} x {num_samples:,} draws of {n_items:,} labels",
         "ask for fewer draws (num_samples), or fewer chains",
     )
