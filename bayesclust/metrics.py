@@ -174,7 +174,8 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # independent: one bit lost, one gained
     2.0
     """
-    base = number_between(base, "base", "(1, inf)")
+    if number_between(base, "base", "(-inf, inf)") <= 1:
+        raise ValueError(f"base must be above 1; got {base}: pass 2 for bits or math.e for nats.")
     from sklearn.metrics.cluster import contingency_matrix
 
     table = contingency_matrix(*_partitions(labels, truth), sparse=True).tocoo()
