@@ -20,7 +20,6 @@ from bayesclust.inference.seating import Seating, refresh
 from bayesclust.models.components import Components, Terms, hard_statistics
 from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 
-# with options like those of the samplers, whose compiled versions of the families' functions are used again
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
@@ -28,6 +27,7 @@ LEARNT_AFTER = 50
 LogMarginal = Callable[[NDArray[np.float64]], float]
 
 
+# with the samplers' options, whose compiled versions of the families' functions are used again
 @kernel(fastmath=FAST)
 def derive_all(state: Any, seating: Seating) -> None:
     """Derive the prior slot and all clusters in use."""

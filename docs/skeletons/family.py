@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ive
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, kernel
 from bayesclust.checks import check_items
 from bayesclust.models.components import Components, Terms
 from bayesclust.models.families import BoundFamily, Family, HyperPrior, base
@@ -44,7 +44,7 @@ class DirectionState(NamedTuple):
     level: FloatArray  # (C + 1,) sum over columns of log I_0(kappa r), derived from `total`
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def log_bessel(x: float) -> float:
     """log I_0(x): the power series, or from 20 on the asymptotic one (Abramowitz and Stegun 9.6.12 and 9.7.1)."""
     term, total, k = 1.0, 1.0, 1.0
@@ -61,7 +61,7 @@ def log_bessel(x: float) -> float:
     return x - 0.5 * math.log(2.0 * math.pi * x) + math.log(total)
 
 
-@kernel(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def sum_levels(state: DirectionState, total: FloatArray, more: FloatArray) -> float:
     """Sum over columns of log I_0(kappa r), r the length of total + more."""
     value, d = 0.0, state.X.shape[1] // 2

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._jit import kernel
+from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.seating import Seating, close_slot, open_slot
-from bayesclust.models.families.base import FLOAT_OPTIONS, add_item, clear_cluster, log_predictive, remove_item
+from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.typing import FloatArray, IntArray
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def metropolis_scan(
     state: Any,
     seating: Seating,

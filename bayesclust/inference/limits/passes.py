@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._jit import FAST, inner, kernel
 
 MOVED, RESTLESS = 0, 1
 
@@ -19,7 +19,7 @@ def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
     raise TypeError("add_costs runs in compiled code only")
 
 
-@inner(fastmath={"reassoc", "contract", "nsz"})
+@inner(fastmath=FAST)
 def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: Any) -> float:
     """Write |x - m_k|^2 plus what answers and closed slots cost for the centres k < used; returns the least."""
     least, fours = np.inf, used - used % 4
@@ -46,7 +46,7 @@ def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: A
     return least
 
 
-@inner(fastmath={"reassoc", "contract", "nsz"})
+@inner(fastmath=FAST)
 def general_costs(
     x: Any, phi: float, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
 ) -> float:

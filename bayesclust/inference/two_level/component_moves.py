@@ -17,14 +17,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import inner, kernel
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import Sites
 from bayesclust.inference.link_blocks import block_value, draw_bonds, find_root
 from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
-from bayesclust.models.families.base import FLOAT_OPTIONS
-
-FAST = FLOAT_OPTIONS["fastmath"]
 
 
 @inner

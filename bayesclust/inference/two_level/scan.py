@@ -18,16 +18,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import inner, kernel
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.inference.two_level.levels import Levels
-from bayesclust.models.families.base import FLOAT_OPTIONS, add_item, clear_cluster, log_predictive, remove_item
+from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 
 NEW = -1
 
 
-@inner(fastmath=FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
     """Take item i out of component and cluster; returns the component."""
     k, g = components.z[i], levels.clusters.z[i]
@@ -41,7 +41,7 @@ def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
     return int(k)
 
 
-@inner(fastmath=FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _put_in(state: Any, components: Seating, levels: Levels, i: int, k: int, g: int) -> int:
     """Seat item i in component k of cluster g, either of them new where it is -1; returns the component."""
     if g == NEW:
@@ -57,7 +57,7 @@ def _put_in(state: Any, components: Seating, levels: Levels, i: int, k: int, g: 
     return int(k)
 
 
-@kernel(fastmath=FLOAT_OPTIONS["fastmath"])
+@kernel(fastmath=FAST)
 def scan_two_level(
     state: Any,
     components: Seating,

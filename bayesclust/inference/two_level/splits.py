@@ -20,13 +20,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import inner, kernel
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.seating import Seating, close_slot, members, use_slot
 from bayesclust.inference.split_merge import anchors_first, log_shares
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 from bayesclust.models.families.base import (
-    FLOAT_OPTIONS,
     add_item,
     clear_cluster,
     derive,
@@ -35,8 +34,6 @@ from bayesclust.models.families.base import (
     remove_item,
     set_items,
 )
-
-FAST = FLOAT_OPTIONS["fastmath"]
 
 
 @inner(fastmath=FAST)

@@ -24,8 +24,6 @@ from bayesclust.models.components.base import CoarsenedComponents, Components
 from bayesclust.models.families.hyper_prior import HyperPrior as HyperPrior
 from bayesclust.typing import ArrayLike
 
-FLOAT_OPTIONS: Any = {"fastmath": _jit.FAST}
-
 
 def clear_cluster(state: Any, k: int) -> None:
     """Make slot k an empty cluster, equal to the prior slot."""
@@ -76,7 +74,7 @@ def copy_row(values: NDArray[np.float64], target: int, source: int) -> None:
 
 def implements(function: Callable[..., Any], state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the compiled version of one of the functions above for one type of cluster state."""
-    return _jit.implements(function, state_type, **FLOAT_OPTIONS)
+    return _jit.implements(function, state_type, fastmath=_jit.FAST)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import inner
+from bayesclust._jit import FAST, inner
 from bayesclust.models.components.coded import CodedComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.discrete import BoundDiscrete, marked_cells
@@ -64,7 +64,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.change, k, empty)
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _compare(state: CodedState, k: int, j: int) -> float:
     """Write what the codes of one column change; returns the log predictive of its reference."""
     reference = state.log_weight[k, state.reference[j]]
@@ -75,7 +75,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
     return usual
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
     """Add an item's cells to a cluster, or take them out."""
     missing, usual = len(state.beta), 0.0
@@ -111,7 +111,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _union(state: CodedState, a: int, b: int) -> float:
     value = 0.0
     for j in range(len(state.reference)):

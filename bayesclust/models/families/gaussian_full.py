@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-from bayesclust._jit import inner
+from bayesclust._jit import FAST, inner
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_full import FullComponents
@@ -62,7 +62,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
             state.precision[k, a, b] = state.precision[empty, a, b]
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _shift(state: FullState, i: int, k: int, sign: float) -> None:
     """Put an item into what a cluster caches (sign = 1), or take it out (-1), before it is counted."""
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison for the inverse
@@ -120,7 +120,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return state.constant[n] - 0.5 * weight * state.logdet[k] - 0.5 * (state.nu0[0] + mass + weight) * tail
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _log_normaliser(state: FullState, n: float, logdet: float) -> float:
     """log p(X) of items of weight n whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
     d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]

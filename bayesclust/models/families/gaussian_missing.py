@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import inner
+from bayesclust._jit import FAST, inner
 from bayesclust.models.components.base import Components, cells_and_seen
 from bayesclust.models.components.gaussian_missing import MissingComponents
 from bayesclust.models.families import base
@@ -56,7 +56,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.curve, k, empty)
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _prepare(state: MissingState, k: int, j: int) -> None:
     """Cache what the predictive of a column takes from the cluster alone."""
     weight = state.power[1]
@@ -116,7 +116,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     """Log marginal likelihood of n cells of a column that bring b_n to `rate`."""
     if n <= 0.0:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import inner
+from bayesclust._jit import FAST, inner
 from bayesclust.models._numpyro import numpyro_modules, seen_only
 from bayesclust.models.components.base import cells_and_seen
 from bayesclust.models.components.poisson import PoissonComponents
@@ -79,7 +79,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.log_gamma, k, empty)
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _prepare(state: PoissonState, k: int) -> None:
     """Cache what the predictive takes from the cluster alone."""
     zeros = 0.0
@@ -93,7 +93,7 @@ def _prepare(state: PoissonState, k: int) -> None:
     state.zeros[k] = zeros
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
     """Put an item's cells into the sums of a cluster, or take them out."""
     for j in range(state.X.shape[1]):
@@ -137,7 +137,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value + math.log(product)
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _union(state: PoissonState, a: int, b: int) -> float:
     shape0: float = state.shape0[0]
     value: float = -state.X.shape[1] * math.lgamma(shape0)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from bayesclust._jit import inner
+from bayesclust._jit import FAST, inner
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.coded import CodedComponents
 from bayesclust.models.families import base
@@ -51,7 +51,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.whole[k] = 0.0
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _shift(state: ColumnsState, i: int, k: int, sign: float) -> None:
     """Put an item's pseudo-counts into the sums of a cluster, or take them out, never below zero."""
     for value in range(state.X.shape[1]):
@@ -86,7 +86,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=base.FLOAT_OPTIONS["fastmath"])
+@inner(fastmath=FAST)
 def _union(state: ColumnsState, a: int, b: int) -> float:
     value = 0.0
     for j in range(state.mass.shape[1]):
