@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_path", "check_target", "replaced", "write_netcdf"]
+__all__ = ["UNREADABLE", "check_path", "check_target", "replaced", "write_netcdf"]
+
+UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError)
+"""What NumPy, JSON, xarray, h5netcdf and HDF5 raise, as it happens, on a file that is damaged or of another program."""
 
 SPARE = 1 << 17
 """Bytes of a netCDF file beside its numbers: names, attributes, indices of chunks."""

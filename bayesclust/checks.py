@@ -195,7 +195,8 @@ def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] | None
     for at, view in enumerate(views):
         if not isinstance(view, (View, Rules)):
             raise TypeError(_no_view(view, f"constraints[{at}]"))
-        if view.kind not in kinds if kinds is not None else not isinstance(view, View):
+        usable = isinstance(view, View) if kinds is None else view.kind in kinds
+        if not usable:
             known = ("pairwise", "relative") if kinds is None else kinds
             raise TypeError(
                 f"constraints[{at}] is a {type(view).__name__}, but only {' and '.join(known)} constraints can be used "

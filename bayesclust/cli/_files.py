@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["read_posterior"]
+from bayesclust._files import UNREADABLE
 
-# whatever xarray, h5netcdf and HDF5 say of a file that is damaged or of another program
-UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError, NotImplementedError)
+__all__ = ["read_posterior"]
 
 
 def read_posterior(path: Path) -> Any:

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_int, check_n_clusters, check_random_state, check_threads
-from bayesclust.estimators._checkpoint import fingerprint, run_seed
+from bayesclust.estimators._checkpoint import open_store, run_seed
 from bayesclust.estimators._draws import check_room
 from bayesclust.estimators.base import ConstrainedClusterer
-from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.hmrf import FieldProblem, HMRFChain
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.starts import seeded_partition
@@ -151,10 +150,8 @@ class HMRFMeans(ConstrainedClusterer):
         items, views = self._enter(X, constraints, partial(check_field_data, field=field), kinds=("pairwise",))
         check_n_clusters(k, len(items))
         check_room(len(items), chains, schedule.num_samples)
-        dims, store = _dims(field), None
-        if checkpoint is not None and random_state is not None:
-            words = fingerprint(self.get_params(deep=False), items, views, random_state)
-            store = Checkpoint(checkpoint, words, chains, dims)
+        dims = _dims(field)
+        store = open_store(checkpoint, self.get_params(deep=False), items, views, random_state, dims)
         posed = FieldProblem.of(items, tuple(views), k, field)
         starts = [
             partial(HMRFChain, posed, seeded_partition(posed.problem.points, k, own), own) for own in rng.spawn(chains)

@@ -12,6 +12,7 @@ number of draws that each has follows its weight, at every renewal, so that time
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
@@ -161,14 +162,11 @@ class AveragedParticles:
             if self.effective_size < LEAST * self._number:
                 for part, number in zip(self.parts, self._numbers(), strict=True):
                     part.renew(rng, number)
-                continue
-            for part in self.parts:
-                if part.effective_size < part.least * len(part.draws):
-                    part.renew(rng)
-                else:
-                    part.stir(rng)
+            else:
+                for part in self.parts:
+                    part.go_on(rng)
         for part in self.parts:
-            part.weigh(views)
+            part.problem = replace(part.problem, views=tuple(views))
 
     def _numbers(self) -> list[int]:
         """How many draws each model is to have: as its share says, but `FEWEST` at least, or half of an even share."""

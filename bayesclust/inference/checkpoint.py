@@ -85,12 +85,12 @@ class Checkpoint:
                 "give another path, or remove it to start anew."
             )
 
-    def record(self, entry: int, entries: int, size: int) -> Record:
+    def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of the store that belongs to one entry of the run of so many, of `size` draws.
 
         Entries are all of the same number of chains: the first ones of the store belong to the first entry, and so on.
         """
-        return Record(self, entry, entries, size)
+        return Record(self, entry, entries, size, writes=writes)
 
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw, and as long as the longest run asked for."""
@@ -127,19 +127,18 @@ class Record:
         Its number in the run, and how many there are.
     size : int
         Draws asked for.
+    writes : bool, default True
+        Whether it is this process that writes them.
 
     Attributes
     ----------
     width : int or None
         Number of chains, if it is several.
-    writes : bool
-        Whether it is this process that writes them.
     """
 
-    def __init__(self, checkpoint: Checkpoint, entry: int, entries: int, size: int) -> None:
-        self.checkpoint, self.entry, self.entries, self.size = checkpoint, entry, entries, size
+    def __init__(self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True) -> None:
+        self.checkpoint, self.entry, self.entries, self.size, self.writes = checkpoint, entry, entries, size, writes
         self.width: int | None = None
-        self.writes = True
         self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
         self.saved = 0
         self.last, self.pause = time.monotonic(), SECONDS

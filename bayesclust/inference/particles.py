@@ -174,10 +174,7 @@ class Particles:
         check_extends(self.problem.views, views)
         for stage in one_by_one(self.problem.views, views):
             self.weigh(stage)
-            if self.effective_size < self.least * len(self.draws):
-                self.renew(rng)
-            else:
-                self.stir(rng)
+            self.go_on(rng)
         self.problem = replace(self.problem, views=tuple(views))
 
     def weigh(self, views: Sequence[View]) -> None:
@@ -193,6 +190,18 @@ class Particles:
         self._log_weights += self._log_answers - before
         self.log_evidence += float(logsumexp(self._log_weights) - known)
         self.problem = replace(self.problem, views=tuple(views))
+
+    def go_on(self, rng: Generator) -> None:
+        """Move the draws on after an answer: all of them, resampled, where their weights are uneven, else a part.
+
+        Parameters
+        ----------
+        rng : Generator
+        """
+        if self.effective_size < self.least * len(self.draws):
+            self.renew(rng)
+        else:
+            self.stir(rng)
 
     def renew(self, rng: Generator, number: int | None = None) -> None:
         """Resample the draws by their weights, and move each on by a few sweeps.

@@ -256,9 +256,7 @@ def run_chains(
 def _record(checkpoint: Checkpoint | None, entry: int, entries: int, size: int, parts: int) -> Record | None:
     if checkpoint is None:
         return None
-    record = checkpoint.record(entry, entries, size)
-    record.writes = parts > 1 or processes.index() == 0
-    return record
+    return checkpoint.record(entry, entries, size, writes=parts > 1 or processes.index() == 0)
 
 
 def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:

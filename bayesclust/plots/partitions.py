@@ -84,10 +84,9 @@ def partitions(
     """
     draws = stacked_partitions(posterior)
     field = plane(posterior, X, draws.shape[1])
-    chosen = point_estimate(draws, loss) if labels is None else as_labels(labels, "labels")
-    ball = credible_ball(draws, chosen, level=level, loss=loss)
+    centre = as_labels(point_estimate(draws, loss) if labels is None else labels, "labels")
+    ball = credible_ball(draws, centre, level=level, loss=loss)
     panels = _panels(axes)
-    centre = as_labels(chosen, "labels")
     draw_clusters(panels[0], field.at, centre)
     which = "Point estimate" if labels is None else "Given partition"
     panels[0].set_title(f"{which}: {counted(int(centre.max()) + 1, 'cluster')}", loc="left", fontsize="medium")

@@ -11,17 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._files import check_path, replaced
+from bayesclust._files import UNREADABLE, check_path, replaced
 from bayesclust.session.ledger import Row
 from bayesclust.session.steps import Step
 from bayesclust.typing import FloatArray, IntArray
 
 FORMAT = 1
-# whatever NumPy, zip and JSON say of a file that is damaged, or of another program
-UNREADABLE = (
-    OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, IndexError, NotImplementedError, RuntimeError,
-    zipfile.BadZipFile, zlib.error,
-)
 
 
 def fingerprint(X: FloatArray) -> str:
@@ -113,7 +108,7 @@ def read(path: str | os.PathLike[str]) -> Saved:
             return _saved(about, arrays)
     except (FileNotFoundError, PermissionError):
         raise
-    except UNREADABLE:
+    except (*UNREADABLE, EOFError, zipfile.BadZipFile, zlib.error):
         raise ValueError(f"{str(path)!r} is no session of bayesclust: give the path of one that was saved.") from None
     raise ValueError(
         f"{str(path)!r} was saved in format {version}, but this version of bayesclust reads {FORMAT}: use the version "

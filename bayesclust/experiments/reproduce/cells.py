@@ -47,13 +47,12 @@ def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
     if header != list(kinds):
         raise ValueError(f"{path} is no file of cells: its columns are {', '.join(header)}; name another folder.")
     short = next((line for line, row in enumerate(rows, 2) if len(row) != len(header)), None)
+    if short is not None:
+        raise ValueError(f"{path} has damaged lines, line {short} first: remove them, and their cells are run again.")
     try:
-        if short is None:
-            return pd.DataFrame(rows, columns=header).astype(dict(kinds))
+        return pd.DataFrame(rows, columns=header).astype(dict(kinds))
     except (ValueError, TypeError):
-        pass
-    where = "" if short is None else f", line {short} first"
-    raise ValueError(f"{path} has damaged lines{where}: remove them, and their cells are run again.")
+        raise ValueError(f"{path} has damaged lines: remove them, and their cells are run again.") from None
 
 
 def _whole_lines(path: Path) -> int:

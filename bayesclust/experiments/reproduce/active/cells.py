@@ -104,15 +104,15 @@ def expert(cell: Cell, y: IntArray, question: Question) -> bool:
     return bool((y[i] == y[j]) ^ wrong)
 
 
-def _start(cell: Cell) -> list[int]:
-    return [cell.seed, cell.trial, sources.code(cell.data)]
+def _start(cell: Cell) -> tuple[int, ...]:
+    return cell.seed, cell.trial, sources.code(cell.data)
 
 
 @lru_cache(maxsize=1)  # cells that begin alike come one after the other
-def _beginning(seed: int, trial: int, data: str) -> tuple[PosteriorQuestions, np.random.Generator]:
+def _beginning(start: tuple[int, ...], data: str) -> tuple[PosteriorQuestions, np.random.Generator]:
     """The posterior before the first answer, with which all methods begin, and the generator that it goes on with."""
     X, y = load(data)
-    hearing = np.random.default_rng([seed, trial, sources.code(data), 1])
+    hearing = np.random.default_rng([*start, 1])
     return posterior().update(Situation(X, y * 0, [], []), hearing), hearing
 
 
@@ -150,7 +150,7 @@ def run(cell: Cell) -> dict[str, Any]:
         A value for each of `KINDS`. Where nothing was left to ask, the curve goes on as it is, and so do gains, at 0.
     """
     X, y = load(cell.data)
-    heard, hearing = copy.deepcopy(_beginning(cell.seed, cell.trial, cell.data))
+    heard, hearing = copy.deepcopy(_beginning(_start(cell), cell.data))
     choose = METHODS[cell.method].make(heard)
     start = time.process_time()
     choosing = np.random.default_rng([*_start(cell), 0])
