@@ -7,8 +7,10 @@ of the noise of every view.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
+from bayesclust.inference.joint_moves import SHARE, ExpectedNoise
 from bayesclust.inference.link_blocks import draw_blocks, move_blocks
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
@@ -83,6 +86,7 @@ class CollapsedChain:
         self.alpha = problem.concentration.initial()
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
         self.table = stack_tables(problem.views, self.noise)
+        self.expected = ExpectedNoise(problem.views)
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
         self._seat(np.asarray(z))
@@ -122,7 +126,7 @@ class CollapsedChain:
             moved, number = self._move_blocks()
             if adapt and not trust:
                 self.schedule.record_blocks(moved, number)
-        self._split_merge(self.schedule.proposals(self.rng, adapt=adapt))
+        self._split_merge(self.schedule.proposals(self.rng, adapt=adapt), joint=not trust)
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         self._update_concentration()
         if not trust:
@@ -227,12 +231,37 @@ class CollapsedChain:
         self.blocks_moved = moved[0] / number if number else np.nan
         return int(moved[0]), number
 
-    def _split_merge(self, proposals: int) -> None:
+    def _split_merge(self, proposals: int, *, joint: bool) -> None:
         accepted = 0
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
-            accepted += self._propose(*self.anchors.draw(self.rng))
+            accepted += self._perhaps_with_noise(partial(self._propose, *self.anchors.draw(self.rng)), joint)
         self.accepted = accepted / proposals if proposals else np.nan
+
+    def _perhaps_with_noise(self, propose: Callable[[], Any], joint: bool) -> bool:
+        """One proposal, now and then together with the noise (`bayesclust.inference.joint_moves`)."""
+        if not (joint and self.expected and self.rng.random() < SHARE):
+            return bool(propose())
+        position, surplus = self._position(), self.expected.log_surplus(self.labels)
+        held, self.table = self.table, self.expected.table
+        moved = bool(propose())
+        self.table = held
+        if not moved:
+            return False
+        if np.log(self.rng.random()) >= self.expected.log_surplus(self.labels) - surplus:
+            self._return(position)
+            return False
+        self._update_noise()
+        return True
+
+    def _position(self) -> Any:
+        """Where the chain is, as far as a split or merge changes it."""
+        return copy.deepcopy((self.seating, self.hyper))
+
+    def _return(self, position: Any) -> None:
+        self.seating, self.hyper = position
+        self.problem.family.set_hyper(self.state, self.hyper)
+        refresh(self.state, self.seating)
 
     def _propose(self, first: int, second: int) -> bool:
         """One split-merge proposal."""

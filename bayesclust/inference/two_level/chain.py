@@ -8,7 +8,9 @@ Gaussian, clusters are sets of components, and answers act on clusters alone: th
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,19 +131,30 @@ class TwoLevelChain(CollapsedChain):
         self.blocks_moved = moved / number
         return moved, number
 
-    def _split_merge(self, proposals: int) -> None:
+    def _split_merge(self, proposals: int, *, joint: bool) -> None:
         accepted, rng = 0, self.rng
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
-            accepted += split_merge_clusters(
-                self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta, first, second, rng
-            )
+            accepted += self._perhaps_with_noise(partial(self._propose_clusters, first, second), joint)
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:
                 accepted += self._propose_components(first, second)
         self.accepted = accepted / (2 * proposals) if proposals else np.nan
+
+    def _propose_clusters(self, first: int, second: int) -> bool:
+        return bool(
+            split_merge_clusters(
+                self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta, first, second, self.rng
+            )
+        )
+
+    def _position(self) -> Any:
+        return copy.deepcopy(self.levels)
+
+    def _return(self, position: Any) -> None:
+        self.levels = position
 
     def _propose_components(self, first: int, second: int) -> bool:
         """Propose to part or to join the components of two items of one cluster, which answers do not feel."""
