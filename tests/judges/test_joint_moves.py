@@ -1,0 +1,79 @@
+"""Moves of partition and noise together: the exact posterior, a fault, and two modes that other moves do not cross."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.inference import collapsed
+from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.joint_moves import ExpectedNoise
+from bayesclust.inference.two_level.chain import TwoLevelChain
+from bayesclust.models.families import FullGaussian
+from bayesclust.models.priors import Concentration
+from tests.judges.cases import known_views, links, problem
+from tests.judges.test_enumeration import compared
+from tests.judges.test_enumeration import judge as judged
+from tests.judges.test_two_level import judge as judged_on_two_levels
+from tests.judges.test_two_level import small
+
+ALONE = Moves(split_merge=4.0, link_blocks=False, single_site=False)
+
+
+@pytest.fixture
+def always(monkeypatch):
+    monkeypatch.setattr(collapsed, "SHARE", 1.0)
+
+
+def doubtful(seed=2):
+    """Answers whose noise is hardly known, so that integrating it out changes much."""
+    case, rng = problem("gaussian", n=6, seed=seed), np.random.default_rng(seed)
+    return replace(case, views=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.views[1:]))
+
+
+def test_alone_they_reach_the_exact_posterior(always):
+    judged(doubtful(), ALONE, 8000, 2)
+
+
+def test_with_one_covariance_for_all(always):
+    judged(replace(problem("gaussian_tied", n=6, seed=3), views=doubtful().views), ALONE, 4000, 3)
+
+
+def test_on_two_levels(always):
+    case = small("gaussian", 5, Concentration(2.0, 1.0))
+    judged_on_two_levels(case, Moves(split_merge=2.0), 8000, 5, TwoLevelChain)
+
+
+def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
+    monkeypatch.setattr(ExpectedNoise, "log_surplus", lambda self, z: 0.0)
+    assert not compared(doubtful(), ALONE, 8000, 2).agrees
+
+
+def test_known_noise_has_no_surplus():
+    views = known_views(6, np.random.default_rng(0))
+    assert ExpectedNoise(views)  # of one the noise is learned
+    known = [view.with_noise(LinkNoise(p=0.9, q=0.8)) for view in views[:1]]
+    assert not ExpectedNoise(known)
+    assert ExpectedNoise(known).log_surplus(np.zeros(6, np.int64)) == 0.0
+
+
+def crossings(share, monkeypatch):
+    """How many of twenty chains part two groups that touch, from where the answers have been dismissed as noise."""
+    monkeypatch.setattr(collapsed, "SHARE", share)
+    rng, truth = np.random.default_rng(0), np.repeat([0, 1], 40)
+    X = np.c_[rng.normal(size=80) + 2.0 * truth, rng.normal(size=80)]
+    pairs = [tuple(rng.choice(80, 2, replace=False).tolist()) for _ in range(60)]
+    view = PairwiseConstraints(pairs, [truth[i] == truth[j] for i, j in pairs], 80, noise=LinkNoise(p=(18, 2), q=(18, 2)))
+    case, parted = TVClustProblem(FullGaussian().bind(X), (view,)), 0
+    for seed in range(20):
+        chain = CollapsedChain(case, np.zeros(80, np.int64), np.random.default_rng(seed), Moves())
+        chain._update_noise()
+        for _ in range(12):
+            chain.sweep()
+        parted += bool((chain.labels[:40, None] != chain.labels[None, 40:]).mean() > 0.8)
+    return parted
+
+
+def test_they_cross_between_dismissed_answers_and_another_partition(monkeypatch):
+    assert crossings(0.5, monkeypatch) >= crossings(0.0, monkeypatch) + 5
