@@ -7,7 +7,6 @@ of the noise of every view.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,8 +21,9 @@ from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
-from bayesclust.inference.joint_moves import SHARE, ExpectedNoise
+from bayesclust.inference.joint_moves import SHARE, UnheardNoise
 from bayesclust.inference.link_blocks import draw_blocks, move_blocks
+from bayesclust.inference.proposals import Gain
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.schedule import Moves, MoveSchedule
@@ -86,7 +86,7 @@ class CollapsedChain:
         self.alpha = problem.concentration.initial()
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
         self.table = stack_tables(problem.views, self.noise)
-        self.expected = ExpectedNoise(problem.views)
+        self.unheard = UnheardNoise(problem.views)
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
         self._seat(np.asarray(z))
@@ -238,38 +238,22 @@ class CollapsedChain:
             accepted += self._perhaps_with_noise(partial(self._propose, *self.anchors.draw(self.rng)), joint)
         self.accepted = accepted / proposals if proposals else np.nan
 
-    def _perhaps_with_noise(self, propose: Callable[[], Any], joint: bool) -> bool:
+    def _perhaps_with_noise(self, propose: Callable[[NDArray[np.float64], Gain | None], bool], joint: bool) -> bool:
         """One proposal, now and then together with the noise (`bayesclust.inference.joint_moves`)."""
-        if not (joint and self.expected and self.rng.random() < SHARE):
-            return bool(propose())
-        position, surplus = self._position(), self.expected.log_surplus(self.labels)
-        held, self.table = self.table, self.expected.table
-        moved = bool(propose())
-        self.table = held
-        if not moved:
-            return False
-        if np.log(self.rng.random()) >= self.expected.log_surplus(self.labels) - surplus:
-            self._return(position)
-            return False
-        self._update_noise()
-        return True
+        if not (joint and self.unheard and self.rng.random() < SHARE):
+            return propose(self.table, None)
+        accepted = propose(*self.unheard.proposal(self.labels, self.rng))
+        if accepted:
+            self._update_noise()
+        return accepted
 
-    def _position(self) -> Any:
-        """Where the chain is, as far as a split or merge changes it."""
-        return copy.deepcopy((self.seating, self.hyper))
-
-    def _return(self, position: Any) -> None:
-        self.seating, self.hyper = position
-        self.problem.family.set_hyper(self.state, self.hyper)
-        refresh(self.state, self.seating)
-
-    def _propose(self, first: int, second: int) -> bool:
-        """One split-merge proposal."""
+    def _propose(self, first: int, second: int, table: NDArray[np.float64], gain: Gain | None) -> bool:
+        """One split-merge proposal, made by a table of answers, and decided."""
         family, scans, rng = self.problem.family, self.moves.restricted_scans, self.rng
-        answers = (self.sites, self.table, self.log_alpha)
+        answers = (self.sites, table, self.log_alpha)
         if not family.n_shared:
-            return bool(split_merge(self.state, self.seating, *answers, first, second, scans, rng))
-        accepted = SharedMove(family, self.seating, *answers, self.hyper).propose(first, second, scans, rng)
+            return split_merge(self.state, self.seating, *answers, first, second, scans, rng, gain)
+        accepted = SharedMove(family, self.seating, *answers, self.hyper).propose(first, second, scans, rng, gain)
         if accepted:
             self.hyper = self.hyper_sampler.redraw(self.state, self.seating, self.hyper, rng)
         return accepted

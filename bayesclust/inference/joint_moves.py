@@ -2,13 +2,14 @@
 
 Given the noise, a partition that contradicts many answers is held in place by a noise that explains them, and given the
 partition the noise stays what it is: two modes, one with unreliable sources and one with another partition, that draws of
-one given the other hardly ever cross. Here a move T of the partition is made under the noise expected before, s | z, phi_0,
-which leaves p(z | x) p(s | z, phi_0) as it is and is reversible; its result z' is accepted with probability
+one given the other hardly ever cross. Here noise phi' is drawn from the prior, as if no answer had been heard; a split or
+merge to z' is proposed with it, q(z' | z, phi'), and is accepted with the noise integrated out,
 
-    min(1, r),    r = p(s | z') p(s | z, phi_0) / (p(s | z) p(s | z', phi_0)),
+    min(1, r),    r = p(z', x) p(s | z') q(z | z', phi') / (p(z, x) p(s | z) q(z' | z, phi')),
 
-with the noise integrated out of p(s | z), and the noise is drawn anew given z' (delayed acceptance; Christen and Fox 2005,
-J. Comput. Graph. Stat. 14, Eq. 2, with a surrogate of the answers alone). The pair of z and noise keeps its distribution.
+whereupon the noise is drawn from p(phi | s, z'). As phi' does not depend on where the chain is, and as phi is drawn given
+z' alone, the move from (z, phi) is reversible with the posterior p(z, phi | x, s): a collapsed Metropolis-Hastings step
+(Liu 1994, J. Am. Stat. Assoc. 89) with an auxiliary draw.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import stack_tables
+from bayesclust.inference.proposals import Gain
 
 SHARE = 0.5
 """Of the proposals, those made together with the noise, where some of it is learned."""
 
 
-class ExpectedNoise:
-    """The noise as it is expected before there are answers, and what integrating it out changes.
+class UnheardNoise:
+    """The noise as it is before there are answers.
 
     Parameters
     ----------
@@ -34,19 +37,42 @@ class ExpectedNoise:
     """
 
     def __init__(self, views: Sequence[View]) -> None:
-        expected = [view.noise.initial(view.n_sources) for view in views]
-        self.table = stack_tables(views, expected)
-        self._learned = [(view, noise) for view, noise in zip(views, expected, strict=True) if view.noise.free]
+        self.views = tuple(views)
+        self._learned = any(view.noise.free for view in views)
 
     def __bool__(self) -> bool:
-        return bool(self._learned)
+        """Whether any of it is learned."""
+        return self._learned
 
-    def log_surplus(self, z: NDArray[np.int64]) -> float:
-        """log p(answers | z) - log p(answers | z, expected noise)."""
-        total = 0.0
-        for view, noise in self._learned:
-            total += float(view.noise.log_marginal(view.counts(z)) - view.log_prob(z, noise))
-        return total
+    def proposal(self, z: NDArray[np.int64], rng: Generator) -> tuple[NDArray[np.float64], Gain]:
+        """A table of answers to propose by, and what the answers then say of a partition beyond that table.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n,)
+            Where the chain is.
+        rng : Generator
+
+        Returns
+        -------
+        table : ndarray
+            log p(answer | pattern, phi'), phi' of the prior.
+        gain : callable
+            log p(s | z') - log p(s | z', phi') less the same of z, in nats.
+        """
+        drawn = [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
+
+        def surplus(z: NDArray[np.int64]) -> float:
+            total = 0.0
+            for view, noise in zip(self.views, drawn, strict=True):
+                if view.noise.free:
+                    counts = view.counts(z)
+                    said = (view.noise.log_table(noise) * counts).sum()
+                    total += float(view.noise.log_marginal(counts) - said)
+            return total
+
+        here = surplus(z)
+        return stack_tables(self.views, drawn), lambda proposed: surplus(proposed) - here
 
 
-__all__ = ["SHARE", "ExpectedNoise"]
+__all__ = ["SHARE", "UnheardNoise"]

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
-from bayesclust.inference.seating import Seating, close_slot, members, shuffle, use_slot
+from bayesclust.inference.proposals import Gain, Proposal, decide
+from bayesclust.inference.seating import Seating, members, shuffle
 from bayesclust.models.families.base import (
     add_item,
     clear_cluster,
@@ -44,6 +45,34 @@ def anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Genera
         for t in range(len(items)):
             if items[t] == which:
                 items[t], items[position] = items[position], items[t]
+
+
+@kernel(fastmath=FAST)
+def order_by_answers(sites: Sites, items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
+    """Bring items into random order, the two anchors first, and after each those that answers name together with it.
+
+    So most items are allocated when others of which answers speak have been placed, instead of by the data alone.
+    """
+    anchors_first(items, anchor, other, rng)
+    shuffled, waiting = items.copy(), np.zeros(len(sites.start) - 1, np.bool_)
+    waiting[items] = True
+    waiting[anchor] = waiting[other] = False
+    head, end = 0, 2
+    for i in shuffled:
+        if waiting[i]:
+            waiting[i] = False
+            items[end] = i
+            end += 1
+        while head < end:
+            j = items[head]
+            head += 1
+            for entry in range(sites.start[j], sites.start[j + 1]):
+                for column in range(3):
+                    near = sites.member[sites.factor[entry], column]
+                    if near >= 0 and waiting[near]:
+                        waiting[near] = False
+                        items[end] = near
+                        end += 1
 
 
 @inner(fastmath=FAST, inline="always")
@@ -103,30 +132,17 @@ def _log_ratio(
 
 
 @kernel(fastmath=FAST)
-def split_merge(
-    state: Any,
-    seating: Seating,
-    sites: Sites,
-    table: NDArray[np.float64],
-    log_alpha: float,
-    anchor: int,
-    other: int,
-    scans: int,
-    rng: Generator,
-) -> bool:
-    """Propose to part the two anchors or to bring them together; needs three free slots.
-
-    Returns
-    -------
-    bool
-        Whether the proposal was accepted.
-    """
+def propose_split_merge(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
+    scans: int, rng: Generator,
+) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """The fields of a `Proposal` to part the two anchors or to bring them together; needs three free slots."""
     z = seating.z
     first, second = z[anchor], z[other]
     free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
     a, b, merged = free[0], free[1], free[2]
     items = members(seating, first, second)
-    anchors_first(items, anchor, other, rng)
+    order_by_answers(sites, items, anchor, other, rng)
     before, target = z[items], np.full(len(items), UNPLACED)
     site, mark = np.zeros(len(state.count)), np.zeros(len(z), np.int64)
     z[items] = UNPLACED
@@ -144,17 +160,29 @@ def split_merge(
     derive(state, merged)
     ratio = _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark) - log_q
     if first != second:
-        ratio = -ratio
-    if math.log(rng.random()) >= ratio:
-        for t in range(len(items)):
-            z[items[t]] = before[t]
-        return False
-    close_slot(seating, first)
-    if first == second:
-        use_slot(seating, a)
-        use_slot(seating, b)
-    else:
-        close_slot(seating, second)
-        use_slot(seating, merged)
         z[items] = merged
-    return True
+        ratio = -ratio
+    return ratio, items, before
+
+
+def split_merge(
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    anchor: int,
+    other: int,
+    scans: int,
+    rng: Generator,
+    gain: Gain | None = None,
+) -> bool:
+    """Propose to part the two anchors or to bring them together, and decide; needs three free slots.
+
+    Returns
+    -------
+    bool
+        Whether the proposal was accepted.
+    """
+    proposed = propose_split_merge(state, seating, sites, table, log_alpha, anchor, other, scans, rng)
+    return decide(seating, Proposal(*proposed), anchor, other, rng, gain)

@@ -27,8 +27,9 @@ from numpy.random import Generator
 
 from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, log_prob_touching
-from bayesclust.inference.seating import Seating, close_slot, members, refresh, use_slot
-from bayesclust.inference.split_merge import _restricted_scan, anchors_first
+from bayesclust.inference.proposals import Gain, Proposal, decide
+from bayesclust.inference.seating import Seating, members, refresh
+from bayesclust.inference.split_merge import _restricted_scan, order_by_answers
 from bayesclust.models.components import Components, hard_statistics
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.typing import FloatArray, IntArray
@@ -69,27 +70,21 @@ class SharedMove:
     log_alpha: float
     hyper: FloatArray
 
-    def propose(self, anchor: int, other: int, scans: int, rng: Generator) -> bool:
-        """Propose to part the two anchors or to bring them together; needs three free slots."""
+    def propose(self, anchor: int, other: int, scans: int, rng: Generator, gain: Gain | None = None) -> bool:
+        """Propose to part the two anchors or to bring them together, and decide; needs three free slots."""
         seating, z, components = self.seating, self.seating.z, self.family.components()
         first, second = z[anchor], z[other]
         free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
         items = members(seating, first, second)
-        anchors_first(items, anchor, other, rng)
+        order_by_answers(self.sites, items, anchor, other, rng)
         before = z[items].copy()
         forced = np.where(before == first, free[0], free[1]) if first != second else np.full(len(items), UNPLACED)
         log_q = self._split(components, items, free, forced, scans, rng)
         ratio = self._log_ratio(components, items, free) - log_q
-        if np.log(rng.random()) >= (ratio if first == second else -ratio):
-            z[items] = before
-            return False
-        close_slot(seating, first)
         if first != second:
-            close_slot(seating, second)
             z[items] = free[2]
-        for k in free[:2] if first == second else free[2:]:
-            use_slot(seating, k)
-        return True
+            ratio = -ratio
+        return decide(seating, Proposal(ratio, items, before), anchor, other, rng, gain)
 
     def _split(
         self, components: Components, items: IntArray, free: IntArray, forced: IntArray, scans: int, rng: Generator

@@ -8,7 +8,6 @@ Gaussian, clusters are sets of components, and answers act on clusters alone: th
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.collapsed import SPARE_SLOTS, CollapsedChain, TVClustProblem
+from bayesclust.inference.proposals import Gain
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import Seating
 from bayesclust.inference.split_merge_shared import SharedMove
@@ -136,25 +136,16 @@ class TwoLevelChain(CollapsedChain):
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
-            accepted += self._perhaps_with_noise(partial(self._propose_clusters, first, second), joint)
+            accepted += self._perhaps_with_noise(partial(self._propose, first, second), joint)
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:
                 accepted += self._propose_components(first, second)
         self.accepted = accepted / (2 * proposals) if proposals else np.nan
 
-    def _propose_clusters(self, first: int, second: int) -> bool:
-        return bool(
-            split_merge_clusters(
-                self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta, first, second, self.rng
-            )
-        )
-
-    def _position(self) -> Any:
-        return copy.deepcopy(self.levels)
-
-    def _return(self, position: Any) -> None:
-        self.levels = position
+    def _propose(self, first: int, second: int, table: NDArray[np.float64], gain: Gain | None) -> bool:
+        seats = self.seating, self.levels, self.sites, table, self.log_alpha, self.log_beta
+        return split_merge_clusters(*seats, first, second, self.rng, gain)
 
     def _propose_components(self, first: int, second: int) -> bool:
         """Propose to part or to join the components of two items of one cluster, which answers do not feel."""

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.inference.proposals import Gain, Proposal, decide
 from bayesclust.inference.seating import Seating, close_slot, members, use_slot
-from bayesclust.inference.split_merge import anchors_first, log_shares
+from bayesclust.inference.split_merge import anchors_first, log_shares, order_by_answers
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 from bayesclust.models.families.base import (
     add_item,
@@ -131,28 +132,22 @@ def _allocate(
 
 
 @kernel(fastmath=FAST)
-def split_merge_clusters(
+def propose_clusters(
     components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float,
     anchor: int, other: int, rng: Generator,
-) -> bool:  # fmt: skip
-    """Propose to part the clusters of two components or to bring them together; needs three free cluster slots.
+) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """The fields of a `Proposal` to part the clusters of two components or to bring them together.
 
-    Returns
-    -------
-    bool
-        Whether the proposal was accepted; False where both anchors are in one component.
+    Needs three free cluster slots, and anchors of different components.
     """
     clusters, size = levels.clusters, levels.size
     labels, k, m = clusters.z, components.z[anchor], components.z[other]
-    if k == m:
-        return False
     first, second = labels[anchor], labels[other]
     free = clusters.slots[clusters.number[0] : clusters.number[0] + 3].copy()
     a, b, merged = free[0], free[1], free[2]
     items = members(clusters, first, second)
-    units = np.array([u for u in components.slots[: components.number[0]]
-                      if levels.owner[u] == first or levels.owner[u] == second])  # fmt: skip
-    anchors_first(units, k, m, rng)
+    order_by_answers(sites, items, anchor, other, rng)
+    units = _in_order_of(items, components)
     before = labels[items].copy()
     target = np.full(len(units), UNPLACED)
     if first != second:
@@ -171,20 +166,51 @@ def split_merge_clusters(
     split = labels[items].copy()
     labels[items] = merged
     ratio -= log_prob_touching(sites, table, labels, items, mark)
-    if math.log(rng.random()) >= (ratio if first == second else -ratio):
-        for t in range(len(items)):
-            labels[items[t]] = before[t]
-        return False
-    close_slot(clusters, first)
-    if first == second:
-        use_slot(clusters, a)
-        use_slot(clusters, b)
-        for t in range(len(items)):
-            labels[items[t]] = split[t]
-    else:
-        close_slot(clusters, second)
-        use_slot(clusters, merged)
+    if first != second:
         size[merged] = len(items)
+        return -ratio, items, before
+    for t in range(len(items)):
+        labels[items[t]] = split[t]
+    return ratio, items, before
+
+
+@inner(fastmath=FAST)
+def _in_order_of(items: NDArray[np.int64], components: Seating) -> NDArray[np.int64]:
+    """The components of items, each once, by the first item of each."""
+    units, number, seen = np.empty(len(items), np.int64), 0, np.zeros(len(components.slots), np.bool_)
     for i in items:
-        levels.owner[components.z[i]] = labels[i]
-    return True
+        k = components.z[i]
+        if not seen[k]:
+            seen[k] = True
+            units[number] = k
+            number += 1
+    return units[:number]
+
+
+def split_merge_clusters(
+    components: Seating,
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    log_beta: float,
+    anchor: int,
+    other: int,
+    rng: Generator,
+    gain: Gain | None = None,
+) -> bool:
+    """Propose to part the clusters of two components or to bring them together, and decide.
+
+    Returns
+    -------
+    bool
+        Whether the proposal was accepted; False where both anchors are in one component.
+    """
+    if components.z[anchor] == components.z[other]:
+        return False
+    proposed = propose_clusters(components, levels, sites, table, log_alpha, log_beta, anchor, other, rng)
+    accepted = decide(levels.clusters, Proposal(*proposed), anchor, other, rng, gain)
+    if accepted:
+        items = proposed[1]
+        levels.owner[components.z[items]] = levels.clusters.z[items]
+    return accepted
