@@ -1,8 +1,8 @@
 """The collapsed Dirichlet-process sampler with side information (TVClust Sec. 3, cluster parameters integrated out).
 
 A sweep is: single-site updates of all items in random order (`scan`), moves of the groups that links hold together, a few
-split-merge proposals, Metropolis steps on the base measure's hyper-parameters, and conjugate draws of the concentration and
-of the noise of every view.
+split-merge proposals, half of them with the noise integrated out, Metropolis steps on the base measure's hyper-parameters,
+and conjugate draws of the concentration and of the noise of every view.
 """
 
 from __future__ import annotations
