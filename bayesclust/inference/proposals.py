@@ -73,4 +73,4 @@ def decide(
     return False
 
 
-__all__ = ["Gain", "Proposal", "decide", "settle"]
+__all__ = ["Gain", "Proposal", "decide"]
