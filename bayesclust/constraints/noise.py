@@ -94,9 +94,10 @@ class LinkNoise(NoiseModel):
 
     @override
     def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        p, q = np.asarray(params["p"], dtype=np.float64), np.asarray(params["q"], dtype=np.float64)
-        different, same = np.stack([q, 1 - q], axis=-1), np.stack([1 - p, p], axis=-1)
-        return np.stack([different, same], axis=-2)
+        p, q = np.broadcast_arrays(*(np.asarray(params[name], dtype=np.float64) for name in ("p", "q")))
+        table = np.empty((*p.shape, 2, 2))
+        table[..., 0, 0], table[..., 0, 1], table[..., 1, 0], table[..., 1, 1] = q, 1 - q, 1 - p, p
+        return table
 
     @override
     def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:

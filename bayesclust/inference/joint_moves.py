@@ -15,6 +15,7 @@ z' alone, the move from (z, phi) is reversible with the posterior p(z, phi | x, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
@@ -23,9 +24,12 @@ from numpy.typing import NDArray
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.proposals import Gain
+from bayesclust.typing import Params
 
 SHARE = 0.5
 """Of the proposals, those made together with the noise, where some of it is learned."""
+
+REMEMBERED = 1024
 
 
 class UnheardNoise:
@@ -39,6 +43,8 @@ class UnheardNoise:
     def __init__(self, views: Sequence[View]) -> None:
         self.views = tuple(views)
         self._learned = any(view.noise.free for view in views)
+        # where noise must inform it is an integral, and a chain comes back to the same counts
+        self._log_marginal = lru_cache(maxsize=REMEMBERED)(self._log_marginal_of)
 
     def __bool__(self) -> bool:
         """Whether any of it is learned."""
@@ -61,18 +67,22 @@ class UnheardNoise:
             log p(s | z') - log p(s | z', phi') less the same of z, in nats.
         """
         drawn = [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
+        here = self._surplus(z, drawn)
+        return stack_tables(self.views, drawn), lambda proposed: self._surplus(proposed, drawn) - here
 
-        def surplus(z: NDArray[np.int64]) -> float:
-            total = 0.0
-            for view, noise in zip(self.views, drawn, strict=True):
-                if view.noise.free:
-                    counts = view.counts(z)
-                    said = (view.noise.log_table(noise) * counts).sum()
-                    total += float(view.noise.log_marginal(counts) - said)
-            return total
+    def _surplus(self, z: NDArray[np.int64], drawn: Sequence[Params]) -> float:
+        """log p(s | z) - log p(s | z, drawn noise)."""
+        total = 0.0
+        for number, (view, noise) in enumerate(zip(self.views, drawn, strict=True)):
+            if view.noise.free:
+                counts = view.counts(z)
+                total += self._log_marginal(number, counts.tobytes()) - (view.noise.log_table(noise) * counts).sum()
+        return float(total)
 
-        here = surplus(z)
-        return stack_tables(self.views, drawn), lambda proposed: surplus(proposed) - here
+    def _log_marginal_of(self, number: int, tally: bytes) -> float:
+        view = self.views[number]
+        shape = view.n_sources * view.n_answers, view.n_patterns
+        return float(view.noise.log_marginal(np.frombuffer(tally, np.int64).reshape(shape)))
 
 
 __all__ = ["SHARE", "UnheardNoise"]

@@ -114,7 +114,7 @@ class Particles:
     0.34
     >>> particles.hear([PairwiseConstraints([(0, 15)], [True], n_items=16)], rng)
     >>> together(), particles.effective_size
-    (0.673, 33.446)
+    (0.574, 33.446)
     """
 
     def __init__(

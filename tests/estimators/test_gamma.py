@@ -120,8 +120,10 @@ def test_the_path_arrives_at_rdp_means(path, limit):
         assert path[name][0] > 0.3
         assert path[name][-1] < 1e-9
     for name in ("vi", "energy", "n_clusters", "objective"):
-        assert (path[name].sel(statistic="lower") <= mean[name] + 1e-9).all()
-        assert (path[name].sel(statistic="upper") >= mean[name] - 1e-9).all()
+        lower, upper = path[name].sel(statistic="lower"), path[name].sel(statistic="upper")
+        assert (lower <= upper + 1e-9).all()
+        # nearer to the limit one draw in a hundred may differ, which moves the mean beyond both quantiles
+        assert lower[0] <= mean[name][0] <= upper[0]
 
 
 def test_a_poor_limit_is_found_out(data):

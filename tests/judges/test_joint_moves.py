@@ -33,22 +33,22 @@ def doubtful(seed=2):
 
 
 def test_alone_they_reach_the_exact_posterior(always):
-    judged(doubtful(), ALONE, 8000, 2)
+    judged(doubtful(), ALONE, 4000, 2)
 
 
 def test_with_one_covariance_for_all(always):
-    judged(replace(problem("gaussian_tied", n=6, seed=3), views=doubtful().views), ALONE, 4000, 3)
+    judged(replace(problem("gaussian_tied", n=6, seed=3), views=doubtful().views), ALONE, 1500, 3)
 
 
 def test_on_two_levels(always):
     case = small("gaussian", 5, Concentration(2.0, 1.0))
-    judged_on_two_levels(case, Moves(split_merge=2.0), 8000, 5, TwoLevelChain)
+    judged_on_two_levels(case, Moves(split_merge=2.0), 4000, 5, TwoLevelChain)
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
     honest = UnheardNoise.proposal
     monkeypatch.setattr(UnheardNoise, "proposal", lambda self, *where: (honest(self, *where)[0], lambda proposed: 0.0))
-    assert not compared(doubtful(), ALONE, 8000, 2).agrees
+    assert not compared(doubtful(), ALONE, 4000, 2).agrees
 
 
 def test_the_gain_is_the_difference_of_the_answers_probabilities():

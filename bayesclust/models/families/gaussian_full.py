@@ -218,7 +218,10 @@ class BoundFullGaussian(BoundColumns):
         """Write hyper-parameters and the normalisers that depend on them alone."""
         kappa0, nu0, psi0 = self.parameters(hyper)
         n, d = self.X.shape
+        known = (state.kappa0[0], state.nu0[0]) == (kappa0, nu0)  # as they are from one sweep to the next unless learned
         state.kappa0[0], state.nu0[0], state.psi0[:] = kappa0, nu0, psi0
+        if known:
+            return
         power, weight = state.power
         size = power * np.arange(n + 1)
         kappa = kappa0 + size
