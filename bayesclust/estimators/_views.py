@@ -95,7 +95,7 @@ def choose(
         View, power, and one row for each that was tried: view, power, log_score (mean over answers, in nats), behind (the
         best one's less this one's), error (standard error of that), clusters (mean number) and chosen.
     """
-    powers = (power,) if power is not None else POWERS if pieces.family.takes_power else POWERS[:1]
+    powers = (power,) if power is not None else POWERS if pieces.family.can_be_coarsened() else POWERS[:1]
     tried = [(view, weight) for weight in powers for view in (PLAIN, MIXTURE)]
     if not sum(map(len, pieces.answers)):
         tried = tried[:1]

@@ -54,7 +54,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         are dismissed as noise; in a mixture answers group components instead of fighting them. "auto" tries views and
         powers in short runs, and takes what predicts each answer best from the others; labels have no part in it.
     power : float in (0, 1] or None, default None
-        What an item weighs in the likelihood (Gaussian families): below 1, the data are asked to fit the model only roughly
+        What an item weighs in the likelihood: below 1, the data are asked to fit the model only roughly
         (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the answers. The posterior is then that of
         a model of fewer items, and its uncertainty is wider. None is 1, or what "auto" finds.
     within_concentration : float or (shape, rate), default (1.0, 10.0)

@@ -24,7 +24,7 @@ from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.joint import log_data
 from bayesclust.models.nested import WITHIN, nested_log_prob
 from bayesclust.models.priors import Concentration
-from bayesclust.models.tvclust import concentration_site, hyper_site, stick_weights
+from bayesclust.models.tvclust import concentration_site, hyper_site, item_site, stick_weights
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -37,6 +37,7 @@ def tvclust_mixture(
     truncation: int = 10,
     within_truncation: int = 10,
     observe: bool = True,
+    power: float = 1.0,
 ) -> None:
     """Generate data and answers from clusters that are mixtures; a NumPyro program as `tvclust`.
 
@@ -55,6 +56,8 @@ def tvclust_mixture(
         Number of sticks of the clusters, and of the components of each; the last takes what is left.
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
+    power : float in (0, 1], default 1.0
+        What an observed item weighs in the likelihood, as in `tvclust`.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def tvclust_mixture(
         z = numpyro.sample("z", dist.Categorical(probs=weight))
         refuse_enumerated(z, len(items))
         component = numpyro.sample("component", dist.Categorical(probs=stick_weights(below)[z]))
-        numpyro.sample("x", likelihood(z * S + component), obs=bound.columns(items) if observe else None)
+        item_site(likelihood(z * S + component), bound.columns(items) if observe else None, power)
     answer_sites(answered, z, observe=observe)
 
 

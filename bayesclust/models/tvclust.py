@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.answers import answer_sites, refuse_enumerated
@@ -38,6 +39,7 @@ def tvclust(
     concentration: float | tuple[float, float] | Concentration = (1.0, 1.0),
     truncation: int = 20,
     observe: bool = True,
+    power: float = 1.0,
 ) -> None:
     """TVClust's generative model, a NumPyro program: log_density, Predictive and render_model work on it.
 
@@ -57,6 +59,9 @@ def tvclust(
         other sticks (Ishwaran and James, 2001, Theorem 2, bounds it likewise).
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
+    power : float in (0, 1], default 1.0
+        What an observed item weighs in the likelihood, as in `bayesclust.TVClust` (Miller and Dunson 2019, Sec. 3).
+        Simulated items are those of the model, whatever they would weigh.
 
     Raises
     ------
@@ -98,8 +103,19 @@ def tvclust(
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(probs=weight))
         refuse_enumerated(z, len(items))
-        numpyro.sample("x", likelihood(z), obs=bound.columns(items) if observe else None)
+        item_site(likelihood(z), bound.columns(items) if observe else None, power)
     answer_sites(answered, z, observe=observe)
+
+
+def item_site(likelihood: Any, observed: Any, power: float) -> None:
+    """Site "x" of the items, whose log density counts `power` times where they are observed."""
+    _, numpyro, _ = numpyro_modules()
+    weight = number_between(power, "power", "(0, 1]")
+    if observed is None or weight == 1:
+        numpyro.sample("x", likelihood, obs=observed)
+        return
+    with numpyro.handlers.scale(scale=weight):
+        numpyro.sample("x", likelihood, obs=observed)
 
 
 def stick_weights(stick: Any) -> Any:

@@ -127,7 +127,6 @@ def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
         ({"power": 1.5}, "power"),
         ({"power": True}, "power"),
         ({"view": "mixture", "within_concentration": -1.0}, "within_concentration"),
-        ({"power": 0.5, "family": "poisson"}, "Gaussian families"),
     ],
 )
 def test_bad_settings(settings, sentence):

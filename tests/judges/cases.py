@@ -149,7 +149,8 @@ SCALED: dict[str, Callable[[int, int, Generator, float], BoundFamily]] = {
 }
 # items that weigh less than one
 GAUSSIAN = ("gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical")
-COARSENED = {f"{name} coarsened": name for name in (*GAUSSIAN, *list(HOLES)[:1])}
+DISCRETE = ("multinomial", "bernoulli", "poisson", "categorical")
+COARSENED = {f"{name} coarsened": name for name in (*GAUSSIAN, *DISCRETE, *HOLES, *MIXED, HURDLE)}
 VARIANTS = (*HOLES, *MIXED, HURDLE, *SCALED, *COARSENED)
 
 

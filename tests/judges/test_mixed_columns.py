@@ -9,11 +9,12 @@ from bayesclust.inference.collapsed import Moves, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.models.priors import Concentration
-from tests.judges.cases import HOLES, MIXED, VARIANTS, all_views, bound_case, count_data, problem, with_holes
+from tests.judges.cases import HOLES, HURDLE, MIXED, VARIANTS, all_views, bound_case, count_data, problem, with_holes
 from tests.judges.test_blocked import judge as judge_blocked
 from tests.judges.test_enumeration import MOVES, judge
 from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
 
+LIGHT = [f"{name} coarsened" for name in (*list(HOLES)[1:3], *MIXED, HURDLE, "bernoulli", "categorical")]
 SIMULATED = {
     "mixed": "product",
     "mixed with holes": "product",
@@ -28,12 +29,15 @@ def simulated(name):
     return replace(base, family=bound_case(name, base.n_items, 2, rng))
 
 
-@pytest.mark.parametrize("name", [*HOLES, "mixed with holes", "hurdle"])
+WEIGHED = ["multinomial coarsened", "poisson with holes coarsened", "categorical with holes coarsened", "mixed coarsened"]
+
+
+@pytest.mark.parametrize("name", [*HOLES, "mixed with holes", "hurdle", *WEIGHED])
 def test_exact_posterior(name):
     judge(problem(name, n=6, seed=1), MOVES["default"], 6000, seed=1)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in LIGHT])
 def test_exact_posterior_with_parameters_drawn(name):
     judge(problem(name, n=6, seed=1), None, 8000, 1, GibbsChain)
 
@@ -61,6 +65,12 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
     monkeypatch.setattr(type(problem.family), "set_hyper", lambda self, *args: right(self, args[0], np.roll(args[1], 1)))
     scores = z_scores("product", problem, 1000, seed=2)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIGHT)
+def test_exact_posterior_of_light_items_with_parameters_drawn(name):
+    judge(problem(name, n=6, seed=1), None, 8000, 1, GibbsChain)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Conjugate posteriors of cluster parameters, straight from SciPy, for every family."""
+"""Conjugate posteriors of cluster parameters, straight from SciPy, for every family, items weighing `bound.power`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Array = NDArray[np.float64]
 def full(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Normal-inverse-Wishart, from Murphy (2007)."""
     kappa0, nu0, psi0 = bound.parameters(hyper)
-    n = len(X)
+    n = bound.power * len(X)
     mean = X.mean(axis=0) if n else np.zeros(X.shape[1])
-    scatter = (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
+    scatter = bound.power * (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
     value = stats.invwishart(nu0 + n, psi0 + scatter).logpdf(params["covariance"])
     located = stats.multivariate_normal(n * mean / (kappa0 + n), params["covariance"] / (kappa0 + n))
     return float(value + located.logpdf(params["mean"]))
@@ -37,7 +37,8 @@ def full(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
 def tied(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Normal, given the covariance that all clusters share."""
     kappa0, covariance = hyper[2], params["within_covariance"]
-    located = stats.multivariate_normal(X.sum(axis=0) / (kappa0 + len(X)), covariance / (kappa0 + len(X)))
+    kappa = kappa0 + bound.power * len(X)
+    located = stats.multivariate_normal(bound.power * X.sum(axis=0) / kappa, covariance / kappa)
     return float(located.logpdf(params["mean"]))
 
 
@@ -46,17 +47,19 @@ def common(bound: Any, hyper: Array, groups: list[Array], covariance: Array) -> 
     kappa0, nu0, psi0 = bound.parameters(hyper)
     nu, psi = nu0, psi0.copy()
     for X in groups:
-        nu += len(X)
-        psi += X.T @ X - np.outer(X.sum(axis=0), X.sum(axis=0)) / (kappa0 + len(X))
+        n, total = bound.power * len(X), bound.power * X.sum(axis=0)
+        nu += n
+        psi += bound.power * X.T @ X - np.outer(total, total) / (kappa0 + n)
     return float(stats.invwishart(nu, psi).logpdf(covariance))
 
 
 def spherical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Normal-inverse-gamma, one variance."""
     kappa0, a0, b0 = bound.parameters(hyper)
-    kappa, mean = kappa0 + len(X), X.sum(axis=0) / (kappa0 + len(X))
-    rate = b0 + 0.5 * ((X**2).sum(axis=0) - kappa * mean**2).sum()
-    value = stats.invgamma(a0 + X.size / 2, scale=rate).logpdf(params["variance"])
+    kappa = kappa0 + bound.power * len(X)
+    mean = bound.power * X.sum(axis=0) / kappa
+    rate = b0 + 0.5 * (bound.power * (X**2).sum(axis=0) - kappa * mean**2).sum()
+    value = stats.invgamma(a0 + bound.power * X.size / 2, scale=rate).logpdf(params["variance"])
     return float(value + stats.norm(mean, np.sqrt(params["variance"] / kappa)).logpdf(params["mean"]).sum())
 
 
@@ -66,22 +69,24 @@ def diagonal(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> fl
     value = 0.0
     for x, rate0, variance, centre in zip(X.T, b0, params["variance"], params["mean"], strict=True):
         cells = x[np.isfinite(x)]
-        kappa, mean = kappa0 + len(cells), cells.sum() / (kappa0 + len(cells))
-        rate = rate0 + 0.5 * ((cells**2).sum() - kappa * mean**2)
-        value += stats.invgamma(a0 + len(cells) / 2, scale=rate).logpdf(variance)
+        n = bound.power * len(cells)
+        kappa, mean = kappa0 + n, bound.power * cells.sum() / (kappa0 + n)
+        rate = rate0 + 0.5 * (bound.power * (cells**2).sum() - kappa * mean**2)
+        value += stats.invgamma(a0 + n / 2, scale=rate).logpdf(variance)
         value += stats.norm(mean, np.sqrt(variance / kappa)).logpdf(centre)
     return value
 
 
-def multinomial(_: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
+def multinomial(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Dirichlet."""
-    return float(stats.dirichlet(hyper[0] + X.sum(axis=0)).logpdf(params["probability"]))
+    return float(stats.dirichlet(hyper[0] + bound.power * X.sum(axis=0)).logpdf(params["probability"]))
 
 
 def bernoulli(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Beta, each column by its own cells."""
     no, yes = (hyper[0] * bound.shares).reshape(-1, 2).T
-    return float(stats.beta(yes + (X == 1).sum(axis=0), no + (X == 0).sum(axis=0)).logpdf(params["probability"]).sum())
+    yes, no = yes + bound.power * (X == 1).sum(axis=0), no + bound.power * (X == 0).sum(axis=0)
+    return float(stats.beta(yes, no).logpdf(params["probability"]).sum())
 
 
 def categorical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
@@ -89,13 +94,14 @@ def categorical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) ->
     value = 0.0
     for x, size, column in zip(X.T, bound.sizes, bound.kept, strict=True):
         counts = np.array([(x == code).sum() for code in range(size)])
-        value += stats.dirichlet(hyper[0] + counts).logpdf(params[f"probability_{column}"])
+        value += stats.dirichlet(hyper[0] + bound.power * counts).logpdf(params[f"probability_{column}"])
     return value
 
 
 def poisson(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Gamma, each column by its own cells."""
-    shape, rate = hyper[0] + np.nansum(X, axis=0), hyper[0] / bound.mean + np.isfinite(X).sum(axis=0)
+    shape = hyper[0] + bound.power * np.nansum(X, axis=0)
+    rate = hyper[0] / bound.mean + bound.power * np.isfinite(X).sum(axis=0)
     return float(stats.gamma(shape, scale=1 / rate).logpdf(params["rate"]).sum())
 
 

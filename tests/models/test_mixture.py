@@ -33,12 +33,14 @@ def within_labels(beta):
     return sum(value for value, _ in parts), given
 
 
-@pytest.mark.parametrize("name", ["gaussian", "poisson", "gaussian_diagonal"])
-def test_program_and_collapsed_joint_are_one_model(name):
+@pytest.mark.parametrize(
+    ("name", "power"), [("gaussian", 1.0), ("poisson", 1.0), ("gaussian_diagonal", 1.0), ("poisson", 0.3)]
+)
+def test_program_and_collapsed_joint_are_one_model(name, power):
     """Candidate's identity, as for the plain model."""
     X, views, family = data_for(name), answers(), get_family(name)
-    bound = family.bind(X)
-    options = {"truncation": T, "within_truncation": S}
+    bound = family.bind(X).coarsened(power)
+    options = {"truncation": T, "within_truncation": S, "power": power}
     seeded = numpyro.handlers.seed(tvclust_mixture, jax.random.key(7))
     trace = numpyro.handlers.trace(seeded).get_trace(X, views, family, observe=False, **options)
     params = {k: np.asarray(s["value"]) for k, s in trace.items() if s["type"] == "sample" and not k.endswith("_answer")}

@@ -6,6 +6,7 @@ from scipy import integrate, stats
 
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.models.families import Product
 from bayesclust.models.priors import Concentration
 from docs.skeletons.family import Directions, log_bessel, log_i0
 from tests.judges.cases import all_views
@@ -23,6 +24,17 @@ def directions(n, d, rng):
 @pytest.fixture
 def bound(rng):
     return Directions().bind(directions(12, 2, rng))
+
+
+def test_to_weigh_less_is_refused_where_a_family_cannot(bound):
+    mixed = Product([(Directions(), [0]), ("gaussian_diagonal", [1])]).bind(bound.X)
+    assert not mixed.can_be_coarsened()
+    sentence = r"^power=0\.5 is for families that can be coarsened; got Directions: leave power=1\.$"
+    for whole in (bound, mixed):
+        with pytest.raises(ValueError, match=sentence):
+            whole.coarsened(0.5)
+        assert whole.coarsened(1.0) is whole
+        assert whole.judging().power == 1.0
 
 
 def test_the_bessel_function_is_that_of_scipy():

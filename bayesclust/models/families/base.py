@@ -194,9 +194,14 @@ class BoundFamily(ABC):
             return self
         if not self.takes_power:
             raise ValueError(
-                f"power={power!r} is for Gaussian families; got {type(self).__name__.removeprefix('Bound')}: leave power=1."
+                f"power={power!r} is for families that can be coarsened; got {type(self).__name__.removeprefix('Bound')}: "
+                "leave power=1."
             )
         return replace(self, power=power, log_constant=power * self.log_constant)
+
+    def can_be_coarsened(self) -> bool:
+        """Whether the family takes a power, and so do all that it consists of."""
+        return self.takes_power
 
     def judging(self) -> Self:
         """The same clusters with the predictive density of a whole item, whatever the items in them weigh."""

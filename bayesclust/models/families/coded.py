@@ -7,7 +7,8 @@ With c_l items of a cluster that show code l in column j, s those that show any,
     p(X) = prod_j  Gamma(B_j) / Gamma(B_j + s)  prod_l Gamma(beta_jl + c_l) / Gamma(beta_jl)
 
 and the predictive of code l is (beta_jl + c_l) / (B_j + s). Missing cells count in neither c nor s, as if they had not
-been asked for (missing at random).
+been asked for (missing at random). With items that weigh w < 1, c and s are multiplied by w, and the predictive is
+Gamma(beta_jl + c_l + w) / Gamma(beta_jl + c_l) Gamma(B_j + s) / Gamma(B_j + s + w).
 
 All columns' codes are numbered through, so that a cluster is one row of a table. Most cells of a column show one and the
 same code, its *reference*: a cluster caches the log predictive of an item that shows the references alone, and what each
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayesclust._jit import FAST, inner
+from bayesclust.models.components.base import Components
 from bayesclust.models.components.coded import CodedComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.discrete import BoundDiscrete, marked_cells
@@ -46,10 +48,11 @@ class CodedState(NamedTuple):
     count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,) items
     total: NDArray[np.float64]  # (C + 1, F) c_l
     seen: NDArray[np.float64]  # (C + 1, d) s
-    log_weight: NDArray[np.float64]  # (C + 1, F) log(beta + c_l)
-    log_mass: NDArray[np.float64]  # (C + 1, d) log(B_j + s)
+    log_weight: NDArray[np.float64]  # (C + 1, F) log(beta + c_l), or its like for items that weigh less than one
+    log_mass: NDArray[np.float64]  # (C + 1, d) log(B_j + s), likewise
     usual: NDArray[np.float64]  # (C + 1,) log predictive of an item of references
     change: NDArray[np.float64]  # (C + 1, F + d) what another code changes of it
+    powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
 @base.implements(base.clear_cluster, CodedState)
@@ -62,6 +65,12 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.log_mass, k, empty)
     state.usual[k] = state.usual[empty]
     base.copy_row(state.change, k, empty)
+
+
+@inner(fastmath=FAST)
+def _log_rise(a: float, weight: float) -> float:
+    """log Gamma(a + weight) - log Gamma(a)."""
+    return math.log(a) if weight == 1.0 else math.lgamma(a + weight) - math.lgamma(a)
 
 
 @inner(fastmath=FAST)
@@ -84,10 +93,10 @@ def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
         if code >= missing:
             usual -= state.change[k, missing + j]
             continue
-        state.total[k, code] += sign
-        state.seen[k, j] += sign
-        state.log_weight[k, code] = math.log(state.beta[code] + state.total[k, code])
-        state.log_mass[k, j] = math.log(state.beta_sum[j] + state.seen[k, j])
+        state.total[k, code] += sign * state.powers[0]
+        state.seen[k, j] += sign * state.powers[0]
+        state.log_weight[k, code] = _log_rise(state.beta[code] + state.total[k, code], state.powers[1])
+        state.log_mass[k, j] = _log_rise(state.beta_sum[j] + state.seen[k, j], state.powers[1])
         usual += _compare(state, k, j)
     state.usual[k] = usual
     state.count[k] += sign
@@ -143,17 +152,17 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         for j in range(len(state.reference)):
             code = state.code[i, j]
             if code < missing:
-                state.total[k, code] += 1.0
-                state.seen[k, j] += 1.0
+                state.total[k, code] += state.powers[0]
+                state.seen[k, j] += state.powers[0]
 
 
 @base.implements(base.derive, CodedState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     usual = 0.0
     for j in range(len(state.reference)):
-        state.log_mass[k, j] = math.log(state.beta_sum[j] + state.seen[k, j])
+        state.log_mass[k, j] = _log_rise(state.beta_sum[j] + state.seen[k, j], state.powers[1])
         for code in range(state.begin[j], state.end[j]):
-            state.log_weight[k, code] = math.log(state.beta[code] + state.total[k, code])
+            state.log_weight[k, code] = _log_rise(state.beta[code] + state.total[k, code], state.powers[1])
         usual += _compare(state, k, j)
     state.usual[k] = usual
 
@@ -172,6 +181,8 @@ class BoundCoded(BoundDiscrete, ABC):
 
     sizes: NDArray[np.int64]
     shares: NDArray[np.float64]
+
+    takes_power = True
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -199,8 +210,8 @@ class BoundCoded(BoundDiscrete, ABC):
     def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.zeros(len(rows))
 
-    def components(self) -> CodedComponents:
-        return CodedComponents((self.shown(),), self.parameters, self.first)
+    def components(self) -> Components:
+        return self.weighed(CodedComponents((self.shown(),), self.parameters, self.first))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> CodedState:
         """Cluster state with empty slots."""
@@ -212,7 +223,7 @@ class BoundCoded(BoundDiscrete, ABC):
         state = CodedState(
             code, marked_cells(different)[0], code[different], first[:-1], first[1:], reference, np.zeros(F), np.zeros(d),
             np.zeros(slots, np.int64), np.zeros((slots, F)), np.zeros((slots, d)), np.zeros((slots, F)),
-            np.zeros((slots, d)), np.zeros(slots), np.zeros((slots, F + d)),
+            np.zeros((slots, d)), np.zeros(slots), np.zeros((slots, F + d)), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -226,6 +237,6 @@ class BoundCoded(BoundDiscrete, ABC):
         """log p(X), by the formula in this file's first lines."""
         value = 0.0
         for x, beta in zip(X.T, np.split(self.parameters(hyper), self.first[1:-1]), strict=True):
-            total = np.bincount(x[~np.isnan(x)].astype(np.int64), minlength=len(beta))
+            total = self.power * np.bincount(x[~np.isnan(x)].astype(np.int64), minlength=len(beta))
             value += gammaln(beta.sum()) - gammaln(beta.sum() + total.sum()) + (gammaln(beta + total) - gammaln(beta)).sum()
         return float(value)

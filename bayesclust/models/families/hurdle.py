@@ -28,7 +28,8 @@ from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH
 from bayesclust.models.families.bernoulli import Bernoulli
 from bayesclust.models.families.discrete import refuse_cells
 from bayesclust.models.families.gaussian_diagonal import DiagonalGaussian
-from bayesclust.models.families.product import BoundProduct, _said_of, _unique_names
+from bayesclust.models.families.parts import said_of, unique_names
+from bayesclust.models.families.product import BoundProduct
 from bayesclust.typing import ArrayLike
 
 Atoms = tuple[tuple[float, ...], ...]
@@ -195,14 +196,14 @@ def bind_parts(pairs: Sequence[tuple[base.Family, NDArray[np.intp]]], X: NDArray
             if not factor.takes_missing:
                 remedy = f"{type(factor).__name__} takes none: give these columns another family or fill in values"
                 refuse_cells(np.isnan(block), "missing values", remedy, own)
-            with _said_of(own):
+            with said_of(own):
                 parts.append(factor.bind(block))
             given.append(own)
             renamed = isinstance(family, HurdleGaussian) and isinstance(factor, Bernoulli)
             priors += [replace(prior, name=ATOM_STRENGTH) if renamed else prior for prior in parts[-1].hyper_priors]
     whole = np.concatenate([part.X for part in parts], axis=1)
     constant = sum(part.log_constant for part in parts)
-    return BoundHurdle(whole, constant, _unique_names(priors), tuple(parts), tuple(given), tuple(atoms))
+    return BoundHurdle(whole, constant, unique_names(priors), tuple(parts), tuple(given), tuple(atoms))
 
 
 def _atoms(given: Any, X: NDArray[np.float64]) -> Atoms:

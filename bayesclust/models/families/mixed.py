@@ -16,8 +16,9 @@ from bayesclust.models.families.bernoulli import Bernoulli
 from bayesclust.models.families.gaussian_diagonal import DiagonalGaussian
 from bayesclust.models.families.gaussian_full import FullGaussian
 from bayesclust.models.families.hurdle import HurdleGaussian, bind_parts
+from bayesclust.models.families.parts import columns_of
 from bayesclust.models.families.poisson import Poisson
-from bayesclust.models.families.product import Product, _columns_of
+from bayesclust.models.families.product import Product
 from bayesclust.models.families.recoded import Recoded
 from bayesclust.typing import ArrayLike
 
@@ -143,7 +144,7 @@ class Mixed(base.Family):
             return mixed_family(X, covariance=self.covariance).bind(X)
         items = check_items(X, missing=True)
         pairs = Product(self.parts)._pairs()  # type: ignore[arg-type]
-        given = _columns_of(pairs, items.shape[1])
+        given = columns_of(pairs, items.shape[1])
         return bind_parts([(family, columns) for (family, _), columns in zip(pairs, given, strict=True)], items)
 
     def _by_data(self) -> bool:

@@ -6,7 +6,8 @@ With counts c_j summed over a cluster, C = sum_j c_j and B = d beta:
 
     p(X) = prod_i coefficient(x_i)  Gamma(B) / Gamma(B + C)  prod_j Gamma(beta + c_j) / Gamma(beta)
 
-(the Dirichlet-multinomial ratio). The coefficients do not depend on the partition and are kept out of the state.
+(the Dirichlet-multinomial ratio). The coefficients do not depend on the partition and are kept out of the state. Items that
+weigh less than one have their counts multiplied by the weight.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scipy.special import gammaln
 
 from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules
+from bayesclust.models.components.base import Components
 from bayesclust.models.components.multinomial import MultinomialComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
@@ -41,6 +43,7 @@ class MultinomialState(NamedTuple):
     total: NDArray[np.float64]  # (C + 1, d) c_j
     mass: NDArray[np.float64]  # (C + 1,) C
     beta: NDArray[np.float64]  # (1,)
+    powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
 @base.implements(base.clear_cluster, MultinomialState)
@@ -54,8 +57,8 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
-        state.total[k, j] += state.X[i, j]
-    state.mass[k] += state.size[i]
+        state.total[k, j] += state.powers[0] * state.X[i, j]
+    state.mass[k] += state.powers[0] * state.size[i]
     state.count[k] += 1
 
 
@@ -63,18 +66,18 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
-        state.total[k, j] -= state.X[i, j]
-    state.mass[k] -= state.size[i]
+        state.total[k, j] -= state.powers[0] * state.X[i, j]
+    state.mass[k] -= state.powers[0] * state.size[i]
     state.count[k] -= 1
 
 
 @base.implements(base.log_predictive, MultinomialState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     mass = state.mass[k] + state.beta[0] * state.X.shape[1]
-    value = math.lgamma(mass) - math.lgamma(mass + state.size[i])
+    value = math.lgamma(mass) - math.lgamma(mass + state.powers[1] * state.size[i])
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
-        x, weight = state.X[i, j], state.beta[0] + state.total[k, j]
+        x, weight = state.powers[1] * state.X[i, j], state.beta[0] + state.total[k, j]
         if x == 1.0:
             value += math.log(weight)
         else:
@@ -111,8 +114,8 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     for i in items:
         for entry in range(state.start[i], state.start[i + 1]):
             j = state.column[entry]
-            state.total[k, j] += state.X[i, j]
-        state.mass[k] += state.size[i]
+            state.total[k, j] += state.powers[0] * state.X[i, j]
+        state.mass[k] += state.powers[0] * state.size[i]
 
 
 @base.implements(base.derive, MultinomialState)
@@ -129,6 +132,8 @@ def log_coefficients(X: NDArray[np.float64]) -> NDArray[np.float64]:
 @dataclass(frozen=True)
 class BoundMultinomial(base.BoundFamily):
     """Dirichlet-multinomial clusters; hyper = (concentration beta of one column,)."""
+
+    takes_power = True
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """Site "probability" (theta_k), by this file's first formulas; here the multinomial coefficients count."""
@@ -148,8 +153,8 @@ class BoundMultinomial(base.BoundFamily):
         """Square roots of the shares: Euclidean distance is then Hellinger's."""
         return np.sqrt(self.X / self.X.sum(axis=1, keepdims=True))
 
-    def components(self) -> MultinomialComponents:
-        return MultinomialComponents((self.X,), lambda hyper: float(hyper[0]))
+    def components(self) -> Components:
+        return self.weighed(MultinomialComponents((self.X,), lambda hyper: float(hyper[0])))
 
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> MultinomialState:
         """Cluster state with empty slots."""
@@ -158,7 +163,7 @@ class BoundMultinomial(base.BoundFamily):
         slots = capacity + 1
         state = MultinomialState(
             self.X, start, column.astype(np.int64), self.X.sum(axis=1), np.zeros(slots, np.int64),
-            np.zeros((slots, self.X.shape[1])), np.zeros(slots), np.zeros(1),
+            np.zeros((slots, self.X.shape[1])), np.zeros(slots), np.zeros(1), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -170,7 +175,7 @@ class BoundMultinomial(base.BoundFamily):
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X) less the multinomial coefficients, by the formula in this file's first lines."""
         beta, d = float(hyper[0]), X.shape[1]
-        total = X.sum(axis=0)
+        total = self.power * X.sum(axis=0)
         value = gammaln(d * beta) - gammaln(d * beta + total.sum())
         return float(value + (gammaln(beta + total) - gammaln(beta)).sum())
 

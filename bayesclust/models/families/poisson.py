@@ -9,8 +9,11 @@ With s items of a cluster that have a value in the column, and t the sum of thes
 
 so that the predictive is negative binomial: p(x) = Gamma(a_n + x) / (Gamma(a_n) x!) (b_n / (b_n + 1))^a_n (b_n + 1)^-x. The
 factorials do not depend on the partition and are kept out of the state. Missing cells count in neither s nor t (missing at
-random). A cluster caches the log predictive of an item of zeros, so that zeros cost nothing; cells of columns with small
-counts enter through one product of all their a_n (a_n + 1) ... (a_n + x - 1), of which one logarithm is taken.
+random). With items that weigh w < 1, s and t are multiplied by w, and the predictive without its factorials is that of w x,
+Gamma(a_n + w x) / Gamma(a_n) (b_n / (b_n + w))^a_n (b_n + w)^-wx.
+
+A cluster caches the log predictive of an item of zeros, so that zeros cost nothing; cells of columns with small counts enter
+through one product of all their a_n (a_n + 1) ... (a_n + x - 1), of which one logarithm is taken.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from scipy.special import gammaln
 
 from bayesclust._jit import FAST, inner
 from bayesclust.models._numpyro import numpyro_modules, seen_only
-from bayesclust.models.components.base import cells_and_seen
+from bayesclust.models.components.base import Components, cells_and_seen
 from bayesclust.models.components.poisson import PoissonComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import hyper_prior
@@ -60,11 +63,12 @@ class PoissonState(NamedTuple):
     count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,) items
     total: NDArray[np.float64]  # (C + 1, d) t
     seen: NDArray[np.float64]  # (C + 1, d) s
-    slope: NDArray[np.float64]  # (C + 1, d) log(b_n + 1)
+    slope: NDArray[np.float64]  # (C + 1, d) log(b_n + w)
     zero: NDArray[np.float64]  # (C + 1, d) log predictive of a zero
     zeros: NDArray[np.float64]  # (C + 1,) its sum over columns
     log_gamma: NDArray[np.float64]  # (C + 1, d) log Gamma(a_n), where the data have large counts
-    large: NDArray[np.bool_]  # (d,) columns with counts over SMALL
+    large: NDArray[np.bool_]  # (d,) columns with counts over SMALL, or that weigh less than one
+    powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
 @base.implements(base.clear_cluster, PoissonState)
@@ -85,8 +89,8 @@ def _prepare(state: PoissonState, k: int) -> None:
     zeros = 0.0
     for j in range(state.X.shape[1]):
         shape, rate = state.shape0[0] + state.total[k, j], state.rate0[j] + state.seen[k, j]
-        state.slope[k, j] = math.log(rate + 1.0)
-        state.zero[k, j] = -shape * math.log1p(1.0 / rate)
+        state.slope[k, j] = math.log(rate + state.powers[1])
+        state.zero[k, j] = -shape * math.log1p(state.powers[1] / rate)
         if state.large[j]:
             state.log_gamma[k, j] = math.lgamma(shape)
         zeros += state.zero[k, j]
@@ -96,11 +100,12 @@ def _prepare(state: PoissonState, k: int) -> None:
 @inner(fastmath=FAST)
 def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
     """Put an item's cells into the sums of a cluster, or take them out."""
+    weight = sign * state.powers[0]
     for j in range(state.X.shape[1]):
-        state.total[k, j] += sign * state.X[i, j]
-        state.seen[k, j] += sign
+        state.total[k, j] += weight * state.X[i, j]
+        state.seen[k, j] += weight
     for entry in range(state.gap_start[i], state.gap_start[i + 1]):
-        state.seen[k, state.gap[entry]] -= sign
+        state.seen[k, state.gap[entry]] -= weight
 
 
 @base.implements(base.add_item, PoissonState)
@@ -122,7 +127,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value, product = state.zeros[k], 1.0
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
-        x, shape = state.X[i, j], state.shape0[0] + state.total[k, j]
+        x, shape = state.powers[1] * state.X[i, j], state.shape0[0] + state.total[k, j]
         value -= x * state.slope[k, j]
         if not state.large[j]:
             for step in range(int(x)):
@@ -178,6 +183,8 @@ class BoundPoisson(BoundDiscrete):
 
     mean: NDArray[np.float64]
 
+    takes_power = True
+
     def parameters(self, hyper: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """(a0, b0); E[lambda_kj] = a0 / b0_j is the column's mean."""
         return hyper[0], hyper[0] / self.mean
@@ -192,8 +199,8 @@ class BoundPoisson(BoundDiscrete):
         rate = numpyro.sample("rate", dist.Gamma(shape * jnp.ones(len(self.mean)), rate).to_event(1))
         return lambda z: seen_only(dist.Poisson(rate[z]), self.X).to_event(1)
 
-    def components(self) -> PoissonComponents:
-        return PoissonComponents(cells_and_seen(self.X), self.parameters)
+    def components(self) -> Components:
+        return self.weighed(PoissonComponents(cells_and_seen(self.X), self.parameters))
 
     def embedding(self) -> NDArray[np.float64]:
         """Twice the square roots of the counts, whose variance is near one whatever the rate; missing ones by the mean."""
@@ -211,7 +218,7 @@ class BoundPoisson(BoundDiscrete):
         state = PoissonState(
             X, *marked_cells(X > 0), *marked_cells(missing), np.zeros(d), np.zeros(1),
             np.zeros(slots, np.int64), total, seen, slope, zero, np.zeros(slots), log_gamma,
-            X.max(axis=0) > SMALL,
+            (X.max(axis=0) > SMALL) | (self.powers[1] != 1.0), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -224,7 +231,8 @@ class BoundPoisson(BoundDiscrete):
         """log p(X) less the factorials, by the formula in this file's first lines."""
         shape0, rate0 = self.parameters(hyper)
         seen = ~np.isnan(X)
-        shape, rate = shape0 + np.where(seen, X, 0.0).sum(axis=0), rate0 + seen.sum(axis=0)
+        shape = shape0 + self.power * np.where(seen, X, 0.0).sum(axis=0)
+        rate = rate0 + self.power * seen.sum(axis=0)
         return float((gammaln(shape) - gammaln(shape0) + shape0 * np.log(rate0) - shape * np.log(rate)).sum())
 
 

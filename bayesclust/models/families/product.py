@@ -8,7 +8,6 @@ Every sum, predictive and statistic is that of the parts, one after the other, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -22,6 +21,7 @@ from bayesclust.models.components.product import ProductComponents
 from bayesclust.models.families import base, gaussian_tied
 from bayesclust.models.families.discrete import refuse_cells
 from bayesclust.models.families.named import get_family
+from bayesclust.models.families.parts import columns_of, said_of, unique_names
 from bayesclust.typing import ArrayLike
 
 
@@ -105,7 +105,19 @@ class BoundProduct(base.BoundFamily):
     parts: tuple[base.BoundFamily, ...]
     given: tuple[NDArray[np.intp], ...]
 
-    takes_missing = True
+    takes_missing = takes_power = True
+
+    def can_be_coarsened(self) -> bool:
+        return all(part.can_be_coarsened() for part in self.parts)
+
+    def coarsened(self, power: float) -> Self:
+        whole = super().coarsened(power)
+        if power == 1:
+            return whole
+        return replace(whole, parts=tuple(part.coarsened(power) for part in self.parts))
+
+    def judging(self) -> Self:
+        return replace(super().judging(), parts=tuple(part.judging() for part in self.parts))
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -133,7 +145,7 @@ class BoundProduct(base.BoundFamily):
         items = check_items(X, least=1, missing=True)
         blocks = []
         for part, given in zip(self.parts, self.given, strict=True):
-            with _said_of(given):
+            with said_of(given):
                 blocks.append(part.transform(items[:, given]))
         return np.concatenate(blocks, axis=1)
 
@@ -177,24 +189,6 @@ class BoundProduct(base.BoundFamily):
         """The sum over the parts."""
         triples = zip(self.parts, self._blocks(X), self._hypers(hyper), strict=True)
         return sum(part.log_marginal(block, own) for part, block, own in triples)
-
-
-@contextmanager
-def _said_of(given: NDArray[np.intp]) -> Iterator[None]:
-    """Errors of a part tell which columns it means."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In the columns {given.tolist()}, numbered from 0 among themselves: {error}") from error
-
-
-def _unique_names(priors: Sequence[base.HyperPrior]) -> tuple[base.HyperPrior, ...]:
-    """The second prior of a name gets "_2" appended, and so on."""
-    named: list[base.HyperPrior] = []
-    for prior in priors:
-        number = sum(other.name == prior.name for other in priors[: len(named)]) + 1
-        named.append(prior if number == 1 else replace(prior, name=f"{prior.name}_{number}"))
-    return tuple(named)
 
 
 @dataclass(frozen=True)
@@ -247,16 +241,16 @@ class Product(base.Family):
         """
         items = check_items(X, missing=True)
         pairs = self._pairs()
-        given = _columns_of(pairs, items.shape[1])
+        given = columns_of(pairs, items.shape[1])
         parts = []
         for (family, _), columns in zip(pairs, given, strict=True):
             block = np.ascontiguousarray(items[:, columns])
             if not family.takes_missing:
                 remedy = f"{type(family).__name__} takes none: give these columns another family or fill in values"
                 refuse_cells(np.isnan(block), "missing values", remedy, columns)
-            with _said_of(columns):
+            with said_of(columns):
                 parts.append(family.bind(block))
-        priors = _unique_names([prior for part in parts for prior in part.hyper_priors])
+        priors = unique_names([prior for part in parts for prior in part.hyper_priors])
         whole = np.concatenate([part.X for part in parts], axis=1)
         return BoundProduct(whole, sum(part.log_constant for part in parts), priors, tuple(parts), given)
 
@@ -275,26 +269,3 @@ class Product(base.Family):
                 raise TypeError(f"parts[{number}] is a TiedGaussian, which models all columns or none; take FullGaussian.")
             pairs.append((family, pair[1]))
         return pairs
-
-
-def _columns_of(pairs: Sequence[tuple[base.Family, Any]], d: int) -> tuple[NDArray[np.intp], ...]:
-    """Each part's columns as numbers; together every column once."""
-    given = []
-    for number, (_, columns) in enumerate(pairs):
-        try:
-            given.append(np.atleast_1d(np.arange(d)[columns]))
-        except (IndexError, TypeError):
-            raise ValueError(
-                f"parts[{number}] asks for the columns {columns!r}, but X has the columns 0 to {d - 1}; "
-                "give a list of their numbers."
-            ) from None
-        if len(given[-1]) == 0:
-            raise ValueError(f"parts[{number}] has no columns; give it some or leave it out.")
-    times = np.bincount(np.concatenate(given), minlength=d)
-    for what, columns, remedy in (
-        ("used by no part", np.flatnonzero(times == 0), "give them a family or drop them from X"),
-        ("used more than once", np.flatnonzero(times > 1), "give every column to one part"),
-    ):
-        if len(columns):
-            raise ValueError(f"the columns {columns.tolist()} of X are {what}; {remedy}.")
-    return tuple(given)

@@ -29,7 +29,7 @@ EXPONENTIAL = HyperPrior("base_shape", 1.0, 0.0)
 class ScaledPoisson(ScaledFamily, BoundPoisson):
     """Gamma-Poisson columns of gamma x pseudo-counts; rates vary around the columns' means exponentially."""
 
-    takes_missing = False
+    takes_missing = takes_power = False
 
     @classmethod
     def at(cls, points: Points, gamma: float, read: ReadPoints) -> ScaledPoisson:
