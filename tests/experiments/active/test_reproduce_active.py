@@ -54,6 +54,7 @@ def test_a_session(small, method):
     curve, gains = numbers(row["curve"]), numbers(row["gains"])
     assert (len(curve), len(gains)) == (5, 4)
     assert row["area"] == pytest.approx(cells.area(curve), abs=1e-4)
+    assert row["rand"] == pytest.approx(cells.area(numbers(row["rand_curve"])), abs=1e-4)
     assert 0 <= row["wrong"] <= 4
     assert 0 <= row["stop"] <= 4
 
@@ -70,17 +71,19 @@ def test_scores_are_of_the_partition_that_the_answers_make(small, monkeypatch):
     entry = methods.Method("recorded", "", lambda heard: recorded)
     monkeypatch.setattr(cells, "METHODS", {**METHODS, "random": entry})
     row = cells.run(cells.Cell(0, "random", "iris", 0, 6))
-    curve = numbers(row["curve"])
+    curve, rands = numbers(row["curve"]), numbers(row["rand_curve"])
     for turn, situation in enumerate(asked):
         assert curve[turn] == pytest.approx(bc.metrics.pairwise_f(situation.labels, small), abs=1e-4)
+        assert rands[turn] == pytest.approx(bc.metrics.adjusted_rand(situation.labels, small), abs=1e-4)
         assert sum(map(len, situation.constraints)) == turn
 
 
 def test_where_nothing_is_left_the_curve_goes_on_as_it_is(small, monkeypatch):
     monkeypatch.setattr(cells, "METHODS", {"none": methods.Method("none", "", lambda heard: lambda *_: [])})
     row = cells.run(cells.Cell(0, "none", "iris", 0, 3))
-    assert len(set(row["curve"].split())) == 1
-    assert len(row["curve"].split()) == 4
+    for name in ("curve", "rand_curve"):
+        assert len(set(row[name].split())) == 1
+        assert len(row[name].split()) == 4
     assert numbers(row["gains"]).tolist() == [0.0, 0.0, 0.0]
 
 
@@ -119,7 +122,8 @@ def frame_of(rows):
     """Sessions of two questions: method, data, trial, curve and gains."""
     columns = ["method", "data", "trial", "curve", "gains", "stop"]
     frame = pd.DataFrame(rows, columns=columns).assign(seed=0, questions=2, wrong=0, seconds=0.0)
-    return frame.assign(area=[cells.area(numbers(curve)) for curve in frame.curve])
+    area = np.array([cells.area(numbers(curve)) for curve in frame.curve])
+    return frame.assign(area=area, rand=2 * area)
 
 
 def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
@@ -137,6 +141,8 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     assert more["mean"].to_dict() == pytest.approx({"iris": 0.125, "wine": 0.0375, reports.ALL: 0.08125})
     # over two experts: half the distance of the two; of all, (0.2 + 0) / 2 and (0.05 + 0.075) / 2
     assert more["error"].to_dict() == pytest.approx({"iris": 0.075, "wine": 0.0375, reports.ALL: 0.01875})
+    twice = found[found.table == "rand_difference"].set_index("data")
+    assert twice["mean"].to_dict() == pytest.approx((2 * more["mean"]).to_dict())
     stops = found[(found["at"] == 0.01) & (found.patience == 0)].set_index(["data", "table"])["mean"]
     # on iris after 1 and after all 2 questions, on wine after 0 and 1
     expected = {"asked": (1.5, 0.5), "f": (0.75, 0.75), "to_come": (0.1, 0.0)}
@@ -148,6 +154,7 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     text = reports.report(found, plan)
     assert "| iris | default | 0 | 1.5 ± 0.5 | 0.750 ± 0.050 | 0.100 ± 0.100 |" in text
     assert "| iris | 0.125 ± 0.075 |" in text
+    assert "| iris | 0.250 ± 0.150 |" in text
     assert "| all | 0.081 ± 0.019 |" in text
     assert "| iris | 0.01 | 0 | 1.5 ± 0.5 | 0.750 ± 0.150 | 0.100 ± 0.100 |" in text
     curve = found[(found.table == "curve") & (found.data == "iris") & (found.method == "posterior")]

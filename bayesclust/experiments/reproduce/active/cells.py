@@ -55,16 +55,17 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "seed": "int64",
         **dict.fromkeys(("method", "data"), "str"),
         **dict.fromkeys(("trial", "questions"), "int64"),
-        "area": "float64",
+        **dict.fromkeys(("area", "rand"), "float64"),
         "wrong": "int64",
-        **dict.fromkeys(("curve", "gains"), "str"),
+        **dict.fromkeys(("curve", "rand_curve", "gains"), "str"),
         "stop": "int64",
         "seconds": "float64",
     }
 )
-"""Columns of the file: the fields of a cell, the area under its curve, the number of wrong answers, F before the first and
-after each answer, the gain expected of each question as it was asked, how many were asked before the first that posterior
-selection would not have thought worth it, and processor seconds without those of the posterior before the first answer."""
+"""Columns of the file: the fields of a cell, the areas under its curves of pairwise F and of the adjusted Rand index, the
+number of wrong answers, both curves, before the first and after each answer, the gain expected of each question as it was
+asked, how many were asked before the first that posterior selection would not have thought worth it, and processor seconds
+without those of the posterior before the first answer."""
 
 
 @cache
@@ -147,7 +148,7 @@ def run(cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        A value for each of `KINDS`. Where nothing was left to ask, the curve goes on as it is, and so do gains, at 0.
+        A value for each of `KINDS`. Where nothing was left to ask, the curves go on as they are, and so do gains, at 0.
     """
     X, y = load(cell.data)
     heard, hearing = copy.deepcopy(_beginning(_start(cell), cell.data))
@@ -157,13 +158,13 @@ def run(cell: Cell) -> dict[str, Any]:
     pairs: list[tuple[int, ...]] = []
     said: list[bool] = []
 
-    def scored() -> tuple[Situation, float]:
+    def scored() -> tuple[Situation, float, float]:
         links = [bc.PairwiseConstraints(pairs, said, n_items=len(X))] if pairs else []
         labels = heard.update(Situation(X, y * 0, links, []), hearing).labels()
-        return Situation(X, labels, links, []), bc.metrics.pairwise_f(labels, y)
+        return Situation(X, labels, links, []), bc.metrics.pairwise_f(labels, y), bc.metrics.adjusted_rand(labels, y)
 
-    situation, f = scored()
-    curve, gains, stop = [f], np.zeros(cell.questions), cell.questions
+    situation, f, rand = scored()
+    curve, rands, gains, stop = [f], [rand], np.zeros(cell.questions), cell.questions
     for turn in range(cell.questions):
         asked = choose(situation, 1, choosing)
         if not asked:
@@ -173,15 +174,19 @@ def run(cell: Cell) -> dict[str, Any]:
             stop = turn
         pairs.append(asked[0].items)
         said.append(expert(cell, y, asked[0]))
-        situation, f = scored()
+        situation, f, rand = scored()
         curve.append(f)
-    curve += [f] * (cell.questions + 1 - len(curve))
+        rands.append(rand)
+    left = cell.questions + 1 - len(curve)
+    curve, rands = curve + [f] * left, rands + [rand] * left
     truth = [bool(y[i] == y[j]) for i, j in pairs]
     return {
         **cell._asdict(),
         "area": round(area(curve), 4),
+        "rand": round(area(rands), 4),
         "wrong": sum(a != b for a, b in zip(said, truth, strict=True)),
         "curve": " ".join(f"{value:.4f}" for value in curve),
+        "rand_curve": " ".join(f"{value:.4f}" for value in rands),
         "gains": " ".join(f"{value:.5f}" for value in gains),
         "stop": min(stop, len(pairs)),
         "seconds": round(time.process_time() - start, 2),

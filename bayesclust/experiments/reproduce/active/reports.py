@@ -30,6 +30,8 @@ BOUNDS = (0.01, 0.005, 0.002, 0.001)
 """Expected gains below which to stop: falls of the expected VI, in bits."""
 PATIENCE = (0, 10)
 """Questions in a row that are not worth it and are asked all the same, before the session stops."""
+SCORES = {"area": "difference", "rand": "rand_difference"}
+"""The tables of differences by those of areas."""
 COLUMNS = ("table", "data", "method", "at", "patience", "mean", "error", "runs")
 HEAD = """# Choosing questions, measured
 
@@ -37,6 +39,11 @@ HEAD = """# Choosing questions, measured
 the same posterior hears the answers and tells the partition: draws of TVClust, with one Gaussian or several to a cluster,
 reweighted and renewed after each answer, both models weighed by how well they predicted the answers.
 The score is the area under the curve of pairwise F by number of answers, over its length. Means ± standard errors.
+"""
+RAND = """## The same by the adjusted Rand index
+
+A single cluster has a high F where classes are few and large, and an adjusted Rand index of 0: what parts it may lower F at
+first, however well it tells the classes apart.
 """
 STOPPING = """## When to stop
 
@@ -58,12 +65,14 @@ def entries(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns table, data, method, at, patience, mean, error, runs. Tables are "area"; "difference" of the areas of
-        posterior selection and a method, by expert; "asked", "f" and "to_come", with `at` the bound of the stopping rule,
-        NaN for its default, and its `patience`; and "curve", with `at` the number of answers.
+        Columns table, data, method, at, patience, mean, error, runs. Tables are "area" of F; "difference" of the areas of
+        posterior selection and a method, by expert; "rand" and "rand_difference", the same of the adjusted Rand index;
+        "asked", "f" and "to_come", with `at` the bound of the stopping rule, NaN for its default, and its `patience`; and
+        "curve", with `at` the number of answers.
     """
     mine = frame[(frame.questions == plan.questions) & frame.data.isin(plan.data) & frame.method.isin(plan.methods)]
-    parts = [_areas(mine, plan), _differences(mine, plan), _stops(mine, plan), _curves(mine, plan)]
+    scores = [part(mine, plan, score) for score in SCORES for part in (_areas, _differences)]
+    parts = [*scores, _stops(mine, plan), _curves(mine, plan)]
     return pd.DataFrame([row for part in parts for row in part], columns=list(COLUMNS))
 
 
@@ -83,24 +92,24 @@ def _blocks(frame: pd.DataFrame, plan: Plan) -> Iterator[tuple[str, str, pd.Data
                 yield data, method, block
 
 
-def _areas(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
+def _areas(frame: pd.DataFrame, plan: Plan, score: str) -> Iterator[dict[str, Any]]:
     for data, method, block in _blocks(frame, plan):
-        yield _entry(block.area.to_numpy(), "area", data, method)
+        yield _entry(block[score].to_numpy(), score, data, method)
 
 
-def _differences(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
+def _differences(frame: pd.DataFrame, plan: Plan, score: str) -> Iterator[dict[str, Any]]:
     """By data set, and of all: the mean over sets, of the experts who were asked on each."""
-    areas = frame.pivot(index=["data", "trial"], columns="method", values="area")
+    areas, table = frame.pivot(index=["data", "trial"], columns="method", values=score), SCORES[score]
     for method in plan.methods:
         if method == OURS or not {method, OURS} <= set(areas.columns):
             continue
         by_set = (areas[OURS] - areas[method]).dropna().unstack("data")
         for data in plan.data:
             if data in by_set:
-                yield _entry(by_set[data].dropna().to_numpy(), "difference", data, method)
+                yield _entry(by_set[data].dropna().to_numpy(), table, data, method)
         whole = by_set.dropna()
         if len(whole) and by_set.shape[1] == len(plan.data):
-            yield _entry(whole.mean(axis=1).to_numpy(), "difference", ALL, method)
+            yield _entry(whole.mean(axis=1).to_numpy(), table, ALL, method)
 
 
 def _stops(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -148,11 +157,14 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
     if table.empty:
         return "No session is done yet.\n"
     parts = [HEAD.format(questions=plan.questions, flip=FLIP, runs=span(table.runs, "expert"), seed=plan.seed)]
-    parts += _grid(table[table.table == "area"], "area", [*plan.data], plan)
-    if (table.table == "difference").any():
-        parts += ["\n## What posterior selection has more, by expert\n"]
-        differences = table[table.table == "difference"]
-        parts += _grid(differences, "area of posterior selection less that of", [*plan.data, ALL], plan)
+    for score, difference in SCORES.items():
+        if score == "rand":
+            parts += ["\n" + RAND]
+        parts += _grid(table[table.table == score], "area", [*plan.data], plan)
+        if (table.table == difference).any():
+            parts += ["\nWhat posterior selection has more, by expert:\n"]
+            rows = table[table.table == difference]
+            parts += _grid(rows, "area of posterior selection less that of", [*plan.data, ALL], plan)
     stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
