@@ -265,7 +265,8 @@ def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:
     numbers = processes.gathered(np.array([store.number for store in own] + [0] * (most - len(own))))
     for c, store in enumerate(stores):
         store.number = int(numbers[c % processes.number(), c // processes.number()])
-    for name, values in own[0].arrays.items():
+    for name in sorted(own[0].arrays):  # what comes from a checkpoint comes in another order
+        values = own[0].arrays[name]
         filled = [*(store.arrays[name] for store in own), *[np.zeros_like(values)] * (most - len(own))]
         every = processes.gathered(np.stack(filled))
         for c, store in enumerate(stores):

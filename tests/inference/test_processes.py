@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -96,6 +97,21 @@ def test_one_chain_is_run_by_all(monkeypatch):
     expected = run_chains(starts(1), SCHEDULE, progress=False)
     for found in Standing(monkeypatch).run(lambda _: run_chains(starts(1), SCHEDULE, progress=False, spread=True)):
         same(found, expected)
+
+
+def test_a_process_that_begins_anew_beside_one_that_goes_on_gathers_in_the_same_order(tmp_path, monkeypatch):
+    expected = run_chains(starts(2), SCHEDULE, progress=False)
+
+    def work(index):
+        store = Checkpoint(tmp_path / "run.zarr", {"seed": 0}, 2)
+        return run_chains(starts(2), SCHEDULE, progress=False, checkpoint=store, spread=True)
+
+    with monkeypatch.context() as patch:
+        Standing(patch).run(work)
+    shutil.rmtree(tmp_path / "run.zarr/state/1")
+    with monkeypatch.context() as patch:
+        for found in Standing(patch).run(work):
+            same(found, expected)
 
 
 def test_chains_of_two_processes_share_a_checkpoint_that_one_process_reads(tmp_path, monkeypatch):
