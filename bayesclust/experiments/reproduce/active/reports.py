@@ -163,8 +163,8 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
         parts += _grid(table[table.table == score], "area", [*plan.data], plan)
         if (table.table == difference).any():
             parts += ["\nWhat posterior selection has more, by expert:\n"]
-            rows = table[table.table == difference]
-            parts += _grid(rows, "area of posterior selection less that of", [*plan.data, ALL], plan)
+            more = table[table.table == difference]
+            parts += _grid(more, "area of posterior selection less that of", [*plan.data, ALL], plan)
     stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
