@@ -7,9 +7,8 @@ and conjugate draws of the concentration and of the noise of every view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -235,14 +234,14 @@ class CollapsedChain:
         accepted = 0
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
-            accepted += self._perhaps_with_noise(partial(self._propose, *self.anchors.draw(self.rng)), joint)
+            accepted += self._perhaps_with_noise(*self.anchors.draw(self.rng), joint)
         self.accepted = accepted / proposals if proposals else np.nan
 
-    def _perhaps_with_noise(self, propose: Callable[[NDArray[np.float64], Gain | None], bool], joint: bool) -> bool:
+    def _perhaps_with_noise(self, first: int, second: int, joint: bool) -> bool:
         """One proposal, now and then together with the noise (`bayesclust.inference.joint_moves`)."""
         if not (joint and self.unheard and self.rng.random() < SHARE):
-            return propose(self.table, None)
-        accepted = propose(*self.unheard.proposal(self.labels, self.rng))
+            return self._propose(first, second, self.table, None)
+        accepted = self._propose(first, second, *self.unheard.proposal(self.labels, self.rng))
         if accepted:
             self._update_noise()
         return accepted

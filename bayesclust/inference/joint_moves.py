@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.proposals import Gain
-from bayesclust.typing import Params
+from bayesclust.typing import FloatArray
 
 SHARE = 0.5
 """Of the proposals, those made together with the noise, where some of it is learned."""
@@ -67,16 +67,17 @@ class UnheardNoise:
             log p(s | z') - log p(s | z', phi') less the same of z, in nats.
         """
         drawn = [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
-        here = self._surplus(z, drawn)
-        return stack_tables(self.views, drawn), lambda proposed: self._surplus(proposed, drawn) - here
+        tables = [view.noise.log_table(noise) for view, noise in zip(self.views, drawn, strict=True)]
+        here = self._surplus(z, tables)
+        return stack_tables(self.views, drawn), lambda proposed: self._surplus(proposed, tables) - here
 
-    def _surplus(self, z: NDArray[np.int64], drawn: Sequence[Params]) -> float:
-        """log p(s | z) - log p(s | z, drawn noise)."""
+    def _surplus(self, z: NDArray[np.int64], tables: Sequence[FloatArray]) -> float:
+        """log p(s | z) - log p(s | z, noise) of the noise that has these tables."""
         total = 0.0
-        for number, (view, noise) in enumerate(zip(self.views, drawn, strict=True)):
+        for number, (view, table) in enumerate(zip(self.views, tables, strict=True)):
             if view.noise.free:
                 counts = view.counts(z)
-                total += self._log_marginal(number, counts.tobytes()) - (view.noise.log_table(noise) * counts).sum()
+                total += self._log_marginal(number, counts.tobytes()) - (table * counts).sum()
         return float(total)
 
     def _log_marginal_of(self, number: int, tally: bytes) -> float:

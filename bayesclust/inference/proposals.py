@@ -21,30 +21,23 @@ class Proposal(NamedTuple):
     """The items of the anchors' one or two clusters, seated in free slots as proposed."""
 
     log_ratio: float  # log of Metropolis and Hastings' ratio under the table of answers that made it
-    items: NDArray[np.int64]
+    items: NDArray[np.int64]  # the two anchors first
     before: NDArray[np.int64]  # (len(items),) their former slots
 
 
 @kernel(fastmath=FAST)
-def settle(seating: Seating, items: NDArray[np.int64], before: NDArray[np.int64], anchor: int, other: int) -> None:
-    """Give back the slots that items left, and take into use those that the anchors have now."""
-    z, first, second = seating.z, np.int64(-1), np.int64(-1)
-    for t in range(len(items)):
-        if items[t] == anchor:
-            first = before[t]
-        elif items[t] == other:
-            second = before[t]
-    close_slot(seating, first)
+def settle(seating: Seating, items: NDArray[np.int64], before: NDArray[np.int64]) -> None:
+    """Give back the slots that the anchors left, and take into use those that they have now."""
+    first, second = seating.z[items[0]], seating.z[items[1]]
+    close_slot(seating, before[0])
+    if before[1] != before[0]:
+        close_slot(seating, before[1])
+    use_slot(seating, first)
     if second != first:
-        close_slot(seating, second)
-    use_slot(seating, z[anchor])
-    if z[other] != z[anchor]:
-        use_slot(seating, z[other])
+        use_slot(seating, second)
 
 
-def decide(
-    seating: Seating, proposal: Proposal, anchor: int, other: int, rng: Generator, gain: Gain | None = None
-) -> bool:
+def decide(seating: Seating, proposal: Proposal, rng: Generator, gain: Gain | None = None) -> bool:
     """Take a proposal with probability min(1, r), or put everything back.
 
     Parameters
@@ -52,8 +45,6 @@ def decide(
     seating : Seating
         Whose `z` holds the proposal.
     proposal : Proposal
-    anchor, other : int
-        The items that were parted or brought together.
     rng : Generator
     gain : callable, optional
         What r is raised by, in logarithms, as a function of z; nothing where the table of answers is that of the target.
@@ -67,7 +58,7 @@ def decide(
     if gain is not None:
         log_ratio += gain(seating.z)
     if math.log(rng.random()) < log_ratio:
-        settle(seating, items, before, anchor, other)
+        settle(seating, items, before)
         return True
     seating.z[items] = before
     return False

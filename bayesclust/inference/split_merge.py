@@ -185,4 +185,4 @@ def split_merge(
         Whether the proposal was accepted.
     """
     proposed = propose_split_merge(state, seating, sites, table, log_alpha, anchor, other, scans, rng)
-    return decide(seating, Proposal(*proposed), anchor, other, rng, gain)
+    return decide(seating, Proposal(*proposed), rng, gain)

@@ -84,7 +84,7 @@ class SharedMove:
         if first != second:
             z[items] = free[2]
             ratio = -ratio
-        return decide(seating, Proposal(ratio, items, before), anchor, other, rng, gain)
+        return decide(seating, Proposal(ratio, items, before), rng, gain)
 
     def _split(
         self, components: Components, items: IntArray, free: IntArray, forced: IntArray, scans: int, rng: Generator

@@ -15,6 +15,7 @@ from tests.judges.test_enumeration import MOVES, judge
 from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
 
 LIGHT = [f"{name} coarsened" for name in (*list(HOLES)[1:3], *MIXED, HURDLE, "bernoulli", "categorical")]
+WEIGHED = ["multinomial coarsened", "poisson with holes coarsened", "categorical with holes coarsened", "mixed coarsened"]
 SIMULATED = {
     "mixed": "product",
     "mixed with holes": "product",
@@ -27,9 +28,6 @@ def simulated(name):
     rng = np.random.default_rng(13)
     base = template("gaussian")
     return replace(base, family=bound_case(name, base.n_items, 2, rng))
-
-
-WEIGHED = ["multinomial coarsened", "poisson with holes coarsened", "categorical with holes coarsened", "mixed coarsened"]
 
 
 @pytest.mark.parametrize("name", [*HOLES, "mixed with holes", "hurdle", *WEIGHED])

@@ -9,7 +9,6 @@ Gaussian, clusters are sets of components, and answers act on clusters alone: th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,7 +135,7 @@ class TwoLevelChain(CollapsedChain):
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
-            accepted += self._perhaps_with_noise(partial(self._propose, first, second), joint)
+            accepted += self._perhaps_with_noise(first, second, joint)
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:

@@ -208,9 +208,8 @@ def split_merge_clusters(
     """
     if components.z[anchor] == components.z[other]:
         return False
-    proposed = propose_clusters(components, levels, sites, table, log_alpha, log_beta, anchor, other, rng)
-    accepted = decide(levels.clusters, Proposal(*proposed), anchor, other, rng, gain)
+    proposal = Proposal(*propose_clusters(components, levels, sites, table, log_alpha, log_beta, anchor, other, rng))
+    accepted = decide(levels.clusters, proposal, rng, gain)
     if accepted:
-        items = proposed[1]
-        levels.owner[components.z[items]] = levels.clusters.z[items]
+        levels.owner[components.z[proposal.items]] = levels.clusters.z[proposal.items]
     return accepted

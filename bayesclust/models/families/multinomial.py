@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bayesclust._jit import FAST, inner
 from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.base import Components
@@ -53,21 +54,25 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.mass[k] = 0.0
 
 
-@base.implements(base.add_item, MultinomialState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+@inner(fastmath=FAST)
+def _shift(state: MultinomialState, i: int, k: int, sign: float) -> None:
+    """Put an item's counts into the sums of a cluster, or take them out."""
+    weight = sign * state.powers[0]
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
-        state.total[k, j] += state.powers[0] * state.X[i, j]
-    state.mass[k] += state.powers[0] * state.size[i]
+        state.total[k, j] += weight * state.X[i, j]
+    state.mass[k] += weight * state.size[i]
+
+
+@base.implements(base.add_item, MultinomialState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
 @base.implements(base.remove_item, MultinomialState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    for entry in range(state.start[i], state.start[i + 1]):
-        j = state.column[entry]
-        state.total[k, j] -= state.powers[0] * state.X[i, j]
-    state.mass[k] -= state.powers[0] * state.size[i]
+    _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
@@ -112,10 +117,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.total[k] = 0.0
     state.mass[k] = 0.0
     for i in items:
-        for entry in range(state.start[i], state.start[i + 1]):
-            j = state.column[entry]
-            state.total[k, j] += state.powers[0] * state.X[i, j]
-        state.mass[k] += state.powers[0] * state.size[i]
+        _shift(state, i, k, 1.0)
 
 
 @base.implements(base.derive, MultinomialState)
