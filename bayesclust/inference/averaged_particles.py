@@ -1,12 +1,14 @@
 """Weighted draws of several models that hear the same answers, each model weighed by how well it predicted them.
 
 Which view of the data suits the user's classes is not known before there are answers, and the density of the data cannot
-tell: it knows nothing of classes. Answers can. Iterated batch importance sampling estimates, on its way,
+tell: it knows nothing of classes. Answers can. Models m are weighed by what each makes of every answer given all others,
 
-    p(answers | data, model m) = prod_t sum_s w_s p(s_t | z_s, earlier answers, data, m),          (Chopin 2002, Eq. 8)
+    w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
 
-and Bayesian model averaging (Hoeting, Madigan, Raftery and Volinsky 1999) weighs the models, equal before, by these. The
-number of draws that each has follows its weight, at every renewal, so that time is spent where the posterior is.
+(pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018, Bayesian Anal. 13, Sec. 3.4),
+which is computed anew from the present draws. Bayes factors, of which the particles' weights give an estimate on the way
+(Chopin 2002, Eq. 8), would hold it against a model for good what its few draws said before they had found their place. The
+number of draws that each model has follows its weight, at every renewal, so that time is spent where the posterior is.
 """
 
 from __future__ import annotations
@@ -75,8 +77,7 @@ class AveragedParticles:
     Parameters
     ----------
     parts : sequence of Particles
-        Of models of the same items that have heard the same answers; those of the beginning weigh a model by the sum of
-        `leave_one_out`, which is another estimate of the same kind.
+        Of models of the same items that have heard the same answers.
 
     Attributes
     ----------
@@ -102,12 +103,6 @@ class AveragedParticles:
     def __init__(self, parts: Sequence[Particles]) -> None:
         self.parts = tuple(parts)
         self._number = sum(len(part.draws) for part in parts)
-        self._before = np.array([self._of_the_beginning(part) for part in parts])
-
-    @staticmethod
-    def _of_the_beginning(part: Particles) -> float:
-        views = part.problem.views
-        return float(sum(leave_one_out(view, part.draws, part.weights).sum() for view in views if len(view)))
 
     @property
     def problem(self) -> TVClustProblem:
@@ -115,9 +110,19 @@ class AveragedParticles:
         return self.parts[0].problem
 
     @property
+    def scores(self) -> FloatArray:
+        """Sum of log p(answer | data, all other answers) under each model, in nats, shape (models,)."""
+        return np.array([self._score(part) for part in self.parts])
+
+    @staticmethod
+    def _score(part: Particles) -> float:
+        views, weights = part.problem.views, part.weights
+        return float(sum(leave_one_out(view, part.draws, weights).sum() for view in views if len(view)))
+
+    @property
     def shares(self) -> FloatArray:
-        """Probability of each model given the answers, the models being equally likely before, shape (models,)."""
-        found: FloatArray = softmax(self._before + [part.log_evidence for part in self.parts])
+        """Weight of each model, proportional to exp(`scores`), shape (models,)."""
+        found: FloatArray = softmax(self.scores)
         return found
 
     @property

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from bayesclust.constraints.base import View
 from bayesclust.inference.answers_in_turn import check_extends, one_by_one
@@ -91,8 +91,6 @@ class Particles:
         Partitions; labels may have gaps.
     renewals : int
         How often draws were resampled and moved.
-    log_evidence : float
-        log p(answers heard | data, answers of the beginning), as estimated on the way (Chopin 2002, Eq. 8).
 
     References
     ----------
@@ -129,7 +127,7 @@ class Particles:
         stirred: float = STIRRED,
     ) -> None:
         self.problem, self.sweeps, self.least, self.stirred = chains[0].problem, sweeps, least, stirred
-        self.log_evidence, self.renewals, self._turn = 0.0, 0, 0
+        self.renewals, self._turn = 0, 0
         self._chain_type, self._moves = type(chains[0]), chains[0].moves
         for chain in chains:
             for sweep in range(num_warmup):
@@ -186,9 +184,7 @@ class Particles:
             As for `hear`.
         """
         before, self._log_answers = self._log_answers, self._log_prob(views)
-        known = logsumexp(self._log_weights)
         self._log_weights += self._log_answers - before
-        self.log_evidence += float(logsumexp(self._log_weights) - known)
         self.problem = replace(self.problem, views=tuple(views))
 
     def go_on(self, rng: Generator) -> None:

