@@ -88,6 +88,26 @@ def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64],
     return value
 
 
+@inner(fastmath=FAST)
+def _add_triplet(
+    row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
+) -> None:
+    """Add to logits[k] what an answer about a triplet says of one member in k, where the two others have labels."""
+    if place == 0:
+        left, right, with_left, with_right, apart = b, c, 1, 2, 3
+    elif place == 1:
+        left, right, with_left, with_right, apart = a, c, 1, 3, 2
+    else:
+        left, right, with_left, with_right, apart = a, b, 2, 3, 1
+    if left < 0 or right < 0:
+        return
+    if left == right:
+        logits[left] += row[0] - row[apart]
+    else:
+        logits[left] += row[with_left] - row[4]
+        logits[right] += row[with_right] - row[4]
+
+
 @kernel(fastmath=FAST)
 def add_site_logits(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, logits: NDArray[np.float64]
@@ -105,19 +125,38 @@ def add_site_logits(
             if other >= 0:
                 logits[other] += row[0] - row[1]
             continue
-        if first == i:
-            left, right, with_left, with_right, apart = z[second], z[third], 1, 2, 3
-        elif second == i:
-            left, right, with_left, with_right, apart = z[first], z[third], 1, 3, 2
-        else:
-            left, right, with_left, with_right, apart = z[first], z[second], 2, 3, 1
-        if left < 0 or right < 0:
-            continue
-        if left == right:
-            logits[left] += row[0] - row[apart]
-        else:
-            logits[left] += row[with_left] - row[4]
-            logits[right] += row[with_right] - row[4]
+        place = 0 if first == i else 1 if second == i else 2
+        _add_triplet(row, place, z[first], z[second], z[third], logits)
+
+
+@kernel(fastmath=FAST)
+def add_block_logits(
+    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], bonded: bool,
+    logits: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Add to logits[k] what putting a whole block in k changes in log p(s | z), relative to a new cluster.
+
+    The items of the block are the ones without a label (-1). Given bonds (`bayesclust.inference.link_blocks`), answers that
+    favour "same" drop out.
+    """
+    for i in items:
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            f = sites.factor[entry]
+            row = table[sites.code[f]]
+            first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
+            a, b = z[first], z[second]
+            if third < 0:
+                other = max(a, b)
+                if other >= 0 and not (bonded and row[0] > row[1]):
+                    logits[other] += row[0] - row[1]
+                continue
+            c = z[third]
+            inside = (a < 0) + (b < 0) + (c < 0)
+            if inside == 1:
+                _add_triplet(row, 0 if a < 0 else 1 if b < 0 else 2, a, b, c, logits)
+            elif inside == 2 and i == (first if a < 0 else second):  # once, not for either member
+                apart = 1 if c >= 0 else 2 if b >= 0 else 3
+                logits[max(a, b, c)] += row[0] - row[apart]
 
 
 @kernel(fastmath=FAST)

@@ -12,16 +12,25 @@ from sklearn.utils.validation import validate_data
 
 from bayesclust.checks import check_items, check_views
 from bayesclust.constraints.base import View
+from bayesclust.constraints.rules.base import Rules
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+
+def _check_no_answers(y: object) -> None:
+    """Refuse answers in the place of labels, where nobody would read them."""
+    for view in y if isinstance(y, (list, tuple)) else (y,):
+        if isinstance(view, (View, Rules)):
+            raise TypeError(f"a {type(view).__name__} came as y, which is ignored: pass constraints=... instead.")
 
 
 def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
     """The same `fit`, which also leaves behind how long it took, in the estimator and in its draws."""
 
     @wraps(fit)
-    def timed(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def timed(self: Any, X: ArrayLike, y: object = None, **kwargs: Any) -> Any:
+        _check_no_answers(y)
         start = perf_counter()
-        fitted = fit(self, *args, **kwargs)
+        fitted = fit(self, X, y, **kwargs)
         self.fit_seconds_ = perf_counter() - start
         tree = vars(self).get("posterior_", vars(self).get("_tree"))  # none yet where draws are made when asked for
         if tree is not None:

@@ -24,7 +24,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, factor_value
+from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, use_slot
 from bayesclust.models.families.base import derive, log_marginal, log_marginal_union, set_items
 
@@ -56,31 +56,12 @@ def draw_bonds(
     return parent
 
 
-@inner(fastmath=FAST)
-def block_value(
-    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64],
-    bonded: bool, counted: NDArray[np.int64], turn: int,
-) -> float:  # fmt: skip
-    """Sum of log p(answer | z) over the answers that name the block, each once; given bonds, those that do not drop out."""
-    value = 0.0
-    for i in items:
-        for entry in range(sites.start[i], sites.start[i + 1]):
-            f = sites.factor[entry]
-            if counted[f] == turn:
-                continue
-            counted[f] = turn
-            row = table[sites.code[f]]
-            if not (bonded and sites.member[f, 2] < 0 and row[0] > row[1]):
-                value += factor_value(sites, table, z, f)
-    return value
-
-
 @inner(fastmath=FAST, inline="always")
 def _move_block(
     state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
-    items: NDArray[np.int64], counted: NDArray[np.int64], turn: int, rng: Generator,
+    items: NDArray[np.int64], rng: Generator,
 ) -> bool:  # fmt: skip
-    """Draw a cluster for one block; returns whether it moved. One turn more than slots are free after `turn`."""
+    """Draw a cluster for one block; returns whether it moved."""
     z, m, old = seating.z, len(items), seating.z[items[0]]
     z[items] = UNPLACED
     rest = members(seating, old, old)
@@ -93,16 +74,13 @@ def _move_block(
     block = seating.slots[number]
     set_items(state, items, block)
     derive(state, block)
-    logits = np.empty(number + 1)
-    for a in range(number + 1):
+    logits, site = np.empty(number + 1), np.zeros(len(seating.slots))
+    add_block_logits(sites, table, z, items, True, site)
+    for a in range(number):
         k = seating.slots[a]
-        z[items] = k
-        logits[a] = block_value(sites, table, z, items, True, counted, turn + a + 1)
-        if a < number:
-            n = state.count[k]
-            logits[a] += math.lgamma(n + m) - math.lgamma(n) + log_marginal_union(state, k, block) - log_marginal(state, k)
-        else:
-            logits[a] += log_alpha + math.lgamma(m) + log_marginal(state, block)
+        n, grown = state.count[k], log_marginal_union(state, k, block) - log_marginal(state, k)
+        logits[a] = math.lgamma(n + m) - math.lgamma(n) + grown + site[k]
+    logits[number] = log_alpha + math.lgamma(m) + log_marginal(state, block)
     choice = draw_index(logits, number + 1, rng)
     k = seating.slots[choice]
     z[items] = k
@@ -164,11 +142,9 @@ def move_blocks(
     int
         The number of blocks, or the one at which all slots were in use: the caller makes room and calls again from there.
     """
-    counted = np.zeros(len(sites.code), np.int64)
     for block in range(first, len(blocks.begin)):
         if seating.number[0] == len(seating.slots):
             return block
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
-        turn = block * (len(seating.slots) + 1)
-        moved[0] += _move_block(state, seating, sites, table, log_alpha, items, counted, turn, rng)
+        moved[0] += _move_block(state, seating, sites, table, log_alpha, items, rng)
     return len(blocks.begin)

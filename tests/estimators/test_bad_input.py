@@ -233,6 +233,20 @@ def test_constraints(estimator, case):
     fails(error, sentence, lambda: estimator.fit(GOOD, constraints=constraints))
 
 
+AS_LABELS = [*ESTIMATORS, bc.DCRC(2), bc.MPCKMeans(2), bc.PCKMeans(2), bc.MKMeans(2), bc.HMRFMeans(2), bc.MinimalModification()]
+
+
+@pytest.mark.parametrize("estimator", AS_LABELS, ids=lambda estimator: type(estimator).__name__)
+def test_answers_in_the_place_of_labels(estimator):
+    sentence = "a {} came as y, which is ignored: pass constraints=... instead.".format
+    rule = bc.LabelConstraints([(0, 1)], n_items=6)
+    for answers, first in ((LINKS, LINKS), ([TRIPLETS, LINKS], TRIPLETS), (rule, rule)):
+        words = sentence(type(first).__name__)
+        fails(TypeError, words, lambda answers=answers: estimator.fit(GOOD, answers))
+        fails(TypeError, words, lambda answers=answers: estimator.fit(GOOD, y=answers))
+        fails(TypeError, words, lambda answers=answers: estimator.fit_predict(GOOD, answers))
+
+
 @pytest.mark.parametrize("case", SETTINGS)
 def test_settings(case):
     estimator, settings, error, sentence = SETTINGS[case]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayesclust.constraints.sites import add_site_logits, log_prob_touching, stack_tables
+from bayesclust.constraints.sites import add_block_logits, add_site_logits, log_prob_touching, stack_tables
 from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
@@ -111,6 +111,29 @@ def test_site_logits_kernel_is_the_plain_twin(rng):
             placed[i] = -1
             add_site_logits(sampler.sites, table, placed, i, found)
             np.testing.assert_allclose(found, plain, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("bonded", [False, True])
+def test_block_logits_kernel_is_what_the_answers_say_of_the_block_in_each_cluster(bonded, rng):
+    touched = 0
+    for seed in range(20):
+        sampler = chain(n=12, seed=seed)
+        views, z = sampler.problem.views, sampler.seating.z.copy()
+        noises = [view.noise.sample_prior(view.n_sources, rng) for view in views]
+        items = rng.choice(12, size=int(rng.integers(1, 5)), replace=False)
+        number, plain = int(z.max()) + 1, []
+        for k in range(number + 1):
+            z[items], value = k, 0.0
+            for view, noise in zip(views, noises, strict=True):
+                tables = view.noise.log_table(noise)[view.codes]
+                dropped = bonded & (view.items.shape[1] == 2) & (tables[:, 0] > tables[:, 1])
+                value += np.where(dropped, 0.0, tables[np.arange(len(view)), view.patterns(z)]).sum()
+            plain.append(value)
+        z[items], found = -1, np.zeros(number + 1)
+        add_block_logits(sampler.sites, stack_tables(views, noises), z, items, bonded, found)
+        np.testing.assert_allclose(found, np.array(plain) - plain[-1], rtol=1e-10, atol=1e-10)
+        touched += np.count_nonzero(found)
+    assert touched > 40
 
 
 def test_site_logits_pass_over_answers_about_unplaced_items():

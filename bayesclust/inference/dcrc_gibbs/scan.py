@@ -15,8 +15,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
-from bayesclust.constraints.sites import Sites, add_site_logits
-from bayesclust.inference.link_blocks import Blocks, block_value
+from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits, add_site_logits
+from bayesclust.inference.link_blocks import Blocks
 from bayesclust.inference.seating import draw_index
 
 
@@ -52,17 +52,14 @@ def move_class_blocks(
 ) -> None:
     """Draw one label for every block, one after another; log_p is (n, K)."""
     logits = np.empty(log_p.shape[1])
-    counted, turn = np.zeros(len(sites.code), np.int64), 0
     for block in range(len(blocks.begin)):
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
         old = z[items[0]]
-        for k in range(len(logits)):
-            logits[k] = 0.0
-            for i in items:
-                z[i] = k
-                logits[k] += log_p[i, k]
-            turn += 1
-            logits[k] += block_value(sites, table, z, items, True, counted, turn)
+        logits[:] = 0.0
+        for i in items:
+            logits += log_p[i]
+            z[i] = UNPLACED
+        add_block_logits(sites, table, z, items, True, logits)
         k = draw_index(logits, len(logits), rng)
         z[items] = k
         moved[0] += k != old

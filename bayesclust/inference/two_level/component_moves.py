@@ -18,8 +18,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
-from bayesclust.constraints.sites import Sites
-from bayesclust.inference.link_blocks import block_value, draw_bonds, find_root
+from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
+from bayesclust.inference.link_blocks import draw_bonds, find_root
 from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 
@@ -44,7 +44,7 @@ def _groups(
 @inner(fastmath=FAST)
 def _move(
     levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, items: NDArray[np.int64],
-    bonded: bool, counted: NDArray[np.int64], turn: int, rng: Generator,
+    bonded: bool, rng: Generator,
 ) -> int:  # fmt: skip
     """Draw a cluster for one group; returns it."""
     clusters, size, s = levels.clusters, levels.size, len(items)
@@ -53,15 +53,13 @@ def _move(
     if size[old] == 0:
         close_slot(clusters, old)
     number = clusters.number[0]
-    logits = np.empty(number + 1)
-    for a in range(number + 1):
+    logits, site = np.empty(number + 1), np.zeros(len(clusters.slots))
+    clusters.z[items] = UNPLACED
+    add_block_logits(sites, table, clusters.z, items, bonded, site)
+    for a in range(number):
         g = clusters.slots[a]
-        clusters.z[items] = g
-        logits[a] = block_value(sites, table, clusters.z, items, bonded, counted, turn + a)
-        if a < number:
-            logits[a] += log_cluster_weight(size[g] + s, log_beta) - log_cluster_weight(size[g], log_beta)
-        else:
-            logits[a] += log_alpha + log_cluster_weight(s, log_beta)
+        logits[a] = log_cluster_weight(size[g] + s, log_beta) - log_cluster_weight(size[g], log_beta) + site[g]
+    logits[number] = log_alpha + log_cluster_weight(s, log_beta)
     choice = draw_index(logits, number + 1, rng)
     g = clusters.slots[choice]
     if choice == number:
@@ -86,7 +84,6 @@ def move_components(
     """
     group = _groups(components, levels, sites, table, bonded, rng)
     order = np.argsort(group, kind="mergesort")
-    counted, turn = np.full(len(sites.code), -1), 0
     begin, changed, number = 0, 0, 0
     while begin < len(order):
         end = begin + 1
@@ -95,8 +92,7 @@ def move_components(
         items = order[begin:end]
         old = levels.clusters.z[items[0]]
         alone = levels.size[old] == len(items)
-        turn += levels.clusters.number[0] + 1
-        g = _move(levels, sites, table, log_alpha, log_beta, items, bonded, counted, turn, rng)
+        g = _move(levels, sites, table, log_alpha, log_beta, items, bonded, rng)
         for i in items:
             levels.owner[components.z[i]] = g
         if not (g == old or (alone and levels.size[g] == len(items))):
