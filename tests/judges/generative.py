@@ -18,6 +18,7 @@ from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.joint_moves import UnheardNoise
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.bernoulli import BoundBernoulli
 from bayesclust.models.families.categorical import BoundCategorical
@@ -199,6 +200,7 @@ def put_data_under(chain: CollapsedChain, problem: TVClustProblem) -> None:
     chain.problem = problem
     chain.sites = compile_sites(problem.views, problem.n_items)
     chain.anchors = AnchorProposal(problem.family.embedding(), problem.views)
+    chain.unheard = UnheardNoise(problem.views)
     chain.hyper_sampler.family = problem.family
     chain.table = stack_tables(problem.views, chain.noise)
     chain._seat(np.unique(chain.seating.z, return_inverse=True)[1])

@@ -20,6 +20,7 @@ SIMULATED = {
     "mixed": "product",
     "mixed with holes": "product",
     "gaussian_diagonal with holes": "gaussian_diagonal",
+    "hurdle": "hurdle",
 }
 
 
