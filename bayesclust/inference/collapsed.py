@@ -76,19 +76,24 @@ class CollapsedChain:
     """
 
     def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
-        self.problem, self.rng, self.moves = problem, rng, moves
+        self.rng, self.moves = rng, moves
+        self._pose(problem)
         self.schedule = MoveSchedule(moves)
-        self.sites = compile_sites(problem.views, problem.n_items)
-        self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
         self.hyper_sampler = HyperSampler(problem.family)
         self.hyper = self.hyper_sampler.start(np.asarray(z), rng)
         self.alpha = problem.concentration.initial()
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
         self.table = stack_tables(problem.views, self.noise)
-        self.unheard = UnheardNoise(problem.views)
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
         self._seat(np.asarray(z))
+
+    def _pose(self, problem: TVClustProblem) -> None:
+        """Take a problem, and all that follows from its data and answers alone."""
+        self.problem = problem
+        self.sites = compile_sites(problem.views, problem.n_items)
+        self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
+        self.unheard = UnheardNoise(problem.views)
 
     @staticmethod
     def default_moves(n_items: int) -> Moves:

@@ -15,10 +15,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import View
-from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference.anchors import AnchorProposal
+from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
-from bayesclust.inference.joint_moves import UnheardNoise
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.bernoulli import BoundBernoulli
 from bayesclust.models.families.categorical import BoundCategorical
@@ -197,10 +195,7 @@ class World:
 
 def put_data_under(chain: CollapsedChain, problem: TVClustProblem) -> None:
     """Leave a chain where it is, with other data and answers."""
-    chain.problem = problem
-    chain.sites = compile_sites(problem.views, problem.n_items)
-    chain.anchors = AnchorProposal(problem.family.embedding(), problem.views)
-    chain.unheard = UnheardNoise(problem.views)
+    chain._pose(problem)
     chain.hyper_sampler.family = problem.family
     chain.table = stack_tables(problem.views, chain.noise)
     chain._seat(np.unique(chain.seating.z, return_inverse=True)[1])
