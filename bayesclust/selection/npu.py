@@ -9,7 +9,7 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 from scipy.special import entr
 
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_threads
 from bayesclust.selection.neighbourhoods import Neighbourhoods
 from bayesclust.selection.protocol import Question, Situation
 from bayesclust.typing import FloatArray
@@ -45,6 +45,8 @@ class NPU:
         As published.
     seed : int, default 0
         Of the forest. It is not drawn anew for each question, so that a forest kept and one learned again ask the same.
+    n_jobs : int or None, default None
+        Threads that learn the forest; None takes one per processor. It does not change the questions.
 
     Raises
     ------
@@ -63,9 +65,11 @@ class NPU:
     [Question(kind='pair', items=(3, 5))]
     """
 
-    def __init__(self, n_trees: int = 50, seed: int = 0) -> None:
+    def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
         self.n_trees = check_int(n_trees, "n_trees")
         self.seed = check_int(seed, "seed", least=0)
+        check_threads(n_jobs)
+        self.n_jobs = n_jobs
         self._kept: tuple[bytes, csr_array] | None = None
 
     def __call__(self, situation: Situation, size: int, rng: Generator) -> list[Question]:
@@ -127,7 +131,7 @@ class NPU:
         if self._kept is None or self._kept[0] != digest.digest():
             from sklearn.ensemble import RandomForestClassifier
 
-            forest = RandomForestClassifier(self.n_trees, random_state=self.seed).fit(X, labels)
+            forest = RandomForestClassifier(self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1).fit(X, labels)
             nodes = np.array([tree.tree_.node_count for tree in forest.estimators_])
             where = forest.apply(X) + np.concatenate([[0], np.cumsum(nodes)[:-1]])
             starts = np.arange(0, where.size + 1, self.n_trees)

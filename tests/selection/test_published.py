@@ -152,7 +152,8 @@ def test_informativeness_by_hand_and_by_all_orders(rng):
         assert informativeness(p[None])[0] == pytest.approx(-sum(p * np.log2(p)) / least)
 
 
-def test_npu_against_a_plain_twin(blobs, rng):
+@pytest.mark.parametrize("n_jobs", [None, 1, 3])
+def test_npu_against_a_plain_twin(n_jobs, blobs, rng):
     X, y = blobs
     labels = np.where(rng.random(len(y)) < 0.2, rng.integers(3, size=len(y)), y)
     now = situation(X, [(0, 1), (0, 8), (0, 14), (8, 14)], [1, 0, 0, 0], labels=labels)
@@ -163,12 +164,12 @@ def test_npu_against_a_plain_twin(blobs, rng):
         p[x] = mean / mean.sum() if mean.any() else np.ones(3) / 3
         positive = np.sort(p[x][p[x] > 0])[::-1]
         worth[x] = -(positive @ np.log2(positive)) / (positive @ np.arange(1, len(positive) + 1))
-    probability = NPU().probability(now, Neighbourhoods.of(now, rng))
+    probability = NPU(n_jobs=n_jobs).probability(now, Neighbourhoods.of(now, rng))
     np.testing.assert_allclose([probability[x] for x in p], list(p.values()), atol=1e-12)
     assert (probability[[0, 1, 8, 14]] == 0).all()
     best = max(worth, key=lambda x: worth[x])
     assert sorted(worth.values())[-2] < worth[best] - 1e-9
-    assert [q.items for q in NPU()(now, 1, rng)] == [ordered("pair", (best, hoods[int(np.argmax(p[best]))][0]))]
+    assert [q.items for q in NPU(n_jobs=n_jobs)(now, 1, rng)] == [ordered("pair", (best, hoods[int(np.argmax(p[best]))][0]))]
 
 
 def test_npu_learns_a_forest_only_where_data_or_partition_changed(blobs, monkeypatch, rng):
@@ -216,6 +217,7 @@ def test_in_a_session(name, blobs):
     [
         (lambda: NPU(n_trees=0), r"^n_trees must be .*got 0"),
         (lambda: NPU(seed=-1), r"^seed must be .*got -1"),
+        (lambda: NPU(n_jobs=0), r"^n_jobs must be .*got 0"),
         (lambda: ExploreConsolidate(0), r"^n_clusters must be .*got 0"),
     ],
 )
