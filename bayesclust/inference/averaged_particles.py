@@ -59,15 +59,15 @@ def leave_one_out(view: View, draws: IntArray, weights: FloatArray) -> FloatArra
     >>> leave_one_out(links, np.array([[0, 0, 1]]), np.ones(1)).round(3)  # each as by the prior Beta(4, 1)
     array([-0.223, -0.223])
     """
-    counts, patterns = view.counts(draws), view.patterns(draws)
+    counts = view.counts(draws)
     whole = view.noise.log_marginal(counts)
-    inverse = np.zeros((len(draws), len(view)))
+    inverse = np.empty(counts.shape)  # of an answer of each code about items of each pattern
     for code, pattern in np.ndindex(counts.shape[1:]):
         others = counts.copy()
         others[:, code, pattern] = np.maximum(others[:, code, pattern] - 1, 0)
-        given = np.exp(view.noise.log_marginal(others) - whole)
-        inverse += np.where((view.codes == code) & (patterns == pattern), given[:, None], 0.0)
-    values: FloatArray = -np.log(weights @ inverse)
+        inverse[:, code, pattern] = np.exp(view.noise.log_marginal(others) - whole)
+    own = inverse[np.arange(len(draws))[:, None], view.codes, view.patterns(draws)]
+    values: FloatArray = -np.log(weights @ own)
     return values
 
 

@@ -12,7 +12,7 @@ from bayesclust.inference.particles import Particles
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models.families import FullGaussian
-from tests.inference.test_particles import CLUMPS, LARGEST, all_views, first, known_views, quantities
+from tests.inference.test_particles import CLUMPS, LARGEST, Deaf, all_views, first, known_views, quantities, taken
 from tests.judges import exact
 from tests.judges.cases import problem
 from tests.judges.test_two_level import exact_posterior
@@ -33,10 +33,10 @@ def models(seed=4):
     return (plain, CollapsedChain), (light, CollapsedChain), (nested, TwoLevelChain)
 
 
-def heard(cls=AveragedParticles, views=(), part=Particles):
+def heard(cls=AveragedParticles, views=(), part=Particles, before=()):
     rng, parts = np.random.default_rng(0), []
     for case, chain_type in models():
-        chain = chain_type(case, np.zeros(N, np.int64), rng, Moves())
+        chain = chain_type(replace(case, views=before), np.zeros(N, np.int64), rng, Moves())
         parts.append(part([chain], NUMBER // 3, num_warmup=100, thinning=2))
     found = cls(parts)
     found.hear(views, rng)
@@ -53,8 +53,7 @@ def enumerated(case, views):
 
 
 def without(view, left):
-    rows = [row for row in range(len(view)) if row != left]
-    return type(view)(view.items[rows], view.answers[rows], view.n_items, view.source[rows], view.noise, view.name)
+    return taken(view, np.delete(np.arange(len(view)), left))
 
 
 def inverses(views, states):
@@ -108,11 +107,8 @@ class Proud(AveragedParticles):
         return np.array([np.log(part.weights @ np.exp(part._log_answers)) for part in self.parts])
 
 
-class Deaf(Particles):
-    """Weighs draws as if nothing had been answered."""
-
-    def _log_prob(self, views):
-        return np.zeros(len(self.draws))
+class Stiff(Deaf):
+    """Neither hears answers nor moves."""
 
     def renew(self, rng, number=None):
         """Not at all."""
@@ -123,7 +119,7 @@ class Deaf(Particles):
 def test_a_fault_is_noticed():
     views = views_of(known_views)
     assert deviations(heard(Proud, views), views).max() > LARGEST
-    assert deviations(heard(views=views, part=Deaf), views).max() > LARGEST
+    assert deviations(heard(views=views, part=Stiff), views).max() > LARGEST
 
 
 def test_draws_count_as_their_model_is_believed():
@@ -136,7 +132,7 @@ def test_draws_count_as_their_model_is_believed():
 
 
 class Given(AveragedParticles):
-    scores = np.array([0.0, -50.0, -1.0])  # type: ignore[assignment]
+    scores = np.array([0.0, -50.0, -1.0])
 
 
 def test_draws_go_to_models_as_they_are_believed_and_none_is_left_without():
@@ -148,10 +144,9 @@ def test_draws_go_to_models_as_they_are_believed_and_none_is_left_without():
 
 def test_a_model_is_not_held_to_what_its_draws_said_before_they_found_their_place():
     views = views_of(known_views)
-    found = heard(views=views)
-    rng, (case, chain_type) = np.random.default_rng(0), models()[0]
-    chain = chain_type(replace(case, views=views), np.zeros(N, np.int64), rng, Moves())
-    at_once = AveragedParticles([Particles([chain], NUMBER, num_warmup=100, thinning=2)])
+    found, at_once = heard(views=views), heard(views=views, before=views)
+    assert at_once.renewals == 0
+    assert deviations(at_once, views).max() < LARGEST
     assert at_once.scores[0] == pytest.approx(found.scores[0], abs=0.3)
 
 
