@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, kernel
@@ -37,7 +35,39 @@ def settle(seating: Seating, items: NDArray[np.int64], before: NDArray[np.int64]
         use_slot(seating, second)
 
 
-def decide(seating: Seating, proposal: Proposal, rng: Generator, gain: Gain | None = None) -> bool:
+def hopeless(
+    seating: Seating, bound: float, items: NDArray[np.int64], log_uniform: float, gain: Gain | None = None
+) -> bool:
+    """Whether a merge is refused however surely a split would undo it, so that it need not be asked how surely.
+
+    The ratio of a merge has the probability q of that split as a factor, which takes several scans to learn, and q <= 1.
+
+    Parameters
+    ----------
+    seating : Seating
+        As it is before the merge.
+    bound : float
+        log r - log q under the table of answers that proposes.
+    items : ndarray of int
+        Of the two clusters.
+    log_uniform : float
+        Logarithm of the uniform number that decides.
+    gain : callable, optional
+        As in `decide`.
+
+    Returns
+    -------
+    bool
+    """
+    if gain is not None:
+        before = seating.z[items]
+        seating.z[items] = before[0]
+        bound += gain(seating.z)
+        seating.z[items] = before
+    return log_uniform >= bound
+
+
+def decide(seating: Seating, proposal: Proposal, log_uniform: float, gain: Gain | None = None) -> bool:
     """Take a proposal with probability min(1, r), or put everything back.
 
     Parameters
@@ -45,7 +75,8 @@ def decide(seating: Seating, proposal: Proposal, rng: Generator, gain: Gain | No
     seating : Seating
         Whose `z` holds the proposal.
     proposal : Proposal
-    rng : Generator
+    log_uniform : float
+        Logarithm of the uniform number that decides.
     gain : callable, optional
         What r is raised by, in logarithms, as a function of z; nothing where the table of answers is that of the target.
 
@@ -57,11 +88,11 @@ def decide(seating: Seating, proposal: Proposal, rng: Generator, gain: Gain | No
     log_ratio, items, before = proposal
     if gain is not None:
         log_ratio += gain(seating.z)
-    if math.log(rng.random()) < log_ratio:
+    if log_uniform < log_ratio:
         settle(seating, items, before)
         return True
     seating.z[items] = before
     return False
 
 
-__all__ = ["Gain", "Proposal", "decide"]
+__all__ = ["Gain", "Proposal", "decide", "hopeless"]

@@ -10,7 +10,9 @@ items of their one or two clusters:
 
     r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  m(x_A) m(x_B) / m(x_S)  *  p(s | split) / p(s | merged)  /  q.
 
-Every allocation weighs size, predictive density and the answers about items already placed; only r has to be exact.
+As q <= 1, the uniform number that decides is drawn first, and where it refuses a merge with q = 1 nothing is launched: most
+merges join what has nothing to do with each other. Every allocation weighs size, predictive density and the answers about
+items already placed; only r has to be exact.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
-from bayesclust.inference.proposals import Gain, Proposal, decide
+from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.seating import Seating, members, shuffle
 from bayesclust.models.families.base import (
     add_item,
@@ -113,7 +115,7 @@ def _restricted_scan(
     return log_prob
 
 
-@inner(fastmath=FAST, inline="always")
+@inner(fastmath=FAST)
 def _log_ratio(
     state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
     merged: int, log_alpha: float, mark: NDArray[np.int64],
@@ -129,6 +131,20 @@ def _log_ratio(
     for t in range(len(items)):
         z[items[t]] = split[t]
     return ratio
+
+
+@kernel(fastmath=FAST)
+def bound_merge(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int
+) -> tuple[float, NDArray[np.int64]]:
+    """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs a free slot."""
+    z = seating.z
+    first, second, merged = z[anchor], z[other], seating.slots[seating.number[0]]
+    items = members(seating, first, second)
+    set_items(state, items, merged)
+    derive(state, merged)
+    mark = np.zeros(len(z), np.int64)
+    return -_log_ratio(state, sites, table, z, items, first, second, merged, log_alpha, mark), items
 
 
 @kernel(fastmath=FAST)
@@ -184,5 +200,10 @@ def split_merge(
     bool
         Whether the proposal was accepted.
     """
+    log_uniform = math.log(rng.random())
+    if seating.z[anchor] != seating.z[other]:
+        bound, items = bound_merge(state, seating, sites, table, log_alpha, anchor, other)
+        if hopeless(seating, bound, items, log_uniform, gain):
+            return False
     proposed = propose_split_merge(state, seating, sites, table, log_alpha, anchor, other, scans, rng)
-    return decide(seating, Proposal(*proposed), rng, gain)
+    return decide(seating, Proposal(*proposed), log_uniform, gain)

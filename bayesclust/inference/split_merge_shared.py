@@ -12,14 +12,15 @@ partition alone, and W is drawn given the new one (a joint proposal of both, in 
 
     r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  p(x | split) / p(x | merged)  *  p(s | split) / p(s | merged)  /  q,
 
-   its undoing with min(1, 1 / r). The launch is the same random function of the other clusters, the anchors and S from
-   either side, which makes the move reversible (Jain and Neal 2004).
+   its undoing with min(1, 1 / r), for which nothing is launched where it is refused even with q = 1. The launch is the same
+   random function of the other clusters, the anchors and S from either side, which makes the move reversible (Jain and Neal
+   2004).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from numpy.random import Generator
 
 from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, log_prob_touching
-from bayesclust.inference.proposals import Gain, Proposal, decide
+from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.seating import Seating, members, refresh
 from bayesclust.inference.split_merge import _restricted_scan, order_by_answers
 from bayesclust.models.components import Components, hard_statistics
@@ -75,16 +76,20 @@ class SharedMove:
         seating, z, components = self.seating, self.seating.z, self.family.components()
         first, second = z[anchor], z[other]
         free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
-        items = members(seating, first, second)
+        items, log_uniform = members(seating, first, second), log(rng.random())
+        if first != second:
+            bound = -self._log_ratio(components, items, first, free[2])
+            if hopeless(seating, bound, items, log_uniform, gain):
+                return False
         order_by_answers(self.sites, items, anchor, other, rng)
         before = z[items].copy()
         forced = np.where(before == first, free[0], free[1]) if first != second else np.full(len(items), UNPLACED)
         log_q = self._split(components, items, free, forced, scans, rng)
-        ratio = self._log_ratio(components, items, free) - log_q
+        ratio = self._log_ratio(components, items, free[0], free[2]) - log_q
         if first != second:
             z[items] = free[2]
             ratio = -ratio
-        return decide(seating, Proposal(ratio, items, before), rng, gain)
+        return decide(seating, Proposal(ratio, items, before), log_uniform, gain)
 
     def _split(
         self, components: Components, items: IntArray, free: IntArray, forced: IntArray, scans: int, rng: Generator
@@ -116,14 +121,14 @@ class SharedMove:
         labels = np.unique(self.seating.z, return_inverse=True)[1]
         return hard_statistics(components, labels, int(labels.max()) + 1)
 
-    def _log_ratio(self, components: Components, items: IntArray, free: IntArray) -> float:
-        """log of r above, less q, the items being split; they stay so."""
+    def _log_ratio(self, components: Components, items: IntArray, a: int, merged: int) -> float:
+        """log of r above, less q, the items being split between slot a and another; they stay so."""
         z, mark = self.seating.z, np.zeros(len(self.seating.z), np.int64)
-        split, n_a = z[items].copy(), int((z[items] == free[0]).sum())
+        split, n_a = z[items].copy(), int((z[items] == a).sum())
         value = self.log_alpha + lgamma(n_a) + lgamma(len(items) - n_a) - lgamma(len(items))
         value += components.log_total(self._statistics(components), self.hyper)
         value += log_prob_touching(self.sites, self.table, z, items, mark)
-        z[items] = free[2]
+        z[items] = merged
         value -= components.log_total(self._statistics(components), self.hyper)
         value -= log_prob_touching(self.sites, self.table, z, items, mark)
         z[items] = split

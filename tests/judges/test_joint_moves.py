@@ -37,7 +37,7 @@ def test_alone_they_reach_the_exact_posterior(always):
 
 
 def test_with_one_covariance_for_all(always):
-    judged(replace(problem("gaussian_tied", n=6, seed=3), views=doubtful().views), ALONE, 1500, 3)
+    judged(replace(problem("gaussian_tied", n=6, seed=3), views=doubtful().views), ALONE, 3000, 3)
 
 
 def test_on_two_levels(always):

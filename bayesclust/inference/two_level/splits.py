@@ -9,6 +9,8 @@ Between clusters no likelihood of items changes. The components of the anchors' 
 2003), whole, to the anchors' sides, by the sizes and by the answers about items already placed, and
 
     r = alpha w(n_A) w(n_B) / w(n_S)  *  p(answers | split) / p(answers | merged)  /  q.
+
+As q <= 1, a merge that is refused with q = 1 is refused before anything is launched.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
-from bayesclust.inference.proposals import Gain, Proposal, decide
+from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.seating import Seating, close_slot, members, use_slot
 from bayesclust.inference.split_merge import anchors_first, log_shares, order_by_answers
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
@@ -56,6 +58,14 @@ def _restricted_scan(
     return log_prob
 
 
+@inner(fastmath=FAST)
+def _log_ratio(state: Any, a: int, b: int, merged: int, log_beta: float) -> float:
+    """log of r of components, less q; slots a and b hold the split, `merged` the union."""
+    n_a, n_b = state.count[a], state.count[b]
+    ratio: float = log_beta + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
+    return ratio + log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
+
+
 @kernel(fastmath=FAST)
 def split_merge_components(
     state: Any, components: Seating, levels: Levels, log_beta: float, anchor: int, other: int, scans: int, rng: Generator
@@ -71,7 +81,11 @@ def split_merge_components(
     first, second = z[anchor], z[other]
     free = components.slots[components.number[0] : components.number[0] + 3].copy()
     a, b, merged = free[0], free[1], free[2]
-    items = members(components, first, second)
+    items, log_uniform = members(components, first, second), math.log(rng.random())
+    set_items(state, items, merged)
+    derive(state, merged)
+    if first != second and log_uniform >= -_log_ratio(state, first, second, merged, log_beta):
+        return False
     anchors_first(items, anchor, other, rng)
     drawn, side = np.full(len(items), UNPLACED), np.full(len(items), UNPLACED)
     forced = np.where(z[items] == first, a, b) if first != second else drawn
@@ -83,12 +97,8 @@ def split_merge_components(
     for _ in range(scans + 1):
         _restricted_scan(state, items, side, a, b, drawn, rng)
     log_q = _restricted_scan(state, items, side, a, b, forced, rng)
-    set_items(state, items, merged)
-    derive(state, merged)
-    n_a, n_b = state.count[a], state.count[b]
-    ratio = log_beta + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b) - log_q
-    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
-    if math.log(rng.random()) >= (ratio if first == second else -ratio):
+    ratio = _log_ratio(state, a, b, merged, log_beta) - log_q
+    if log_uniform >= (ratio if first == second else -ratio):
         return False
     g = levels.owner[first]
     close_slot(components, first)
@@ -131,6 +141,36 @@ def _allocate(
     return log_prob
 
 
+@inner(fastmath=FAST)
+def _log_ratio_of_clusters(
+    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, items: NDArray[np.int64],
+    a: int, b: int, merged: int,
+) -> float:  # fmt: skip
+    """log of r of clusters, less q; `items` are split between a and b, and seated in `merged` afterwards."""
+    labels, size, mark = levels.clusters.z, levels.size, np.zeros(len(levels.clusters.z), np.int64)
+    ratio: float = log_alpha - log_cluster_weight(len(items), log_beta)
+    ratio += log_cluster_weight(size[a], log_beta) + log_cluster_weight(size[b], log_beta)
+    ratio += log_prob_touching(sites, table, labels, items, mark)
+    labels[items] = merged
+    ratio -= log_prob_touching(sites, table, labels, items, mark)
+    return ratio
+
+
+@kernel(fastmath=FAST)
+def bound_merge(
+    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, anchor: int, other: int
+) -> tuple[float, NDArray[np.int64]]:
+    """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs a free cluster slot."""
+    labels = levels.clusters.z
+    first, second, merged = labels[anchor], labels[other], levels.clusters.slots[levels.clusters.number[0]]
+    items = members(levels.clusters, first, second)
+    before = labels[items].copy()
+    ratio = _log_ratio_of_clusters(levels, sites, table, log_alpha, log_beta, items, first, second, merged)
+    for t in range(len(items)):
+        labels[items[t]] = before[t]
+    return -ratio, items
+
+
 @kernel(fastmath=FAST)
 def propose_clusters(
     components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float,
@@ -158,14 +198,9 @@ def propose_clusters(
         own = members(components, unit, unit)
         labels[own] = g
         size[g] = len(own)
-    site, mark = np.zeros(len(size)), np.zeros(len(labels), np.int64)
-    log_q = _allocate(components, levels, sites, table, log_beta, units, target, a, b, site, rng)
-    ratio = log_alpha - log_q - log_cluster_weight(len(items), log_beta)
-    ratio += log_cluster_weight(size[a], log_beta) + log_cluster_weight(size[b], log_beta)
-    ratio += log_prob_touching(sites, table, labels, items, mark)
+    log_q = _allocate(components, levels, sites, table, log_beta, units, target, a, b, np.zeros(len(size)), rng)
     split = labels[items].copy()
-    labels[items] = merged
-    ratio -= log_prob_touching(sites, table, labels, items, mark)
+    ratio = _log_ratio_of_clusters(levels, sites, table, log_alpha, log_beta, items, a, b, merged) - log_q
     if first != second:
         size[merged] = len(items)
         return -ratio, items, before
@@ -208,8 +243,13 @@ def split_merge_clusters(
     """
     if components.z[anchor] == components.z[other]:
         return False
+    log_uniform, labels = math.log(rng.random()), levels.clusters.z
+    if labels[anchor] != labels[other]:
+        bound, items = bound_merge(levels, sites, table, log_alpha, log_beta, anchor, other)
+        if hopeless(levels.clusters, bound, items, log_uniform, gain):
+            return False
     proposal = Proposal(*propose_clusters(components, levels, sites, table, log_alpha, log_beta, anchor, other, rng))
-    accepted = decide(levels.clusters, proposal, rng, gain)
+    accepted = decide(levels.clusters, proposal, log_uniform, gain)
     if accepted:
         levels.owner[components.z[proposal.items]] = levels.clusters.z[proposal.items]
     return accepted
