@@ -239,7 +239,9 @@ def _inner_options() -> dict[str, Any]:
     return {"pipeline_class": InnerCompiler}
 
 
-def implements(function: Callable[..., Any], state_type: type, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def implements(
+    function: Callable[..., Any], state_type: type, *, others: bool = False, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
     """Register a compiled version of a function for a named tuple as its first argument.
 
     Kernels that call `function` choose by the type that they are compiled for, as by a method. The file must mention this
@@ -251,6 +253,8 @@ def implements(function: Callable[..., Any], state_type: type, **options: Any) -
         What kernels call; by itself it does nothing.
     state_type : type
         The named tuple.
+    others : bool, default False
+        Serve every type but this one instead.
     **options
         Options of `numba.njit` for this version.
 
@@ -275,7 +279,7 @@ def implements(function: Callable[..., Any], state_type: type, **options: Any) -
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
         def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
-            return body if getattr(state, "instance_class", None) is state_type else None
+            return body if (getattr(state, "instance_class", None) is state_type) != others else None
 
         overload(function, jit_options=settings, strict=False)(choose)
         return body

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, use_slot
-from bayesclust.models.families.base import derive, log_marginal, log_marginal_union, set_items
+from bayesclust.models.families.base import add_item, derive, log_marginal, remove_item, set_items
+from bayesclust.models.families.joined import log_marginal_joined
 
 
 @inner(fastmath=FAST)
@@ -63,33 +64,40 @@ def _move_block(
 ) -> bool:  # fmt: skip
     """Draw a cluster for one block; returns whether it moved."""
     z, m, old = seating.z, len(items), seating.z[items[0]]
+    empty = len(state.count) - 1
     z[items] = UNPLACED
-    rest = members(seating, old, old)
-    if len(rest):
-        set_items(state, rest, old)
-        derive(state, old)
-    else:
+    alone = state.count[old] == m
+    if alone:
         close_slot(seating, old)
+    elif state.count[old] > 2 * m:
+        for i in items:
+            remove_item(state, i, old)
+    else:
+        set_items(state, members(seating, old, old), old)
+        derive(state, old)
     number = seating.number[0]
     block = seating.slots[number]
     set_items(state, items, block)
-    derive(state, block)
     logits, site = np.empty(number + 1), np.zeros(len(seating.slots))
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number):
         k = seating.slots[a]
-        n, grown = state.count[k], log_marginal_union(state, k, block) - log_marginal(state, k)
+        n, grown = state.count[k], log_marginal_joined(state, k, block, items) - log_marginal(state, k)
         logits[a] = math.lgamma(n + m) - math.lgamma(n) + grown + site[k]
-    logits[number] = log_alpha + math.lgamma(m) + log_marginal(state, block)
+    logits[number] = log_alpha + math.lgamma(m) + log_marginal_joined(state, empty, block, items)
     choice = draw_index(logits, number + 1, rng)
     k = seating.slots[choice]
     z[items] = k
     if choice == number:
+        derive(state, k)
         use_slot(seating, k)
+    elif state.count[k] > m:
+        for i in items:
+            add_item(state, i, k)
     else:
         set_items(state, members(seating, k, k), k)
         derive(state, k)
-    return bool(choice < number if len(rest) == 0 else k != old)
+    return bool(choice < number if alone else k != old)
 
 
 class Blocks(NamedTuple):

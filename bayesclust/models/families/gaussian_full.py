@@ -121,7 +121,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
 
 
 @inner(fastmath=FAST)
-def _log_normaliser(state: FullState, n: float, logdet: float) -> float:
+def log_normaliser(state: FullState, n: float, logdet: float) -> float:
     """log p(X) of items of weight n whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
     d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]
     value = 0.5 * d * (math.log(kappa0 / (kappa0 + n)) - n * math.log(math.pi))
@@ -132,7 +132,7 @@ def _log_normaliser(state: FullState, n: float, logdet: float) -> float:
 
 @base.implements(base.log_marginal, FullState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    return _log_normaliser(state, state.power[0] * state.count[k], state.logdet[k])
+    return log_normaliser(state, state.power[0] * state.count[k], state.logdet[k])
 
 
 @base.implements(base.log_marginal_union, FullState)
@@ -145,7 +145,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
         for j in range(i + 1):
             own = state.outer[a, i, j] + state.outer[b, i, j] - mean * (state.total[a, j] + state.total[b, j])
             psi[i, j] = state.psi0[i, j] + power * own
-    return _log_normaliser(state, n, factorise(psi))
+    return log_normaliser(state, n, factorise(psi))
 
 
 @base.implements(base.set_items, FullState)
