@@ -101,7 +101,7 @@ def compare(
     >>> import numpy as np
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
-    >>> X, y = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(3, 1, (20, 2))], np.repeat([0, 1], 20)
+    >>> X, y = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(4, 1, (20, 2))], np.repeat([0, 1], 20)
     >>> sampler = bc.TVClust(num_chains=2, num_warmup=100, num_samples=200, random_state=0).fit(X)
     >>> fits = {"sampler": sampler, "limit": bc.RDPMeans(n_clusters=2).fit(X), "truth": y, "one cluster": 0 * y}
     >>> table = bc.compare(fits, y)

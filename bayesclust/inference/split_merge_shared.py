@@ -76,7 +76,7 @@ class SharedMove:
         seating, z, components = self.seating, self.seating.z, self.family.components()
         first, second = z[anchor], z[other]
         free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
-        items, log_uniform = members(seating, first, second), log(rng.random())
+        items, log_uniform, bound = members(seating, first, second), log(rng.random()), 0.0
         if first != second:
             bound = -self._log_ratio(components, items, first, free[2])
             if hopeless(seating, bound, items, log_uniform, gain):
@@ -85,10 +85,11 @@ class SharedMove:
         before = z[items].copy()
         forced = np.where(before == first, free[0], free[1]) if first != second else np.full(len(items), UNPLACED)
         log_q = self._split(components, items, free, forced, scans, rng)
-        ratio = self._log_ratio(components, items, free[0], free[2]) - log_q
         if first != second:
             z[items] = free[2]
-            ratio = -ratio
+            ratio = bound + log_q
+        else:
+            ratio = self._log_ratio(components, items, free[0], free[2]) - log_q
         return decide(seating, Proposal(ratio, items, before), log_uniform, gain)
 
     def _split(

@@ -93,6 +93,31 @@ def test_wrong_draws_do_not(stay, rng):
     assert not any(result.agrees for result in results)
 
 
+def few():
+    """Three partitions of six hold nearly all the mass."""
+    states = exact.partitions(6)
+    values = np.full(len(states), -12.0)
+    values[[3, 50, 120]] = math.log(0.6), math.log(0.3), math.log(0.1)
+    return states, values
+
+
+@pytest.mark.parametrize("stay", [0.0, 0.9])
+def test_right_draws_of_few_partitions_agree(stay, rng):
+    states, values = few()
+    results = [exact.compare(markov(states, values, 8000, stay, rng), states, values) for _ in range(400)]
+    assert all(result.agrees for result in results)
+    assert max(result.ratio for result in results) > 1.8
+
+
+@pytest.mark.parametrize(("stay", "fault"), [(0.0, 0.15), (0.9, 0.7)])
+def test_wrong_draws_of_few_partitions_do_not(stay, fault, rng):
+    states, values = few()
+    wrong = values.copy()
+    wrong[50] += fault
+    results = [exact.compare(markov(states, wrong, 8000, stay, rng), states, values) for _ in range(20)]
+    assert not any(result.agrees for result in results)
+
+
 def test_draws_of_another_model_do_not_agree(rng):
     states, values = posterior()
     case = problem("gaussian_diagonal", n=6, seed=3)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust._prefetch import prefetch
 from bayesclust.constraints.base import View
 from bayesclust.inference.limits.passes import add_costs
 from bayesclust.models.families.base import implements
@@ -46,9 +47,15 @@ class LinkGraph(NamedTuple):
         return _graph(place[self.pairs], self.same, len(order))
 
 
+AHEAD = 16
+"""Entries: those of some eight items, in passes over all of them, whose labels lie anywhere."""
+
+
 @implements(add_costs, LinkGraph)
 def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
+    last = len(graph.neighbour) - 1
     for e in range(graph.start[i], graph.start[i + 1]):
+        prefetch(z, graph.neighbour[min(e + AHEAD, last)])
         cost[z[graph.neighbour[e]]] += -xi[0] if graph.may[e] else xi[1]
 
 
