@@ -32,7 +32,8 @@ BLOCK = 64
 
 
 @inner(fastmath=FAST, inline="always")
-def _quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+def quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """Write (x - m_k)' P_k (x - m_k) of every row."""
     difference, mean = np.empty(rows.shape), state.mean[k]
     for j in range(len(rows)):
         for a in range(len(mean)):
@@ -46,7 +47,7 @@ def _quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: N
 
 
 @inner(fastmath=FAST)
-def _mend(
+def mend(
     state: FullState, i: int, k: int, sign: float, rows: NDArray[np.float64], forms: NDArray[np.float64]
 ) -> None:
     """Update the forms of `rows` for item i joining (sign = 1) or leaving (-1) slot k, before it does."""
@@ -72,6 +73,24 @@ def _mend(
 
 
 @inner(fastmath=FAST, inline="always")
+def predictive_by_form(state: FullState, k: int, form: float, own: bool) -> float:
+    """log p(x | cluster k without x) of an item with this form; `own` says that it is one of k's items, which has others."""
+    kappa0, nu0, power = state.kappa0[0], state.nu0[0], state.power[0]
+    n, q, logdet = state.count[k], form, state.logdet[k]
+    if own:
+        kappa = kappa0 + power * n
+        c = kappa / (kappa - power)
+        left = 1.0 - power * c * q
+        logdet += math.log(left)
+        q = c * c * q / left
+        n -= 1
+    mass = power * n
+    kappa = kappa0 + mass
+    tail = math.log1p(q * power * kappa / (kappa + power))
+    return float(state.constant[n] - 0.5 * power * logdet - 0.5 * (nu0 + mass + power) * tail)
+
+
+@inner(fastmath=FAST, inline="always")
 def _block_logits(
     state: FullState,
     seating: Seating,
@@ -82,28 +101,16 @@ def _block_logits(
     logits: NDArray[np.float64],
 ) -> int:
     """Fill the logits of the clusters in use for an item of slot `old`; returns the position of `old`."""
-    kappa0, nu0, power = state.kappa0[0], state.nu0[0], state.power[0]
     own = 0
     for a in range(seating.number[0]):
         k = seating.slots[a]
-        n, q, logdet = state.count[k], forms[k], state.logdet[k]
         if k == old:
             own = a
-            if n == 1:
+            if state.count[k] == 1:
                 site[k] = 0.0
                 logits[a] = -np.inf
                 continue
-            kappa = kappa0 + power * n
-            c = kappa / (kappa - power)
-            left = 1.0 - power * c * q
-            logdet += math.log(left)
-            q = c * c * q / left
-            n -= 1
-        mass = power * n
-        kappa = kappa0 + mass
-        tail = math.log1p(q * power * kappa / (kappa + power))
-        likelihood = state.constant[n] - 0.5 * power * logdet - 0.5 * (nu0 + mass + power) * tail
-        logits[a] = log_size[n] + likelihood + site[k]
+        logits[a] = log_size[state.count[k] - (k == old)] + predictive_by_form(state, k, forms[k], k == old) + site[k]
         site[k] = 0.0
     return own
 
@@ -135,7 +142,7 @@ def scan_full(
         size = len(rows)
         for a in range(seating.number[0] + 1):
             k = seating.slots[a] if a < seating.number[0] else empty
-            _quadratic_forms(state, k, rows, forms[k])
+            quadratic_forms(state, k, rows, forms[k])
         for j in range(size):
             number = seating.number[0]
             if number == empty:
@@ -163,9 +170,9 @@ def scan_full(
                 close_slot(seating, old)
                 state.count[old] = 0
             else:
-                _mend(state, i, old, -1.0, rows[j + 1 :], forms[old, j + 1 : size])
+                mend(state, i, old, -1.0, rows[j + 1 :], forms[old, j + 1 : size])
                 remove_item(state, i, old)
-            _mend(state, i, k, 1.0, rows[j + 1 :], forms[k, j + 1 : size])
+            mend(state, i, k, 1.0, rows[j + 1 :], forms[k, j + 1 : size])
             add_item(state, i, k)
             z[i] = k
     return n

@@ -24,9 +24,13 @@ from bayesclust.inference.split_merge_shared import SharedMove
 from bayesclust.inference.two_level.component_moves import move_components
 from bayesclust.inference.two_level.levels import Levels, new_levels
 from bayesclust.inference.two_level.scan import scan_two_level
+from bayesclust.inference.two_level.scan_full import scan_full_two_level
 from bayesclust.inference.two_level.splits import split_merge_clusters, split_merge_components
+from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.models.nested import WITHIN, nested_log_prob, update_within
 from bayesclust.models.priors import Concentration
+
+FAST_SCANS = {FullState: scan_full_two_level}
 
 
 @dataclass(frozen=True)
@@ -108,10 +112,11 @@ class TwoLevelChain(CollapsedChain):
         self.levels = new_levels(z, above, len(self.seating.slots), len(self.seating.slots))
 
     def _scan(self) -> None:
+        move = FAST_SCANS.get(type(self.state), scan_two_level) if self.moves.fast else scan_two_level
         order = self.rng.permutation(self.problem.n_items)
         position, self.moved[0] = 0, 0
         while position < len(order):
-            position = scan_two_level(
+            position = move(
                 self.state, self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta,
                 order, position, self.moved, self.rng,
             )  # fmt: skip
