@@ -37,7 +37,7 @@ def bind_family(family: Family, items: FloatArray) -> BoundFamily:
     found = {int(j): describe_column(items[:, j]) for j in _gaussian_columns(bound, items.shape[1])}
     tied = {j: column for j, column in found.items() if column.ties}
     if tied:
-        warnings.warn(_sentence(tied, len(items)), TiedColumnsWarning, stacklevel=5)
+        warnings.warn(_sentence(tied, len(items)), TiedColumnsWarning, stacklevel=6)
     return bound
 
 

@@ -14,9 +14,11 @@ from bayesclust.checks import check_choice, check_random_state
 from bayesclust.constraints.base import View
 from bayesclust.estimators._draws import draws_tree
 from bayesclust.estimators._samplers import chain_starts
+from bayesclust.estimators._ties import bind_family
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.two_level.chain import TwoLevelProblem
+from bayesclust.models.families import Family, get_family
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.credibility import constraint_credibility
@@ -29,20 +31,32 @@ if TYPE_CHECKING:
 PLAIN, MIXTURE, AUTO = "plain", "mixture", "auto"
 POWERS = (1.0, 0.5, 0.25, 0.1)
 """Tried by "auto", the most first: from every item at its full weight to ten counting as one."""
+MANY_COLUMNS = 20
+SPARER = ("gaussian_tied", "gaussian_diagonal")
+"""Tried beside full covariances of many columns, whose d (d + 1) / 2 parameters a cluster seldom has the items for."""
 PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
 
 
-class Pieces(NamedTuple):
-    """The pieces of a problem that views are made of."""
+class Choice(NamedTuple):
+    """What a cluster is, what an item weighs, and the family of a component."""
 
-    family: BoundFamily
+    view: str
+    power: float
+    family: str
+
+
+class Pieces(NamedTuple):
+    """The pieces of a problem that views are made of; of the families the first is the one asked for."""
+
+    families: Mapping[str, BoundFamily]
     answers: tuple[View, ...]
     concentration: Concentration
     within: Concentration
 
-    def problem(self, view: str, power: float) -> TVClustProblem:
-        """The problem under a view, every item weighing `power`."""
-        family = self.family.coarsened(power)
+    def problem(self, choice: Choice) -> TVClustProblem:
+        """The problem under one choice."""
+        view, power, name = choice
+        family = self.families[name].coarsened(power)
         if view == MIXTURE:
             return TwoLevelProblem(family, self.answers, self.concentration, self.within)
         return TVClustProblem(family, self.answers, self.concentration)
@@ -59,25 +73,46 @@ def check_view(view: object, power: object, sampler: object, gamma: float | None
         raise ValueError('gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".')
 
 
+def bind_families(family: str | Family, items: FloatArray, view: str) -> dict[str, BoundFamily]:
+    """Bind the family that was asked for, and those that "auto" tries beside it, by their names.
+
+    Parameters
+    ----------
+    family : str or Family
+    items : ndarray of shape (n, d)
+    view : str
+
+    Returns
+    -------
+    dict
+    """
+    name = family if isinstance(family, str) else type(family).__name__
+    bound = {name: bind_family(get_family(family), items)}
+    if view == AUTO and name == "gaussian" and items.shape[1] > MANY_COLUMNS:
+        bound |= {sparer: get_family(sparer).bind(items) for sparer in SPARER}
+    return bound
+
+
 def settle(
     pieces: Pieces, items: FloatArray, settings: Mapping[str, Any], random_state: int | Generator | None
-) -> tuple[str, float, pd.DataFrame | None]:
-    """Return the view and the power of a fit, as given or as chosen, and the scores by which they were chosen."""
+) -> tuple[Choice, pd.DataFrame | None]:
+    """Return what is fitted, as given or as chosen, and the scores by which it was chosen."""
     view, power = settings["view"], settings["power"]
     if view == AUTO:
         return choose(pieces, power, items, settings, check_random_state(random_state).spawn(1)[0])
-    return view, 1.0 if power is None else float(power), None
+    return Choice(view, 1.0 if power is None else float(power), next(iter(pieces.families))), None
 
 
 def choose(
     pieces: Pieces, power: float | None, items: FloatArray, settings: Mapping[str, Any], rng: Generator
-) -> tuple[str, float, pd.DataFrame]:
+) -> tuple[Choice, pd.DataFrame]:
     """Compare views by short runs.
 
     The score of a view is how probable it makes each answer, given the data and all the other answers. Labels have no part
     in it, and neither has the density of the data, which tells nothing about answers and cannot be compared between powers.
     Among the views whose mean score lies within one standard error (of paired differences) of the best, the one closest to
-    the plain model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, and one component to a cluster.
+    the plain model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, the family that was asked for, and one
+    component to a cluster. Further families are tried at the greatest power alone.
 
     Parameters
     ----------
@@ -91,17 +126,19 @@ def choose(
 
     Returns
     -------
-    tuple of str, float and pandas.DataFrame
-        View, power, and one row for each that was tried: view, power, log_score (mean over answers, in nats), behind (the
+    tuple of Choice and pandas.DataFrame
+        And one row for each that was tried: view, power, family, log_score (mean over answers, in nats), behind (the
         best one's less this one's), error (standard error of that), clusters (mean number) and chosen.
     """
-    powers = (power,) if power is not None else POWERS if pieces.family.can_be_coarsened() else POWERS[:1]
-    tried = [(view, weight) for weight in powers for view in (PLAIN, MIXTURE)]
+    given, *further = pieces.families
+    powers = (power,) if power is not None else POWERS if pieces.families[given].can_be_coarsened() else POWERS[:1]
+    tried = [Choice(view, powers[0], name) for name in (given, *further) for view in (PLAIN, MIXTURE)]
+    tried += [Choice(view, weight, given) for weight in powers[1:] for view in (PLAIN, MIXTURE)]
     if not sum(map(len, pieces.answers)):
         tried = tried[:1]
     scores, clusters = [], []
-    for view, weight in tried:
-        problem = pieces.problem(view, weight)
+    for choice in tried:
+        problem = pieces.problem(choice)
         starts = chain_starts("collapsed", problem, None, settings["moves"], rng.spawn(PILOT_CHAINS))
         draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=settings["n_jobs"])
         tree = draws_tree(replace(draws, sample_stats={}), pieces.answers, items, settings)
@@ -111,17 +148,17 @@ def choose(
 
 
 def _within_one_error(
-    tried: Sequence[tuple[str, float]], scores: FloatArray, clusters: Sequence[float]
-) -> tuple[str, float, pd.DataFrame]:
+    tried: Sequence[Choice], scores: FloatArray, clusters: Sequence[float]
+) -> tuple[Choice, pd.DataFrame]:
     import pandas as pd
 
     behind = scores[scores.mean(axis=1).argmax()] - scores
     error = behind.std(axis=1) / np.sqrt(scores.shape[1])
     chosen = int(np.flatnonzero(behind.mean(axis=1) <= error)[0])
-    table = pd.DataFrame(tried, columns=["view", "power"])
+    table = pd.DataFrame(tried, columns=Choice._fields)
     table["log_score"], table["behind"], table["error"] = scores.mean(axis=1), behind.mean(axis=1), error
     table["clusters"], table["chosen"] = clusters, np.arange(len(tried)) == chosen
-    return *tried[chosen], table
+    return tried[chosen], table
 
 
-__all__ = ["Pieces", "check_view", "choose", "settle"]
+__all__ = ["Choice", "Pieces", "bind_families", "check_view", "choose", "settle"]

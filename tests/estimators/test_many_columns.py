@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.estimators._views import POWERS
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
@@ -93,3 +94,19 @@ def test_by_mean_field():
 def test_parts_of_a_product_cannot_share():
     with pytest.raises(TypeError, match=r"^parts\[1\] is a TiedGaussian, which models all columns"):
         bc.families.Product([("poisson", 0), ("gaussian_tied", [1, 2])]).bind(np.ones((4, 3)))
+
+
+def test_auto_tries_sparer_families_of_many_columns():
+    X, y, *_ = elongated(240)
+    links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
+    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
+    est = bc.TVClust(view="auto", **settings).fit(X, constraints=links)
+    assert est.family_ == "gaussian_tied"
+    assert est.family == "gaussian"
+    assert pairwise_f(est.labels_, y) > 0.95
+    tried = est.view_scores_.groupby("family").size()
+    assert tried.to_dict() == {"gaussian": 2 * len(POWERS), "gaussian_tied": 2, "gaussian_diagonal": 2}
+    few = bc.TVClust(view="auto", power=1.0, **settings).fit(X[:, :20], constraints=links)
+    assert set(few.view_scores_["family"]) == {few.family_} == {"gaussian"}
+    own = bc.TVClust(family=bc.families.FullGaussian(), **settings).fit(X[:, :2])
+    assert own.family_ == "FullGaussian"

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import bayesclust as bc
-from bayesclust.estimators._views import POWERS, _within_one_error
+from bayesclust.estimators._views import POWERS, Choice, _within_one_error
 
 SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "progress": False, "random_state": 0}
 
@@ -109,12 +109,12 @@ def test_auto_without_answers_is_the_plain_model(crossed):
 
 
 def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
-    tried = [("plain", 1.0), ("mixture", 1.0), ("plain", 0.5)]
+    tried = [Choice(*option, "gaussian") for option in (("plain", 1.0), ("mixture", 1.0), ("plain", 0.5))]
     spread = np.random.default_rng(0).normal(size=(1, 400))
     close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
-    assert _within_one_error(tried, close, [1, 2, 3])[:2] == ("mixture", 1.0)
+    assert _within_one_error(tried, close, [1, 2, 3])[0][:2] == ("mixture", 1.0)
     far = np.concatenate([spread - 0.5, spread - 0.4, spread])
-    assert _within_one_error(tried, far, [1, 2, 3])[:2] == ("plain", 0.5)
+    assert _within_one_error(tried, far, [1, 2, 3])[0][:2] == ("plain", 0.5)
 
 
 @pytest.mark.parametrize(

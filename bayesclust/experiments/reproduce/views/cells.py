@@ -133,7 +133,8 @@ def _noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dic
     if not isinstance(found, bc.TVClust):
         return {**unknown, **known}
     means = {f"{name}_mean": float(found.posterior_["posterior"][name].mean()) for name in ("p", "q")}
-    judged = {"area": _area(found, wrong), "view": found.view_, "power": found.power_}
+    view = found.view_ if found.family_ == found.family else f"{found.view_}, {found.family_}"
+    judged = {"area": _area(found, wrong), "view": view, "power": found.power_}
     return {name: round(value, 4) if isinstance(value, float) else value for name, value in (known | means | judged).items()}
 
 
