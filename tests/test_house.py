@@ -24,7 +24,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 FLOORS = [
-    {"typing", "_files", "_jit", "_memory"},
+    {"typing", "_files", "_jit", "_memory", "_prefetch"},
     {"checks", "constraints"},
     {"models"},
     {"inference", "metrics", "posterior"},

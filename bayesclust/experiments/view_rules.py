@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 import bayesclust as bc
+from bayesclust._files import replaced
 from bayesclust.estimators._views import MIXTURE, PILOT, PILOT_CHAINS, PLAIN, POWERS
 from bayesclust.typing import FloatArray, IntArray
 
@@ -143,7 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.TiedColumnsWarning)  # "zeros" is made of them
             runs = pd.concat([runs, run(*setting)], ignore_index=True)
-        runs.to_csv(given.output, index=False)
+        with replaced(given.output) as draft:
+            runs.to_csv(draft, index=False)
     print(table(runs).round(3).T.to_string())
 
 

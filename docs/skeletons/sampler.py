@@ -63,9 +63,12 @@ def metropolis_scan(
             moved[0] += 1
             if alone:
                 close_slot(seating, old)
-            k = open_slot(seating) if proposed == empty else proposed
-        if state.count[k] == 0:
-            clear_cluster(state, k)
+            k = proposed
+            if proposed == empty:
+                k = open_slot(seating)
+                clear_cluster(state, k)  # a free slot holds what was last tried there
+        elif alone:
+            clear_cluster(state, old)
         z[i] = k
         add_item(state, i, k)
     return len(order)
