@@ -147,18 +147,23 @@ def choose(
     return _within_one_error(tried, np.array(scores), clusters)
 
 
+def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far each row's mean lies behind the best one's, and the standard error of these paired differences."""
+    behind = scores[scores.mean(axis=1).argmax()] - scores
+    return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
+
+
 def _within_one_error(
     tried: Sequence[Choice], scores: FloatArray, clusters: Sequence[float]
 ) -> tuple[Choice, pd.DataFrame]:
     import pandas as pd
 
-    behind = scores[scores.mean(axis=1).argmax()] - scores
-    error = behind.std(axis=1) / np.sqrt(scores.shape[1])
-    chosen = int(np.flatnonzero(behind.mean(axis=1) <= error)[0])
+    behind, error = behind_best(scores)
+    chosen = int(np.flatnonzero(behind <= error)[0])
     table = pd.DataFrame(tried, columns=Choice._fields)
-    table["log_score"], table["behind"], table["error"] = scores.mean(axis=1), behind.mean(axis=1), error
+    table["log_score"], table["behind"], table["error"] = scores.mean(axis=1), behind, error
     table["clusters"], table["chosen"] = clusters, np.arange(len(tried)) == chosen
     return tried[chosen], table
 
 
-__all__ = ["Choice", "Pieces", "bind_families", "check_view", "choose", "settle"]
+__all__ = ["Choice", "Pieces", "behind_best", "bind_families", "check_view", "choose", "settle"]

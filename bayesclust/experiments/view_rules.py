@@ -22,7 +22,7 @@ import pandas as pd
 
 import bayesclust as bc
 from bayesclust._files import replaced
-from bayesclust.estimators._views import MIXTURE, PILOT, PILOT_CHAINS, PLAIN, POWERS
+from bayesclust.estimators._views import MIXTURE, PILOT, PILOT_CHAINS, PLAIN, POWERS, behind_best
 from bayesclust.typing import FloatArray, IntArray
 
 __all__ = ["KINDS", "RULES", "case", "main", "run", "table"]
@@ -92,11 +92,9 @@ def run(kind: str, seed: int, fraction: float, accuracy: float) -> pd.DataFrame:
         scores.append(bc.constraint_credibility(est)["log_score"].to_numpy())
         found = {"f": bc.metrics.pairwise_f(est.labels_, y), "clusters": est.n_clusters_}
         rows.append({"view": view, "power": power} | found)
-    every = np.array(scores)
-    behind = every[every.mean(axis=1).argmax()] - every
-    errors = behind.std(axis=1) / np.sqrt(every.shape[1])
+    behind, error = behind_best(np.array(scores))
     setting: dict[str, Any] = {"kind": kind, "seed": seed, "fraction": fraction, "accuracy": accuracy}
-    return pd.DataFrame(rows).assign(behind=behind.mean(axis=1), error=errors, **setting)
+    return pd.DataFrame(rows).assign(behind=behind, error=error, **setting)
 
 
 def table(runs: pd.DataFrame) -> pd.DataFrame:
