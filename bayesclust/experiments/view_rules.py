@@ -136,8 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=Path("view_rules.csv"))
     given = parser.parse_args(arguments)
     runs = pd.read_csv(given.output) if given.output.exists() else pd.DataFrame()
+    keys = ["kind", "seed", "fraction", "accuracy"]
+    done = set(runs[keys].itertuples(index=False, name=None)) if len(runs) else set()
     for setting in product(given.kinds, given.seeds, FRACTIONS, ACCURACIES):
-        if len(runs) and (runs[["kind", "seed", "fraction", "accuracy"]] == setting).all(axis=1).any():
+        if setting in done:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.TiedColumnsWarning)  # "zeros" is made of them
