@@ -34,11 +34,26 @@ def bind_family(family: Family, items: FloatArray) -> BoundFamily:
         Saying what was seen in which columns, and what to do.
     """
     bound = family.bind(items)
-    found = {int(j): describe_column(items[:, j]) for j in _gaussian_columns(bound, items.shape[1])}
-    tied = {j: column for j, column in found.items() if column.ties}
+    tied = tied_columns(bound, items)
     if tied:
         warnings.warn(_sentence(tied, len(items)), TiedColumnsWarning, stacklevel=6)
     return bound
+
+
+def tied_columns(bound: BoundFamily, items: FloatArray) -> dict[int, Column]:
+    """Return the user's columns that a family takes for Gaussian though many items share a value of them.
+
+    Parameters
+    ----------
+    bound : BoundFamily
+    items : ndarray of shape (n, d)
+
+    Returns
+    -------
+    dict of int to Column
+    """
+    found = {int(j): describe_column(items[:, j]) for j in _gaussian_columns(bound, items.shape[1])}
+    return {j: column for j, column in found.items() if column.ties}
 
 
 def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
@@ -65,4 +80,4 @@ def _sentence(tied: dict[int, Column], n: int) -> str:
     )
 
 
-__all__ = ["bind_family"]
+__all__ = ["bind_family", "tied_columns"]

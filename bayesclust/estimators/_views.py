@@ -14,7 +14,7 @@ from bayesclust.checks import check_choice, check_random_state
 from bayesclust.constraints.base import View
 from bayesclust.estimators._draws import draws_tree
 from bayesclust.estimators._samplers import chain_starts
-from bayesclust.estimators._ties import bind_family
+from bayesclust.estimators._ties import bind_family, tied_columns
 from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.two_level.chain import TwoLevelProblem
@@ -34,6 +34,8 @@ POWERS = (1.0, 0.5, 0.25, 0.1)
 MANY_COLUMNS = 20
 SPARER = ("gaussian_tied", "gaussian_diagonal")
 """Tried beside full covariances of many columns, whose d (d + 1) / 2 parameters a cluster seldom has the items for."""
+MIXED = "mixed"
+"""Tried where many items share a value, which Gaussian clusters fit by clusters of their own whatever the answers say."""
 PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
 
 
@@ -73,24 +75,31 @@ def check_view(view: object, power: object, sampler: object, gamma: float | None
         raise ValueError('gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".')
 
 
-def bind_families(family: str | Family, items: FloatArray, view: str) -> dict[str, BoundFamily]:
+def bind_families(family: str | Family, items: FloatArray, *, several: bool) -> dict[str, BoundFamily]:
     """Bind the family that was asked for, and those that "auto" tries beside it, by their names.
+
+    Beside full covariances these are sparer ones of many columns, and "mixed" where many items share a value of a column, of
+    which there is no warning then.
 
     Parameters
     ----------
     family : str or Family
     items : ndarray of shape (n, d)
-    view : str
+    several : bool
+        Whether there is a choice to make.
 
     Returns
     -------
     dict
     """
     name = family if isinstance(family, str) else type(family).__name__
-    bound = {name: bind_family(get_family(family), items)}
-    if view == AUTO and name == "gaussian" and items.shape[1] > MANY_COLUMNS:
-        bound |= {sparer: get_family(sparer).bind(items) for sparer in SPARER}
-    return bound
+    if not several or name != "gaussian":
+        return {name: bind_family(get_family(family), items)}
+    given = get_family(family).bind(items)
+    further = SPARER if items.shape[1] > MANY_COLUMNS else ()
+    if tied_columns(given, items):
+        further = (*further, MIXED)
+    return {name: given} | {other: get_family(other).bind(items) for other in further}
 
 
 def settle(

@@ -18,7 +18,7 @@ from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
 from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
-from bayesclust.estimators._views import Pieces, bind_families, check_view, settle
+from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_view, settle
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
@@ -51,8 +51,9 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.
         Classes are seldom ellipses. Where they are not, a plain cluster splits, and the answers that hold the class together
         are dismissed as noise; in a mixture answers group components instead of fighting them. "auto" tries views and
-        powers in short runs, of more than 20 columns "gaussian_tied" and "gaussian_diagonal" beside "gaussian" too, and
-        takes what predicts each answer best from the others; labels have no part in it.
+        powers in short runs, beside "gaussian" also "mixed" where many items share a value, and "gaussian_tied" and
+        "gaussian_diagonal" of more than 20 columns, and takes what predicts each answer best from the others; labels have no
+        part in it.
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data are asked to fit the model only roughly
         (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the answers. The posterior is then that of
@@ -267,7 +268,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
         items, views = self._enter(X, constraints, partial(check_items, missing=family.takes_missing), kinds=None)
-        pieces = Pieces(bind_families(self.family, items, self.view), tuple(views), concentration, within)
+        several = self.view == AUTO and any(map(len, views))
+        pieces = Pieces(bind_families(self.family, items, several=several), tuple(views), concentration, within)
         choice, self.view_scores_ = settle(pieces, items, self._settings(), random_state)
         self.view_, self.power_, self.family_ = choice
         return items, pieces.problem(choice)

@@ -78,3 +78,20 @@ def test_mixed_columns_find_the_groups_and_place_new_items(data):
     expected = [np.bincount(own).argmax() for own in groups]
     assert est.predict(new).tolist() == [expected[0], expected[1], expected[0]]
     assert np.isfinite(est.score_samples(new)).all()
+
+
+def test_auto_tries_mixed_columns_and_says_nothing(data):
+    X, z = data
+    links = bc.PairwiseConstraints.sample(z, size=80, flip=0.1, seed=0)
+    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TiedColumnsWarning)
+        est = bc.TVClust(view="auto", **settings).fit(X, constraints=links)
+    assert est.family_ == "mixed"
+    assert bc.metrics.pairwise_f(z, est.labels_) > 0.9
+    assert set(est.view_scores_["family"]) == {"gaussian", "mixed"}
+    assert (est.view_scores_.query("family == 'mixed'")["power"] == 1).all()
+    with pytest.warns(TiedColumnsWarning):  # without answers there is nothing to choose by
+        bc.TVClust(view="auto", **settings).fit(X)
+    with pytest.warns(TiedColumnsWarning):
+        bc.TVClust(view="auto", family="gaussian_diagonal", **settings).fit(X, constraints=links)
