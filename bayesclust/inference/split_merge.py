@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
+from bayesclust.inference.reseating import log_odds, reseat
 from bayesclust.inference.seating import Seating, members, shuffle
 from bayesclust.models.families.base import (
     add_item,
     clear_cluster,
     derive,
     log_marginal,
-    log_predictive,
-    remove_item,
     set_items,
 )
 
@@ -91,27 +90,20 @@ def _restricted_scan(
 ) -> float:  # fmt: skip
     """Re-allocate items[2:] between slots a and b; returns the log probability of what was chosen.
 
-    Where target[t] is a slot, item t is forced there; -1 lets it be drawn. `site` is zero before and after.
+    Where target[t] is a slot, item t is forced there; -1 lets it be drawn. `site` is scratch, one for each slot.
     """
     log_prob = 0.0
     for t in range(2, len(items)):
         i = items[t]
-        if z[i] != UNPLACED:
-            remove_item(state, i, z[i])
-            z[i] = UNPLACED
+        own = z[i]
+        z[i] = UNPLACED
+        site[a] = site[b] = 0.0
         add_site_logits(sites, table, z, i, site)
-        odds = math.log(state.count[a]) + log_predictive(state, i, a) + site[a]
-        odds -= math.log(state.count[b]) + log_predictive(state, i, b) + site[b]
-        for entry in range(sites.start[i], sites.start[i + 1]):
-            for column in range(3):
-                other = sites.member[sites.factor[entry], column]
-                if other >= 0 and z[other] >= 0:
-                    site[z[other]] = 0.0
-        log_a, log_b = log_shares(odds)
+        log_a, log_b = log_shares(log_odds(state, i, own, a, b) + site[a] - site[b])
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
         z[i] = a if to_a else b
-        add_item(state, i, z[i])
+        reseat(state, i, own, z[i])
     return log_prob
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
+from bayesclust.inference.reseating import log_odds, reseat
 from bayesclust.inference.seating import Seating, close_slot, members, use_slot
 from bayesclust.inference.split_merge import anchors_first, log_shares, order_by_answers
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
@@ -33,8 +34,6 @@ from bayesclust.models.families.base import (
     clear_cluster,
     derive,
     log_marginal,
-    log_predictive,
-    remove_item,
     set_items,
 )
 
@@ -46,15 +45,12 @@ def _restricted_scan(
     """Re-allocate items[2:] between slots a and b, or force them to `target`; the log probability of what was chosen."""
     log_prob = 0.0
     for t in range(2, len(items)):
-        i = items[t]
-        if side[t] != UNPLACED:
-            remove_item(state, i, side[t])
-        odds = math.log(state.count[a] / state.count[b]) + log_predictive(state, i, a) - log_predictive(state, i, b)
-        log_a, log_b = log_shares(odds)
+        own = side[t]
+        log_a, log_b = log_shares(log_odds(state, items[t], own, a, b))
         to_a = math.log(rng.random()) < log_a if target[t] == UNPLACED else target[t] == a
         log_prob += log_a if to_a else log_b
         side[t] = a if to_a else b
-        add_item(state, i, side[t])
+        reseat(state, items[t], own, side[t])
     return log_prob
 
 

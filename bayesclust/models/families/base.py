@@ -74,7 +74,7 @@ def copy_row(values: NDArray[np.float64], target: int, source: int) -> None:
 
 def implements(function: Callable[..., Any], state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the compiled version of one of the functions above for one type of cluster state."""
-    return _jit.implements(function, state_type, fastmath=_jit.FAST)
+    return _jit.implements(function, state_type, fastmath=_jit.FAST, forceinline=function is log_predictive)
 
 
 @dataclass(frozen=True)

@@ -103,16 +103,21 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
+@inner(fastmath=FAST, forceinline=True)
+def quadratic_form(state: FullState, i: int, k: int) -> float:
+    """(x_i - m_k)' Psi_k^(-1) (x_i - m_k)."""
+    d, q = state.X.shape[1], 0.0
+    for a in range(d):
+        row, difference = 0.0, state.X[i, a] - state.mean[k, a]
+        for b in range(a):
+            row += state.precision[k, a, b] * (state.X[i, b] - state.mean[k, b])
+        q += difference * (2.0 * row + state.precision[k, a, a] * difference)
+    return q
+
+
 @base.implements(base.log_predictive, FullState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1]
-    x, mean, precision = state.X[i], state.mean[k], state.precision[k]
-    q = 0.0
-    for a in range(d):
-        row = 0.0
-        for b in range(d):
-            row += precision[a, b] * (x[b] - mean[b])
-        q += row * (x[a] - mean[a])
+    q = quadratic_form(state, i, k)
     n, weight = state.count[k], state.power[1]
     mass = state.power[0] * n
     kappa = state.kappa0[0] + mass
