@@ -39,6 +39,14 @@ class Option(NamedTuple):
 OPTIONS = (
     Option("sampler", "sampler", (TVCLUST,), {"choices": SAMPLERS, "help": "how the posterior is found (collapsed)"}),
     Option("family", "family", (TVCLUST,), {"choices": FAMILIES, "help": "likelihood of a cluster (gaussian)"}),
+    Option(
+        "view", "view", (TVCLUST, MEANS),
+        {
+            "choices": ("plain", "mixture", "auto"),
+            "help": "a cluster is one component (plain) or several; auto (tvclust): as predicts the answers best",
+        },
+    ),
+    Option("power", "power", (TVCLUST,), {"type": float, "metavar": "W", "help": "what an item weighs, up to 1 (1)"}),
     Option("chains", "num_chains", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "chains (4)"}),
     Option("warmup", "num_warmup", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "sweeps before the draws (500)"}),
     Option("draws", "num_samples", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "draws of each chain (1000)"}),
