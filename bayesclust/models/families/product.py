@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from numba import literal_unroll
 from numpy.typing import NDArray
 
 from bayesclust.checks import check_items
@@ -22,72 +21,8 @@ from bayesclust.models.families import base, gaussian_tied
 from bayesclust.models.families.discrete import refuse_cells
 from bayesclust.models.families.named import get_family
 from bayesclust.models.families.parts import columns_of, said_of, unique_names
+from bayesclust.models.families.product_state import Parts, ProductState
 from bayesclust.typing import ArrayLike
-
-
-class ProductState(NamedTuple):
-    """Clusters of mixed columns: one state for each part, with the same slots."""
-
-    count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,)
-    parts: tuple[Any, ...]
-
-
-@base.implements(base.clear_cluster, ProductState)
-def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
-    state.count[k] = 0
-    for part in literal_unroll(state.parts):
-        base.clear_cluster(part, k)
-
-
-@base.implements(base.add_item, ProductState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.count[k] += 1
-    for part in literal_unroll(state.parts):
-        base.add_item(part, i, k)
-
-
-@base.implements(base.remove_item, ProductState)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.count[k] -= 1
-    for part in literal_unroll(state.parts):
-        base.remove_item(part, i, k)
-
-
-@base.implements(base.log_predictive, ProductState)
-def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    value = 0.0
-    for part in literal_unroll(state.parts):
-        value += base.log_predictive(part, i, k)
-    return value
-
-
-@base.implements(base.log_marginal, ProductState)
-def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    value = 0.0
-    for part in literal_unroll(state.parts):
-        value += base.log_marginal(part, k)
-    return value
-
-
-@base.implements(base.log_marginal_union, ProductState)
-def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
-    value = 0.0
-    for part in literal_unroll(state.parts):
-        value += base.log_marginal_union(part, a, b)
-    return value
-
-
-@base.implements(base.set_items, ProductState)
-def _set_items(state, items, k):  # type: ignore[no-untyped-def]
-    state.count[k] = len(items)
-    for part in literal_unroll(state.parts):
-        base.set_items(part, items, k)
-
-
-@base.implements(base.derive, ProductState)
-def _derive(state, k):  # type: ignore[no-untyped-def]
-    for part in literal_unroll(state.parts):
-        base.derive(part, k)
 
 
 @dataclass(frozen=True)
@@ -178,11 +113,12 @@ class BoundProduct(base.BoundFamily):
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> ProductState:
         """Cluster state with empty slots."""
         pairs = zip(self.parts, self._hypers(hyper), strict=True)
-        return ProductState(np.zeros(capacity + 1, np.int64), tuple(part.new_state(capacity, own) for part, own in pairs))
+        states = [part.new_state(capacity, own) for part, own in pairs]
+        return ProductState(np.zeros(capacity + 1, np.int64), Parts.of(states))
 
     def set_hyper(self, state: ProductState, hyper: NDArray[np.float64]) -> None:
         """Write hyper-parameters into the states of the parts."""
-        for part, own_state, own in zip(self.parts, state.parts, self._hypers(hyper), strict=True):
+        for part, own_state, own in zip(self.parts, state.listed(), self._hypers(hyper), strict=True):
             part.set_hyper(own_state, own)
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
