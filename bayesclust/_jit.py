@@ -39,8 +39,14 @@ try:
 except (ImportError, AttributeError):  # what only kernels call can then be called from Python too
     Compiler = None
 
+try:
+    from numba.core.options import DefaultOptions
+except ImportError:  # references are counted then
+    DefaultOptions = object  # type: ignore[assignment, misc]
+
 FAST = {"reassoc", "contract", "nsz"}
 """What `fastmath` may do in samplers. What one kernel calls should have its options, or numba compiles it once for each."""
+CAN_BE_LEAN = hasattr(DefaultOptions, "_nrt")
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": False}
 PACKAGE = Path(__file__).resolve().parent
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
@@ -48,6 +54,14 @@ MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are comp
 GONE = (EOFError, pickle.UnpicklingError, ImportError, AttributeError)
 # and so does a full, read-only or damaged cache
 UNREADABLE = (OSError, *GONE)
+
+
+def _counting(lean: bool) -> dict[str, Any]:
+    """Whether references to arrays are counted, which costs small functions up to ten times what they do.
+
+    It is always said, for a function that is not told does as its caller, and cannot make arrays then.
+    """
+    return {"_nrt": not lean} if CAN_BE_LEAN else {}
 
 
 @cache
@@ -143,7 +157,8 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     function : callable, optional
         The function; left out where options are given, as in ``@kernel(fastmath=True)``.
     **options
-        Options of `numba.njit`. ``cache=False`` compiles anew in every run.
+        Options of `numba.njit`. ``cache=False`` compiles anew in every run. ``lean=True`` counts no references to arrays:
+        for functions that make none, and return numbers.
 
     Returns
     -------
@@ -157,8 +172,8 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     >>> double(21)
     42
     """
-    cached = options.pop("cache", True)
-    settings = {**COMMON, **options}
+    cached, lean = options.pop("cache", True), options.pop("lean", False)
+    settings = {**COMMON, **_counting(lean), **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**settings)(function)
@@ -240,7 +255,7 @@ def _inner_options() -> dict[str, Any]:
 
 
 def implements(
-    function: Callable[..., Any], state_type: type, *, others: bool = False, **options: Any
+    function: Callable[..., Any], state_type: type, *, others: bool = False, lean: bool = False, **options: Any
 ) -> Callable[[Callable[..., Any]], Any]:
     """Register a compiled version of a function for a named tuple as its first argument.
 
@@ -255,6 +270,8 @@ def implements(
         The named tuple.
     others : bool, default False
         Serve every type but this one instead.
+    lean : bool, default False
+        As in `kernel`.
     **options
         Options of `numba.njit` for this version.
 
@@ -275,7 +292,7 @@ def implements(
     >>> kernel(lambda shape: area(shape) + 1, cache=False)(Square(3.0))
     10.0
     """
-    settings: Any = {**COMMON, **_inner_options(), **options}
+    settings: Any = {**COMMON, **_inner_options(), **_counting(lean), **options}
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
         def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:

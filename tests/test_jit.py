@@ -5,11 +5,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from bayesclust import _jit
+from bayesclust._jit import inner, kernel
 
 INNER = "from twofile._jit import kernel\n\n@kernel\ndef inner(x):\n    return x + {constant}\n"
 OUTER = """
@@ -182,3 +185,38 @@ def test_options_reach_numba():
 
     assert divide(1.0, 0.0) == np.inf
     assert divide.targetoptions["nogil"] is True
+
+
+class Pair(NamedTuple):
+    """Two tables."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+
+def test_lean_functions_count_no_references_and_cannot_make_arrays():
+    @inner(cache=False, lean=True)
+    def product(pair, i):
+        one, other, total = pair.first[i], pair.second[i], 0.0
+        for j in range(len(one)):
+            total += one[j] * other[j]
+        return total
+
+    @inner(cache=False)
+    def doubled(row):  # not lean, though a lean one calls it
+        return 2.0 * row.copy().sum()
+
+    @kernel(cache=False, lean=True)
+    def both(pair, i):
+        return product(pair, i) + doubled(pair.first[i])
+
+    @kernel(cache=False, lean=True)
+    def made(row):
+        return np.zeros(len(row))[0]
+
+    tables = Pair(np.full((4, 3), 2.0), np.full((4, 3), 5.0))
+    before = [sys.getrefcount(table) for table in tables]
+    assert [both(tables, i) for i in range(4)] == [30.0 + 12.0] * 4
+    assert [sys.getrefcount(table) for table in tables] == before
+    with pytest.raises(TypingError):
+        made(tables.first[0])

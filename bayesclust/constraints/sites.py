@@ -67,7 +67,7 @@ def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> 
     return np.concatenate(rows)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def triplet_pattern(a: int, b: int, c: int) -> int:
     """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
     if a == b:
@@ -77,7 +77,7 @@ def triplet_pattern(a: int, b: int, c: int) -> int:
     return 3 if b == c else 4
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
     """Return log p(answer f | z)."""
     a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
@@ -88,7 +88,7 @@ def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64],
     return value
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _add_triplet(
     row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
 ) -> None:
@@ -108,7 +108,7 @@ def _add_triplet(
         logits[right] += row[with_right] - row[4]
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=FAST, lean=True)
 def add_site_logits(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, logits: NDArray[np.float64]
 ) -> None:
@@ -129,7 +129,7 @@ def add_site_logits(
         _add_triplet(row, place, z[first], z[second], z[third], logits)
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=FAST, lean=True)
 def add_block_logits(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], bonded: bool,
     logits: NDArray[np.float64],
@@ -159,7 +159,7 @@ def add_block_logits(
                 logits[max(a, b, c)] += row[0] - row[apart]
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=FAST, lean=True)
 def log_prob_touching(
     sites: Sites,
     table: NDArray[np.float64],

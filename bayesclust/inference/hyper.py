@@ -28,7 +28,7 @@ LogMarginal = Callable[[NDArray[np.float64]], float]
 
 
 # with the samplers' options, whose compiled versions of the families' functions are used again
-@kernel(fastmath=FAST)
+@kernel(fastmath=FAST, lean=True)
 def derive_all(state: Any, seating: Seating) -> None:
     """Derive the prior slot and all clusters in use."""
     derive(state, len(state.count) - 1)
@@ -36,7 +36,7 @@ def derive_all(state: Any, seating: Seating) -> None:
         derive(state, seating.slots[position])
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=FAST, lean=True)
 def total_log_marginal(state: Any, seating: Seating) -> float:
     """log p(X | z, hyper-parameters), the sum over clusters."""
     value = 0.0
@@ -45,7 +45,7 @@ def total_log_marginal(state: Any, seating: Seating) -> float:
     return value
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath=FAST, lean=True)
 def proposed_log_marginal(state: Any, seating: Seating) -> float:
     """The same from the sufficient statistics, where the slots in use are not yet derived for new hyper-parameters."""
     empty = len(state.count) - 1

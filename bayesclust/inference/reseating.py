@@ -30,29 +30,29 @@ def reseat(state: Any, i: int, own: int, chosen: int) -> None:
     raise TypeError("reseat runs in compiled code only")
 
 
-@implements(log_odds, FullState, others=True, fastmath=FAST, forceinline=True)
+@implements(log_odds, FullState, others=True, fastmath=FAST, forceinline=True, lean=True)
 def _log_odds_of_any(state, i, own, a, b):  # type: ignore[no-untyped-def]
     if own != UNPLACED:
         remove_item(state, i, own)
     return math.log(state.count[a] / state.count[b]) + log_predictive(state, i, a) - log_predictive(state, i, b)
 
 
-@implements(reseat, FullState, others=True, fastmath=FAST, forceinline=True)
+@implements(reseat, FullState, others=True, fastmath=FAST, forceinline=True, lean=True)
 def _reseat_of_any(state, i, own, chosen):  # type: ignore[no-untyped-def]
     add_item(state, i, chosen)
 
 
-@inner(fastmath=FAST, forceinline=True)
+@inner(fastmath=FAST, forceinline=True, lean=True)
 def _by_form(state: FullState, i: int, k: int, own: bool) -> float:
     return float(math.log(state.count[k] - own) + predictive_by_form(state, k, quadratic_form(state, i, k), own))
 
 
-@implements(log_odds, FullState, fastmath=FAST, forceinline=True)
+@implements(log_odds, FullState, fastmath=FAST, forceinline=True, lean=True)
 def _log_odds_of_full(state, i, own, a, b):  # type: ignore[no-untyped-def]
     return _by_form(state, i, a, own == a) - _by_form(state, i, b, own == b)
 
 
-@implements(reseat, FullState, fastmath=FAST, forceinline=True)
+@implements(reseat, FullState, fastmath=FAST, forceinline=True, lean=True)
 def _reseat_of_full(state, i, own, chosen):  # type: ignore[no-untyped-def]
     if chosen != own:
         if own != UNPLACED:

@@ -46,22 +46,23 @@ def quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: ND
         out[j] = form
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def mend(
     state: FullState, i: int, k: int, sign: float, rows: NDArray[np.float64], forms: NDArray[np.float64]
 ) -> None:
     """Update the forms of `rows` for item i joining (sign = 1) or leaving (-1) slot k, before it does."""
-    d, power = state.X.shape[1], state.power[0]
+    d, power, u = state.X.shape[1], state.power[0], state.work
     kappa = state.kappa0[0] + power * state.count[k]
-    mean, precision = state.mean[k], state.precision[k]
-    u, q, offset = np.zeros(d), 0.0, 0.0
+    q, offset = 0.0, 0.0
+    for b in range(d):
+        u[b] = 0.0
     for a in range(d):
-        difference = state.X[i, a] - mean[a]
+        difference = state.X[i, a] - state.mean[k, a]
         for b in range(d):
-            u[b] += difference * precision[a, b]
+            u[b] += difference * state.precision[k, a, b]
     for a in range(d):
-        q += u[a] * (state.X[i, a] - mean[a])
-        offset += u[a] * mean[a]
+        q += u[a] * (state.X[i, a] - state.mean[k, a])
+        offset += u[a] * state.mean[k, a]
     shift = -sign * power / (kappa + sign * power)
     g = power * kappa / (kappa + sign * power)
     beta = -sign * g / (1.0 + sign * g * q)
@@ -72,7 +73,7 @@ def mend(
         forms[j] += 2.0 * shift * w + shift * shift * q + beta * (w + shift * q) ** 2
 
 
-@inner(fastmath=FAST, inline="always")
+@inner(fastmath=FAST, forceinline=True, lean=True)
 def predictive_by_form(state: FullState, k: int, form: float, own: bool) -> float:
     """log p(x | cluster k without x) of an item with this form; `own` says that it is one of k's items, which has others."""
     kappa0, nu0, power = state.kappa0[0], state.nu0[0], state.power[0]
@@ -90,7 +91,7 @@ def predictive_by_form(state: FullState, k: int, form: float, own: bool) -> floa
     return float(state.constant[n] - 0.5 * power * logdet - 0.5 * (nu0 + mass + power) * tail)
 
 
-@inner(fastmath=FAST, inline="always")
+@inner(fastmath=FAST, lean=True)
 def _block_logits(
     state: FullState,
     seating: Seating,

@@ -83,7 +83,7 @@ def log_shares(odds: float) -> tuple[float, float]:
     return log_a, log_a - odds
 
 
-@inner(fastmath=FAST, inline="always")
+@inner(fastmath=FAST, lean=True)
 def _restricted_scan(
     state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
     site: NDArray[np.float64], target: NDArray[np.int64], rng: Generator,

@@ -73,7 +73,7 @@ class RatioState(NamedTuple):
         self.tally[:] = source.tally
 
 
-@inner
+@inner(lean=True)
 def ratio(form: FloatArray, truth: int, estimate: int, shared: int) -> float:
     """Return (M - C) / D."""
     mean = 0.5 * truth + 0.5 * estimate
@@ -85,7 +85,7 @@ def ratio(form: FloatArray, truth: int, estimate: int, shared: int) -> float:
     return value
 
 
-@implements(objective, RatioProblem)
+@implements(objective, RatioProblem, lean=True)
 def _objective(problem, state):  # type: ignore[no-untyped-def]
     """The summed loss of the allocated items, to the last bit what `visit` found it to be."""
     form, estimate = problem.forms[state.totals[ITEMS]], state.totals[ESTIMATE]
@@ -95,7 +95,7 @@ def _objective(problem, state):  # type: ignore[no-untyped-def]
     return total
 
 
-@implements(set_count, RatioProblem)
+@implements(set_count, RatioProblem, lean=True)
 def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     rows, gain, counts = problem.rows[i], problem.gain, state.counts[k]
     before = 0 if step == 1 else -1  # f(x + 1) - f(x) is the gain at x, the smaller of the two
@@ -110,7 +110,7 @@ def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     state.sizes[k] += step
 
 
-@implements(forget, RatioProblem)
+@implements(forget, RatioProblem, lean=True)
 def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     potential = problem.potential
     for b in range(state.truth.size):
@@ -124,7 +124,7 @@ def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     state.totals[ITEMS] -= state.sizes[k]
 
 
-@inner
+@inner(lean=True)
 def _price(
     problem: RatioProblem, state: RatioState, i: int, k: int, at_home: int, form: FloatArray, others: int, dear: float
 ) -> float:
@@ -139,7 +139,7 @@ def _price(
     return total
 
 
-@implements(visit, RatioProblem)
+@implements(visit, RatioProblem, lean=True)
 def _visit(problem, state, i):  # type: ignore[no-untyped-def]
     own, used, gain, rows = state.labels[i], state.used[0], problem.gain, problem.rows[i]
     allocated = own >= 0

@@ -50,7 +50,7 @@ def allocate(problem: Any, state: Any, labels: NDArray[Any]) -> None:
             state.labels[i] = k
 
 
-@inner
+@inner(lean=True)
 def put(problem: Any, state: Any, i: int, k: int) -> None:
     """Allocate item i to cluster k; k = used opens a cluster."""
     if k == state.used[0]:
@@ -59,7 +59,7 @@ def put(problem: Any, state: Any, i: int, k: int) -> None:
     state.labels[i] = k
 
 
-@kernel
+@kernel(lean=True)
 def close(problem: Any, state: Any, k: int) -> None:
     """Drop cluster k, whose items have left it; the last cluster takes its number."""
     last = state.used[0] - 1
@@ -76,7 +76,7 @@ def close(problem: Any, state: Any, k: int) -> None:
     state.used[0] = last
 
 
-@inner
+@inner(lean=True)
 def take(problem: Any, state: Any, i: int) -> None:
     """Take item i out of its cluster, and close the cluster if that empties it."""
     k: Any = np.int64(state.labels[i])

@@ -66,7 +66,7 @@ class State(NamedTuple):
         self.gains[:chunks] = source.gains[:chunks]
 
 
-@implements(objective, Problem)
+@implements(objective, Problem, lean=True)
 def _objective(problem, state):  # type: ignore[no-untyped-def]
     """The part of the summed loss that depends on the estimate, in fixed point."""
     total = 0
@@ -79,7 +79,7 @@ def _objective(problem, state):  # type: ignore[no-untyped-def]
     return total
 
 
-@implements(set_count, Problem)
+@implements(set_count, Problem, lean=True)
 def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     rows, gain = problem.rows[i], problem.gain
     counts, gains, lane = state.counts[k], state.gains[k // LANES], k % LANES
@@ -90,7 +90,7 @@ def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     state.sizes[k] += step
 
 
-@implements(forget, Problem)
+@implements(forget, Problem, lean=True)
 def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     own, other = state.gains[k // LANES], state.gains[last // LANES]
     for row in range(problem.n_rows):
@@ -98,7 +98,7 @@ def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
         other[row, last % LANES] = problem.gain[0]
 
 
-@inner
+@inner(lean=True)
 def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> None:
     """Write sum_b d(N_kb[l_ib]) for the eight clusters of one chunk."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
@@ -121,7 +121,7 @@ def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> 
     sums[7] = s7
 
 
-@inner
+@inner(lean=True)
 def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
     """Return the price of item i in its own cluster or, where that is certain to beat `rival`, a bound from above."""
     k = state.labels[i]
@@ -138,7 +138,7 @@ def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int
     return exact
 
 
-@implements(visit, Problem)
+@implements(visit, Problem, lean=True)
 def _visit(problem, state, i):  # type: ignore[no-untyped-def]
     own = state.labels[i]
     used = state.used[0]

@@ -19,7 +19,7 @@ def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
     raise TypeError("add_costs runs in compiled code only")
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: Any) -> float:
     """Write |x - m_k|^2 plus what answers and closed slots cost for the centres k < used; returns the least."""
     least, fours = np.inf, used - used % 4
@@ -46,7 +46,7 @@ def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: A
     return least
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def general_costs(
     x: Any, phi: float, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
 ) -> float:
@@ -71,7 +71,7 @@ def general_costs(
     return least
 
 
-@inner(fastmath={"reassoc", "nnan", "nsz"})
+@inner(fastmath={"reassoc", "nnan", "nsz"}, lean=True)
 def take_lowest(link: Any, used: int) -> float:
     """Least of what answers cost, at most 0 (a cluster of its own); sets them back to 0."""
     lowest = 0.0
@@ -81,13 +81,54 @@ def take_lowest(link: Any, used: int) -> float:
     return lowest
 
 
-@inner
+@inner(lean=True)
 def first_at(cost: Any, least: float) -> int:
     """Return the first position of a value that is there."""
     k = 0
     while cost[k] != least:
         k += 1
     return k
+
+
+@inner(lean=True)
+def _move_items(
+    points: Any, phi: Any, squared: bool, penalty: float, graph: Any, xi: Any, slack: float, first: int, last: int,
+    used: int, slots: Any, tally: Any, work: Any,
+) -> int:  # fmt: skip
+    """`scan`, with work space."""
+    (z, size, natural, offset), (cost, link, shut) = slots, work
+    for i in range(first, last):
+        answered = graph.start[i] < graph.start[i + 1]
+        if answered:
+            add_costs(graph, xi, z, i, link)
+        if squared:
+            least = squared_costs(points[i], natural, link, shut, used, cost)
+        else:
+            least = general_costs(points[i], phi[i], natural, offset, link, shut, used, cost)
+        now = z[i]
+        best, choice = cost[now], now
+        if size[now] == 1:
+            # alone, an item pays the penalty where it stays, and its centre will be itself
+            best, cost[now] = penalty, np.inf
+            least = np.inf
+            for k in range(used):
+                least = min(least, cost[k])
+        if least < best:
+            best, choice = least, first_at(cost, least)
+        opens = penalty < best
+        here = 0.0 if opens else link[choice]
+        if answered and take_lowest(link, used) < here - slack:
+            tally[RESTLESS] += 1
+        if opens:
+            return i
+        if choice != now:
+            tally[MOVED] += 1
+            z[i] = choice
+            size[now] -= 1
+            size[choice] += 1
+            if size[now] == 0:
+                shut[now] = np.inf
+    return last
 
 
 @kernel
@@ -111,41 +152,15 @@ def scan(
     are. `tally` counts the items moved, and the restless ones: those whose answers would be served better elsewhere, by
     more than `slack`. Returns the item that opens a cluster (it is not moved yet), or `last`.
     """
-    z, size, natural, offset = slots
-    cost, link, shut = np.empty(len(size)), np.zeros(len(size)), np.zeros(len(size))
+    size = slots[1]
+    shut = np.zeros(len(size))
     for k in range(used):
         if size[k] == 0:
             shut[k] = np.inf
-    for i in range(first, last):
-        answered = graph.start[i] < graph.start[i + 1]
-        if answered:
-            add_costs(graph, xi, z, i, link)
-        if squared:
-            least = squared_costs(points[i], natural, link, shut, used, cost)
-        else:
-            least = general_costs(points[i], phi[i], natural, offset, link, shut, used, cost)
-        now = z[i]
-        best, choice = cost[now], now
-        if size[now] == 1:
-            # alone, an item pays the penalty where it stays, and its centre will be itself
-            best, cost[now] = penalty, np.inf
-            least = cost[:used].min()
-        if least < best:
-            best, choice = least, first_at(cost, least)
-        opens = penalty < best
-        here = 0.0 if opens else link[choice]
-        if answered and take_lowest(link, used) < here - slack:
-            tally[RESTLESS] += 1
-        if opens:
-            return i
-        if choice != now:
-            tally[MOVED] += 1
-            z[i] = choice
-            size[now] -= 1
-            size[choice] += 1
-            if size[now] == 0:
-                shut[now] = np.inf
-    return last
+    cost, link = np.empty(len(size)), np.zeros(len(size))
+    work = cost, link, shut
+    end: int = _move_items(points, phi, squared, penalty, graph, xi, slack, first, last, used, slots, tally, work)
+    return end
 
 
 @kernel

@@ -27,7 +27,7 @@ from bayesclust.models.families.base import add_item, clear_cluster, log_predict
 NEW = -1
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
     """Take item i out of component and cluster; returns the component."""
     k, g = components.z[i], levels.clusters.z[i]
@@ -41,7 +41,7 @@ def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
     return int(k)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _put_in(state: Any, components: Seating, levels: Levels, i: int, k: int, g: int) -> int:
     """Seat item i in component k of cluster g, either of them new where it is -1; returns the component."""
     if g == NEW:

@@ -23,7 +23,7 @@ from bayesclust.models.families.base import add_item, clear_cluster, remove_item
 from bayesclust.models.families.gaussian_full import FullState
 
 
-@inner(fastmath=FAST, inline="always")
+@inner(fastmath=FAST, lean=True)
 def _fill(
     state: FullState, components: Seating, levels: Levels, forms: NDArray[np.float64], old: int, log_alpha: float,
     log_beta: float, prior: float, site: NDArray[np.float64], logits: NDArray[np.float64], component: NDArray[np.int64],

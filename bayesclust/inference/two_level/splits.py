@@ -38,7 +38,7 @@ from bayesclust.models.families.base import (
 )
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _restricted_scan(
     state: Any, items: NDArray[np.int64], side: NDArray[np.int64], a: int, b: int, target: NDArray[np.int64], rng: Generator
 ) -> float:

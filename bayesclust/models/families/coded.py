@@ -55,7 +55,7 @@ class CodedState(NamedTuple):
     powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
-@base.implements(base.clear_cluster, CodedState)
+@base.implements(base.clear_cluster, CodedState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -67,13 +67,13 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.change, k, empty)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _log_rise(a: float, weight: float) -> float:
     """log Gamma(a + weight) - log Gamma(a)."""
     return math.log(a) if weight == 1.0 else math.lgamma(a + weight) - math.lgamma(a)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _compare(state: CodedState, k: int, j: int) -> float:
     """Write what the codes of one column change; returns the log predictive of its reference."""
     reference = state.log_weight[k, state.reference[j]]
@@ -84,7 +84,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
     return usual
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
     """Add an item's cells to a cluster, or take them out."""
     missing, usual = len(state.beta), 0.0
@@ -102,17 +102,17 @@ def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
     state.count[k] += sign
 
 
-@base.implements(base.add_item, CodedState)
+@base.implements(base.add_item, CodedState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1)
 
 
-@base.implements(base.remove_item, CodedState)
+@base.implements(base.remove_item, CodedState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1)
 
 
-@base.implements(base.log_predictive, CodedState)
+@base.implements(base.log_predictive, CodedState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value = state.usual[k]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -120,7 +120,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _union(state: CodedState, a: int, b: int) -> float:
     value = 0.0
     for j in range(len(state.reference)):
@@ -132,7 +132,7 @@ def _union(state: CodedState, a: int, b: int) -> float:
     return value
 
 
-@base.implements(base.log_marginal, CodedState)
+@base.implements(base.log_marginal, CodedState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 

@@ -50,7 +50,7 @@ class DiagonalState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, DiagonalState)
+@base.implements(base.clear_cluster, DiagonalState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -61,7 +61,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.log_rate[k] = state.log_rate[empty]
 
 
-@base.implements(base.add_item, DiagonalState)
+@base.implements(base.add_item, DiagonalState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -79,7 +79,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, DiagonalState)
+@base.implements(base.remove_item, DiagonalState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -98,7 +98,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, DiagonalState)
+@base.implements(base.log_predictive, DiagonalState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d, weight = state.X.shape[1], state.power[1]
     n = state.power[0] * state.count[k]
@@ -114,7 +114,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return d * constant - 0.5 * weight * state.log_rate[k] - (shape + 0.5 * weight) * tail
 
 
-@base.implements(base.log_marginal, DiagonalState)
+@base.implements(base.log_marginal, DiagonalState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     n = state.power[0] * state.count[k]

@@ -47,9 +47,10 @@ class FullState(NamedTuple):
     nu0: NDArray[np.float64]  # (1,)
     constant: NDArray[np.float64]  # (n + 1,) predictive's normaliser given the cluster's size
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
+    work: NDArray[np.float64]  # (d,) scratch
 
 
-@base.implements(base.clear_cluster, FullState)
+@base.implements(base.clear_cluster, FullState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     d, empty = state.X.shape[1], len(state.count) - 1
     state.count[k] = 0
@@ -62,48 +63,47 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
             state.precision[k, a, b] = state.precision[empty, a, b]
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _shift(state: FullState, i: int, k: int, sign: float) -> None:
     """Put an item into what a cluster caches (sign = 1), or take it out (-1), before it is counted."""
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison for the inverse
-    d, power = state.X.shape[1], sign * state.power[0]
+    d, power, u = state.X.shape[1], sign * state.power[0], state.work
     kappa = state.kappa0[0] + state.power[0] * state.count[k]
     share = power / (kappa + power)
-    g = share * kappa
-    x, mean, precision = state.X[i], state.mean[k], state.precision[k]
-    total, outer = state.total[k], state.outer[k]
-    u, q = np.zeros(d), 0.0
+    g, q = share * kappa, 0.0
+    for b in range(d):
+        u[b] = 0.0
     for a in range(d):
-        difference = x[a] - mean[a]
+        difference = state.X[i, a] - state.mean[k, a]
         for b in range(d):
-            u[b] += difference * precision[a, b]
+            u[b] += difference * state.precision[k, a, b]
     for a in range(d):
-        q += u[a] * (x[a] - mean[a])
+        q += u[a] * (state.X[i, a] - state.mean[k, a])
     step = g / (1.0 + g * q)
     for a in range(d):
-        x_a, weight = sign * x[a], step * u[a]
+        x_a, weight = sign * state.X[i, a], step * u[a]
         for b in range(d):
-            outer[a, b] += x_a * x[b]
-            precision[a, b] -= weight * u[b]
+            state.outer[k, a, b] += x_a * state.X[i, b]
+            state.precision[k, a, b] -= weight * u[b]
     for a in range(d):
-        mean[a] += share * (x[a] - mean[a])
-        total[a] += sign * x[a]
+        state.mean[k, a] += share * (state.X[i, a] - state.mean[k, a])
+        state.total[k, a] += sign * state.X[i, a]
     state.logdet[k] += math.log1p(g * q)
 
 
-@base.implements(base.add_item, FullState)
+@base.implements(base.add_item, FullState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, FullState)
+@base.implements(base.remove_item, FullState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@inner(fastmath=FAST, forceinline=True)
+@inner(fastmath=FAST, forceinline=True, lean=True)
 def quadratic_form(state: FullState, i: int, k: int) -> float:
     """(x_i - m_k)' Psi_k^(-1) (x_i - m_k)."""
     d, q = state.X.shape[1], 0.0
@@ -115,7 +115,7 @@ def quadratic_form(state: FullState, i: int, k: int) -> float:
     return q
 
 
-@base.implements(base.log_predictive, FullState)
+@base.implements(base.log_predictive, FullState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     q = quadratic_form(state, i, k)
     n, weight = state.count[k], state.power[1]
@@ -125,7 +125,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return state.constant[n] - 0.5 * weight * state.logdet[k] - 0.5 * (state.nu0[0] + mass + weight) * tail
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def log_normaliser(state: FullState, n: float, logdet: float) -> float:
     """log p(X) of items of weight n whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
     d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]
@@ -135,7 +135,7 @@ def log_normaliser(state: FullState, n: float, logdet: float) -> float:
     return float(value + 0.5 * nu0 * state.logdet[len(state.count) - 1] - 0.5 * (nu0 + n) * logdet)
 
 
-@base.implements(base.log_marginal, FullState)
+@base.implements(base.log_marginal, FullState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return log_normaliser(state, state.power[0] * state.count[k], state.logdet[k])
 
@@ -214,7 +214,7 @@ class BoundFullGaussian(BoundColumns):
         vectors, matrices = np.zeros((2, slots, d)), np.zeros((2, slots, d, d))
         state = FullState(
             self.X, np.zeros(slots, np.int64), vectors[0], matrices[0], vectors[1], matrices[1], np.zeros(slots),
-            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), self.powers,
+            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), self.powers, np.zeros(d),
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state

@@ -43,7 +43,7 @@ class MissingState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, MissingState)
+@base.implements(base.clear_cluster, MissingState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -56,7 +56,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.curve, k, empty)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _prepare(state: MissingState, k: int, j: int) -> None:
     """Cache what the predictive of a column takes from the cluster alone."""
     weight = state.power[1]
@@ -67,7 +67,7 @@ def _prepare(state: MissingState, k: int, j: int) -> None:
     state.height[k, j] = height - 0.5 * weight * math.log(2.0 * math.pi * state.rate[k, j])
 
 
-@base.implements(base.add_item, MissingState)
+@base.implements(base.add_item, MissingState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -85,7 +85,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, MissingState)
+@base.implements(base.remove_item, MissingState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -104,7 +104,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, MissingState)
+@base.implements(base.log_predictive, MissingState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     shape0 = state.shape0[0] + 0.5 * state.power[1]
     value = 0.0
@@ -116,7 +116,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     """Log marginal likelihood of n cells of a column that bring b_n to `rate`."""
     if n <= 0.0:
@@ -129,7 +129,7 @@ def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     return value - 0.5 * n * math.log(2.0 * math.pi)
 
 
-@base.implements(base.log_marginal, MissingState)
+@base.implements(base.log_marginal, MissingState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(state.X.shape[1]):

@@ -44,7 +44,7 @@ class SphericalState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, SphericalState)
+@base.implements(base.clear_cluster, SphericalState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -53,7 +53,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.rate[k] = state.rate0[0]
 
 
-@base.implements(base.add_item, SphericalState)
+@base.implements(base.add_item, SphericalState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -70,7 +70,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, SphericalState)
+@base.implements(base.remove_item, SphericalState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -87,7 +87,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, SphericalState)
+@base.implements(base.log_predictive, SphericalState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d, weight = state.X.shape[1], state.power[1]
     n = state.power[0] * state.count[k]
@@ -103,7 +103,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return constant - (shape + 0.5 * weight * d) * math.log1p(g * squared_distance / state.rate[k])
 
 
-@base.implements(base.log_marginal, SphericalState)
+@base.implements(base.log_marginal, SphericalState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     n = state.power[0] * state.count[k]

@@ -59,7 +59,7 @@ class TiedState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, TiedState)
+@base.implements(base.clear_cluster, TiedState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -67,7 +67,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.mean[k] = 0.0
 
 
-@base.implements(base.add_item, TiedState)
+@base.implements(base.add_item, TiedState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     share = power / (state.kappa0[0] + power * (state.count[k] + 1))
@@ -81,7 +81,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, TiedState)
+@base.implements(base.remove_item, TiedState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     share = power / (state.kappa0[0] + power * (state.count[k] - 1))
@@ -95,7 +95,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, TiedState)
+@base.implements(base.log_predictive, TiedState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     squared_distance = 0.0
     for j in range(state.Y.shape[1]):
@@ -105,7 +105,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return state.constant[n] - state.precision[n] * squared_distance
 
 
-@base.implements(base.log_marginal, TiedState)
+@base.implements(base.log_marginal, TiedState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(state, k, len(state.count) - 1)
 

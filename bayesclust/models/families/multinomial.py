@@ -47,14 +47,14 @@ class MultinomialState(NamedTuple):
     powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
-@base.implements(base.clear_cluster, MultinomialState)
+@base.implements(base.clear_cluster, MultinomialState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
     state.mass[k] = 0.0
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _shift(state: MultinomialState, i: int, k: int, sign: float) -> None:
     """Put an item's counts into the sums of a cluster, or take them out."""
     weight = sign * state.powers[0]
@@ -64,19 +64,19 @@ def _shift(state: MultinomialState, i: int, k: int, sign: float) -> None:
     state.mass[k] += weight * state.size[i]
 
 
-@base.implements(base.add_item, MultinomialState)
+@base.implements(base.add_item, MultinomialState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, MultinomialState)
+@base.implements(base.remove_item, MultinomialState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, MultinomialState)
+@base.implements(base.log_predictive, MultinomialState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     mass = state.mass[k] + state.beta[0] * state.X.shape[1]
     value = math.lgamma(mass) - math.lgamma(mass + state.powers[1] * state.size[i])
@@ -90,7 +90,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.log_marginal, MultinomialState)
+@base.implements(base.log_marginal, MultinomialState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d, beta = state.X.shape[1], state.beta[0]
     value = math.lgamma(d * beta) - math.lgamma(d * beta + state.mass[k])

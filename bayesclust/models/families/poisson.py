@@ -71,7 +71,7 @@ class PoissonState(NamedTuple):
     powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
-@base.implements(base.clear_cluster, PoissonState)
+@base.implements(base.clear_cluster, PoissonState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -83,7 +83,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.log_gamma, k, empty)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _prepare(state: PoissonState, k: int) -> None:
     """Cache what the predictive takes from the cluster alone."""
     zeros = 0.0
@@ -97,7 +97,7 @@ def _prepare(state: PoissonState, k: int) -> None:
     state.zeros[k] = zeros
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
     """Put an item's cells into the sums of a cluster, or take them out."""
     weight = sign * state.powers[0]
@@ -108,21 +108,21 @@ def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
         state.seen[k, state.gap[entry]] -= weight
 
 
-@base.implements(base.add_item, PoissonState)
+@base.implements(base.add_item, PoissonState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
     _prepare(state, k)
 
 
-@base.implements(base.remove_item, PoissonState)
+@base.implements(base.remove_item, PoissonState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
     _prepare(state, k)
 
 
-@base.implements(base.log_predictive, PoissonState)
+@base.implements(base.log_predictive, PoissonState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value, product = state.zeros[k], 1.0
     for entry in range(state.start[i], state.start[i + 1]):
@@ -142,7 +142,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value + math.log(product)
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _union(state: PoissonState, a: int, b: int) -> float:
     shape0: float = state.shape0[0]
     value: float = -state.X.shape[1] * math.lgamma(shape0)
@@ -153,7 +153,7 @@ def _union(state: PoissonState, a: int, b: int) -> float:
     return value
 
 
-@base.implements(base.log_marginal, PoissonState)
+@base.implements(base.log_marginal, PoissonState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 

@@ -29,7 +29,7 @@ class Above(NamedTuple):
     load: IntArray  # (capacity of clusters,) items of each cluster
 
 
-@inner
+@inner(lean=True)
 def cheapest_cluster(answers: Any, load: Any, here: int, price: float) -> tuple[int, float]:
     """Where an item in cluster `here` puts a component of its own: a cluster, or `NEW`, and what that costs beside it.
 
@@ -46,7 +46,7 @@ def cheapest_cluster(answers: Any, load: Any, here: int, price: float) -> tuple[
     return into, least
 
 
-@inner
+@inner(lean=True)
 def hear_answers(graph: Any, xi: Any, above: Any, i: int, used: int, answers: Any, link: Any) -> None:
     """Set what the answers about item i cost in each cluster, and in that of each component."""
     add_costs(graph, xi, above.z, i, answers)
@@ -54,7 +54,7 @@ def hear_answers(graph: Any, xi: Any, above: Any, i: int, used: int, answers: An
         link[k] = answers[above.owner[k]]
 
 
-@inner
+@inner(lean=True)
 def forget_answers(answers: Any, link: Any, served: float, slack: float, used: int) -> bool:
     """Set both back to 0; returns whether the answers would be served better elsewhere, by more than the slack."""
     link[:used] = 0.0

@@ -44,14 +44,14 @@ class ColumnsState(NamedTuple):
     whole: NDArray[np.float64]  # (C + 1, d) C
 
 
-@base.implements(base.clear_cluster, ColumnsState)
+@base.implements(base.clear_cluster, ColumnsState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
     state.whole[k] = 0.0
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _shift(state: ColumnsState, i: int, k: int, sign: float) -> None:
     """Put an item's pseudo-counts into the sums of a cluster, or take them out, never below zero."""
     for value in range(state.X.shape[1]):
@@ -60,19 +60,19 @@ def _shift(state: ColumnsState, i: int, k: int, sign: float) -> None:
         state.whole[k, j] = max(state.whole[k, j] + sign * state.mass[i, j], 0.0)
 
 
-@base.implements(base.add_item, ColumnsState)
+@base.implements(base.add_item, ColumnsState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, ColumnsState)
+@base.implements(base.remove_item, ColumnsState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, ColumnsState)
+@base.implements(base.log_predictive, ColumnsState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(state.mass.shape[1]):
@@ -86,7 +86,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=FAST)
+@inner(fastmath=FAST, lean=True)
 def _union(state: ColumnsState, a: int, b: int) -> float:
     value = 0.0
     for j in range(state.mass.shape[1]):
@@ -97,7 +97,7 @@ def _union(state: ColumnsState, a: int, b: int) -> float:
     return value
 
 
-@base.implements(base.log_marginal, ColumnsState)
+@base.implements(base.log_marginal, ColumnsState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 

@@ -40,7 +40,7 @@ class KnownVarianceState(NamedTuple):
     kappa0: NDArray[np.float64]  # (1,)
 
 
-@base.implements(base.clear_cluster, KnownVarianceState)
+@base.implements(base.clear_cluster, KnownVarianceState, lean=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -48,7 +48,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.mean[k] = 0.0
 
 
-@base.implements(base.add_item, KnownVarianceState)
+@base.implements(base.add_item, KnownVarianceState, lean=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
     kappa = state.kappa0[0] + state.count[k]
@@ -59,7 +59,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
         state.mean[k, j] = state.total[k, j] / kappa
 
 
-@base.implements(base.remove_item, KnownVarianceState)
+@base.implements(base.remove_item, KnownVarianceState, lean=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
     kappa = state.kappa0[0] + state.count[k]
@@ -70,7 +70,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
         state.mean[k, j] = state.total[k, j] / kappa
 
 
-@base.implements(base.log_predictive, KnownVarianceState)
+@base.implements(base.log_predictive, KnownVarianceState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     kappa = state.kappa0[0] + state.count[k]
@@ -82,7 +82,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return 0.5 * d * math.log(share) - state.gamma[0] * share * squared_distance
 
 
-@base.implements(base.log_marginal, KnownVarianceState)
+@base.implements(base.log_marginal, KnownVarianceState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     kappa0 = state.kappa0[0]

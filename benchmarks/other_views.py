@@ -1,0 +1,62 @@
+"""Sweeps where a cluster is a mixture of components or columns are of several kinds, beside plain ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
+from bayesclust.models.families import FullGaussian, Product
+from bayesclust.models.priors import Concentration
+from benchmarks.data import mixture
+from benchmarks.records import Race
+from benchmarks.timing import Entry, Run, Scale, race
+
+SHAPES, FEW = ((1000, 48, 20), (3000, 16, 20)), ((200, 4, 3),)
+SWEEP, MIXED = "sweep of a mixture to a cluster", "sweep of mixed columns"
+SCAN_ONLY = Moves(split_merge=0, link_blocks=False)
+
+
+def mixtures(n: int, d: int, K: int) -> dict[str, Entry | Run]:
+    """Each call is one sweep in which the generating clusters are components of one cluster."""
+    X, z = mixture(n, d, K, np.random.default_rng(0))
+    family = FullGaussian(scale=0.3, strength=1.0, mean_precision=0.05).bind(X)
+    problem = TwoLevelProblem(family, (), Concentration(fixed=1.0), Concentration(fixed=1.0))
+
+    def sweep(*, fast: bool) -> Run:
+        moves = Moves(split_merge=0, link_blocks=False, fast=fast)
+        return TwoLevelChain(problem, z, np.random.default_rng(1), moves).sweep
+
+    return {SWEEP: sweep(fast=True), "generic kernel": sweep(fast=False)}
+
+
+def kinds(n: int, d: int, K: int) -> dict[str, Entry | Run]:
+    """Half of the columns hold zeros in half of the items, a quarter are measured, a quarter are counts."""
+    rng = np.random.default_rng(0)
+    X, z = mixture(n, d, K, rng)
+    half, rest = d // 2, d // 4
+    X[:, :half][rng.random((n, half)) < 0.5] = 0.0
+    counts = rng.poisson(np.exp(0.3 * X[:, half + rest :]))
+    blocks = {"hurdle": X[:, :half], "gaussian_diagonal": X[:, half : half + rest], "poisson": counts.astype(np.float64)}
+    ends = np.cumsum([block.shape[1] for block in blocks.values()])
+    columns = np.split(np.arange(ends[-1]), ends[:-1])
+    together = Product(list(zip(blocks, map(list, columns), strict=True))).bind(np.column_stack(list(blocks.values())))
+    alone = [Product([(name, list(range(block.shape[1])))]).bind(block) for name, block in blocks.items()]
+
+    def sweep(bound: object) -> Run:
+        return CollapsedChain(TVClustProblem(bound), z, np.random.default_rng(1), SCAN_ONLY).sweep  # type: ignore[arg-type]
+
+    one, parts = sweep(together), [sweep(bound) for bound in alone]
+    return {MIXED: one, "its kinds of columns, one after the other": lambda: [part() for part in parts]}
+
+
+def run(scale: Scale) -> Iterator[Race]:
+    """Race all shapes."""
+    for n, d, K in scale.pick(SHAPES, FEW):
+        about = f"n = {n}, d = {d}, K = {K}"
+        measured = "CPU time of one sweep, from the generating labels on"
+        yield race(f"A mixture to a cluster, {about}", measured, mixtures(n, d, K), scale, reference=SWEEP)
+        yield race(f"Columns of several kinds, {about}", measured, kinds(n, d, K), scale, reference=MIXED)
