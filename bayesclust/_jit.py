@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numba
 from numba import njit
 from numba.extending import overload
 
@@ -39,14 +40,9 @@ try:
 except (ImportError, AttributeError):  # what only kernels call can then be called from Python too
     Compiler = None
 
-try:
-    from numba.core.options import DefaultOptions
-except ImportError:  # references are counted then
-    DefaultOptions = object  # type: ignore[assignment, misc]
-
 FAST = {"reassoc", "contract", "nsz"}
 """What `fastmath` may do in samplers. What one kernel calls should have its options, or numba compiles it once for each."""
-CAN_BE_LEAN = hasattr(DefaultOptions, "_nrt")
+CAN_BE_LEAN = hasattr(getattr(getattr(numba.core, "options", None), "DefaultOptions", None), "_nrt")
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": False}
 PACKAGE = Path(__file__).resolve().parent
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels

@@ -18,15 +18,34 @@ from bayesclust.models.families.gaussian_full import FullState, quadratic_form
 
 
 def log_odds(state: Any, i: int, own: int, a: int, b: int) -> float:
-    """log p(item i in slot a) - log p(in slot b) by sizes and data; `own` is its slot, not of it alone, or UNPLACED.
+    """log p(item i in slot a) - log p(item i in slot b) by sizes and data, given all other items; `reseat` must follow.
 
-    `reseat` must follow.
+    Parameters
+    ----------
+    state : named tuple
+        Of a family.
+    i : int
+    own : int
+        Slot of the item, where it is not alone, or UNPLACED.
+    a, b : int
+
+    Returns
+    -------
+    float
     """
     raise TypeError("log_odds runs in compiled code only")
 
 
 def reseat(state: Any, i: int, own: int, chosen: int) -> None:
-    """Leave item i in slot `chosen`, after `log_odds`."""
+    """Leave item i in slot `chosen`, after `log_odds`.
+
+    Parameters
+    ----------
+    state : named tuple
+    i, own : int
+        As there.
+    chosen : int
+    """
     raise TypeError("reseat runs in compiled code only")
 
 
