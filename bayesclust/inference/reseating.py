@@ -14,7 +14,8 @@ from bayesclust._jit import FAST, implements, inner
 from bayesclust.constraints.sites import UNPLACED
 from bayesclust.inference.scan_full import predictive_by_form
 from bayesclust.models.families.base import add_item, log_predictive, remove_item
-from bayesclust.models.families.gaussian_full import FullState, quadratic_form
+from bayesclust.models.families.gaussian_full import FullState
+from bayesclust.models.families.quadratic import quadratic_form
 
 
 def log_odds(state: Any, i: int, own: int, a: int, b: int) -> float:

@@ -27,6 +27,7 @@ from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.models.families.base import add_item, clear_cluster, remove_item
 from bayesclust.models.families.gaussian_full import FullState
+from bayesclust.models.families.quadratic import write_direction
 
 BLOCK = 64
 
@@ -53,15 +54,8 @@ def mend(
     """Update the forms of `rows` for item i joining (sign = 1) or leaving (-1) slot k, before it does."""
     d, power, u = state.X.shape[1], state.power[0], state.work
     kappa = state.kappa0[0] + power * state.count[k]
-    q, offset = 0.0, 0.0
-    for b in range(d):
-        u[b] = 0.0
+    q, offset = write_direction(state, i, k), 0.0
     for a in range(d):
-        difference = state.X[i, a] - state.mean[k, a]
-        for b in range(d):
-            u[b] += difference * state.precision[k, a, b]
-    for a in range(d):
-        q += u[a] * (state.X[i, a] - state.mean[k, a])
         offset += u[a] * state.mean[k, a]
     shift = -sign * power / (kappa + sign * power)
     g = power * kappa / (kappa + sign * power)

@@ -71,6 +71,25 @@ def general_costs(
     return least
 
 
+@inner(lean=True)
+def item_costs(
+    points: Any, phi: Any, squared: bool, i: int, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
+) -> float:
+    """Write what item i costs at each of the centres k < used; returns the least."""
+    if squared:
+        return float(squared_costs(points[i], natural, link, shut, used, cost))
+    return float(general_costs(points[i], phi[i], natural, offset, link, shut, used, cost))
+
+
+@inner(lean=True)
+def lowest(cost: Any, used: int) -> float:
+    """Least of the costs at the centres k < used."""
+    least = np.inf
+    for k in range(used):
+        least = min(least, cost[k])
+    return least
+
+
 @inner(fastmath={"reassoc", "nnan", "nsz"}, lean=True)
 def take_lowest(link: Any, used: int) -> float:
     """Least of what answers cost, at most 0 (a cluster of its own); sets them back to 0."""
@@ -101,18 +120,13 @@ def _move_items(
         answered = graph.start[i] < graph.start[i + 1]
         if answered:
             add_costs(graph, xi, z, i, link)
-        if squared:
-            least = squared_costs(points[i], natural, link, shut, used, cost)
-        else:
-            least = general_costs(points[i], phi[i], natural, offset, link, shut, used, cost)
+        least = item_costs(points, phi, squared, i, natural, offset, link, shut, used, cost)
         now = z[i]
         best, choice = cost[now], now
         if size[now] == 1:
             # alone, an item pays the penalty where it stays, and its centre will be itself
             best, cost[now] = penalty, np.inf
-            least = np.inf
-            for k in range(used):
-                least = min(least, cost[k])
+            least = lowest(cost, used)
         if least < best:
             best, choice = least, first_at(cost, least)
         opens = penalty < best

@@ -30,6 +30,7 @@ from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
 from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
 from bayesclust.models.families.cholesky import factorise, invert
+from bayesclust.models.families.quadratic import quadratic_form, write_direction
 
 
 class FullState(NamedTuple):
@@ -70,15 +71,7 @@ def _shift(state: FullState, i: int, k: int, sign: float) -> None:
     d, power, u = state.X.shape[1], sign * state.power[0], state.work
     kappa = state.kappa0[0] + state.power[0] * state.count[k]
     share = power / (kappa + power)
-    g, q = share * kappa, 0.0
-    for b in range(d):
-        u[b] = 0.0
-    for a in range(d):
-        difference = state.X[i, a] - state.mean[k, a]
-        for b in range(d):
-            u[b] += difference * state.precision[k, a, b]
-    for a in range(d):
-        q += u[a] * (state.X[i, a] - state.mean[k, a])
+    g, q = share * kappa, write_direction(state, i, k)
     step = g / (1.0 + g * q)
     for a in range(d):
         x_a, weight = sign * state.X[i, a], step * u[a]
@@ -101,18 +94,6 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
-
-
-@inner(fastmath=FAST, forceinline=True, lean=True)
-def quadratic_form(state: FullState, i: int, k: int) -> float:
-    """(x_i - m_k)' Psi_k^(-1) (x_i - m_k)."""
-    d, q = state.X.shape[1], 0.0
-    for a in range(d):
-        row, difference = 0.0, state.X[i, a] - state.mean[k, a]
-        for b in range(a):
-            row += state.precision[k, a, b] * (state.X[i, b] - state.mean[k, b])
-        q += difference * (2.0 * row + state.precision[k, a, a] * difference)
-    return q
 
 
 @base.implements(base.log_predictive, FullState, lean=True)

@@ -12,8 +12,8 @@ from bayesclust.inference.limits.passes import (
     RESTLESS,
     add_costs,
     first_at,
-    general_costs,
-    squared_costs,
+    item_costs,
+    lowest,
     take_lowest,
 )
 from bayesclust.typing import IntArray, NDArray
@@ -93,17 +93,14 @@ def scan_components(
         answered = graph.start[i] < graph.start[i + 1]
         if answered:
             hear_answers(graph, xi, above, i, used, answers, link)
-        if squared:
-            least = squared_costs(points[i], natural, link, shut, used, cost)
-        else:
-            least = general_costs(points[i], phi[i], natural, offset, link, shut, used, cost)
+        least = item_costs(points, phi, squared, i, natural, offset, link, shut, used, cost)
         now, here = c[i], z[i]
         into, opening = cheapest_cluster(answers, load, here, price)
         best, choice = cost[now], now
         if size[now] == 1:
             # alone, an item pays for its component where it stays, and its centre will be itself
             best, cost[now] = within + (price if load[here] == 1 else answers[here]), np.inf
-            least = cost[:used].min()
+            least = lowest(cost, used)
         if least < best:
             best, choice = least, first_at(cost, least)
         opens = within + opening < best
