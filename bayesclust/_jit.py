@@ -22,6 +22,8 @@ import numba
 from numba import njit
 from numba.extending import overload
 
+from bayesclust._linking import CAN_STAY_UNBUILT, Compiler, UnbuiltCache, linked_options
+
 try:
     from numba.core import caching
 
@@ -29,16 +31,6 @@ try:
     IndexFile: Any = caching.IndexDataCacheFile
 except (ImportError, AttributeError):  # a numba arranged otherwise: its own caching serves
     FunctionCache = IndexFile = None
-
-try:
-    from numba.core import compiler, compiler_machinery, typed_passes
-
-    Compiler: Any = compiler.CompilerBase
-    Lowering: Any = typed_passes.NativeLowering
-    default_passes: Any = compiler.DefaultPassBuilder.define_nopython_pipeline
-    register_pass: Any = compiler_machinery.register_pass
-except (ImportError, AttributeError):  # what only kernels call can then be called from Python too
-    Compiler = None
 
 FAST = {"reassoc", "contract", "nsz"}
 """What `fastmath` may do in samplers. What one kernel calls should have its options, or numba compiles it once for each."""
@@ -89,7 +81,7 @@ def _foreign_types(kinds: Any) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _package_cache() -> Any:
+def _package_caches() -> tuple[Any, Any]:
     class Index(IndexFile):  # type: ignore[misc]
         """numba's list of what is in the cache; one that cannot be read is begun anew."""
 
@@ -128,13 +120,19 @@ def _package_cache() -> Any:
                 self._cache_file = self._index_of(sig)
                 super().save_overload(sig, data)
 
-    return PackageCache
+    class LinkedCache(PackageCache):
+        """The same for functions that only kernels call."""
+
+        if CAN_STAY_UNBUILT:
+            _impl_class = UnbuiltCache
+
+    return PackageCache, LinkedCache
 
 
-def _enable_cache(dispatcher: Any) -> None:
+def _enable_cache(dispatcher: Any, linked: bool) -> None:
     if FunctionCache is not None:
         try:
-            dispatcher._cache = _package_cache()(dispatcher.py_func)
+            dispatcher._cache = _package_caches()[linked](dispatcher.py_func)
         except (AttributeError, TypeError):
             pass
         except RuntimeError:  # no directory to write to: compile in every run
@@ -174,7 +172,7 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**settings)(function)
         if cached:
-            _enable_cache(dispatcher)
+            _enable_cache(dispatcher, "pipeline_class" in options)
         return dispatcher
 
     return decorate if function is None else decorate(function)
@@ -205,7 +203,7 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     43
     """
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = kernel(**_inner_options(), **options)(function)
+        dispatcher = kernel(**linked_options(), **options)(function)
 
         def keep(compiled: Any) -> None:
             dispatcher.overloads[tuple(compiled.signature.args)] = compiled
@@ -218,36 +216,6 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return dispatcher
 
     return decorate if function is None else decorate(function)
-
-
-@cache
-def _inner_options() -> dict[str, Any]:
-    """Leave out the machine code by which Python calls a function."""
-    if Compiler is None:
-        return {}
-
-    @register_pass(mutates_CFG=True, analysis_only=False)
-    class WithoutWrapper(Lowering):  # type: ignore[misc]
-        _name = "bayesclust_without_wrapper"
-
-        def run_pass(self, state: Any) -> bool:
-            flags, state.flags = state.flags, state.flags.copy()
-            state.flags.no_cpython_wrapper = True
-            try:
-                return bool(super().run_pass(state))
-            finally:
-                state.flags = flags
-
-    class InnerCompiler(Compiler):  # type: ignore[misc]
-        """numba's, with one pass replaced: given as an option, it would have what is called compiled once more."""
-
-        def define_pipelines(self) -> list[Any]:
-            pipeline = default_passes(self.state)
-            pipeline.passes = [(WithoutWrapper if kind is Lowering else kind, why) for kind, why in pipeline.passes]
-            pipeline.finalize()
-            return [pipeline]
-
-    return {"pipeline_class": InnerCompiler}
 
 
 def implements(
@@ -288,7 +256,7 @@ def implements(
     >>> kernel(lambda shape: area(shape) + 1, cache=False)(Square(3.0))
     10.0
     """
-    settings: Any = {**COMMON, **_inner_options(), **_counting(lean), **options}
+    settings: Any = {**COMMON, **linked_options(), **_counting(lean), **options}
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
         def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:

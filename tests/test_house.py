@@ -24,6 +24,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 FLOORS = [
+    {"_linking"},
     {"typing", "_files", "_jit", "_memory", "_prefetch"},
     {"checks", "constraints"},
     {"models"},

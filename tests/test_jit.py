@@ -169,11 +169,11 @@ class CacheOfAnotherKind:
 def test_falls_back_to_plain_caching(monkeypatch, stand_in):
     plain = _jit.FunctionCache
     monkeypatch.setattr(_jit, "FunctionCache", stand_in)
-    _jit._package_cache.cache_clear()
+    _jit._package_caches.cache_clear()
     try:
         triple = _jit.kernel(lambda x: 3 * x)
     finally:
-        _jit._package_cache.cache_clear()
+        _jit._package_caches.cache_clear()
     assert type(triple._cache) is plain
     assert triple(2) == 6
 

@@ -108,7 +108,7 @@ def _add_triplet(
         logits[right] += row[with_right] - row[4]
 
 
-@kernel(fastmath=FAST, lean=True)
+@inner(fastmath=FAST, lean=True)
 def add_site_logits(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, logits: NDArray[np.float64]
 ) -> None:
@@ -129,7 +129,7 @@ def add_site_logits(
         _add_triplet(row, place, z[first], z[second], z[third], logits)
 
 
-@kernel(fastmath=FAST, lean=True)
+@inner(fastmath=FAST, lean=True)
 def add_block_logits(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], bonded: bool,
     logits: NDArray[np.float64],

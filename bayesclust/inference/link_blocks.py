@@ -39,7 +39,7 @@ def find_root(parent: NDArray[np.int64], i: int) -> int:
     return i
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def draw_bonds(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
 ) -> NDArray[np.int64]:

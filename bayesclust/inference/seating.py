@@ -63,14 +63,14 @@ def swap_slots(seating: Seating, first: int, second: int) -> None:
     seating.place[a], seating.place[b] = second, first
 
 
-@kernel(fastmath=FAST, lean=True)
+@inner(fastmath=FAST, lean=True)
 def close_slot(seating: Seating, k: int) -> None:
     """Give an empty slot back."""
     seating.number[0] -= 1
     swap_slots(seating, seating.place[k], seating.number[0])
 
 
-@kernel(fastmath=FAST, lean=True)
+@inner(fastmath=FAST, lean=True)
 def use_slot(seating: Seating, k: int) -> None:
     """Take one given free slot into use."""
     swap_slots(seating, seating.place[k], seating.number[0])
@@ -98,7 +98,7 @@ def refresh(state: Any, seating: Seating) -> None:
         derive(state, k)
 
 
-@kernel(fastmath=FAST, lean=True)
+@inner(fastmath=FAST, lean=True)
 def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
     """Draw a position 0..number-1 with probability proportional to exp(logits)."""
     largest = logits[0]

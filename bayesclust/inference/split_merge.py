@@ -38,7 +38,7 @@ from bayesclust.models.families.base import (
 )
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
     """Shuffle items, the two anchors to the front."""
     shuffle(items, rng)

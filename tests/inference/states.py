@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._jit import kernel
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
@@ -63,3 +66,8 @@ def check_seating(sampler: CollapsedChain) -> None:
         if array.ndim and len(array) == len(state.count) and name != "X":
             np.testing.assert_allclose(array[in_use], other[:number], rtol=1e-6, atol=1e-8, err_msg=name)
             np.testing.assert_array_equal(array[empty], other[-1], err_msg=name)
+
+
+def from_python(function: Any) -> Any:
+    """What is compiled for kernels alone, to be called from a test."""
+    return kernel(lambda *arguments: function(*arguments), cache=False)

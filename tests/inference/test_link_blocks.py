@@ -8,11 +8,14 @@ from scipy.special import softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.inference import link_blocks
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
-from bayesclust.inference.link_blocks import Blocks, draw_blocks, draw_bonds, move_blocks
+from bayesclust.inference.link_blocks import Blocks, draw_blocks, move_blocks
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import crp_log_prob
-from tests.inference.states import STARTS, chain, check_seating
+from tests.inference.states import STARTS, chain, check_seating, from_python
+
+draw_bonds = from_python(link_blocks.draw_bonds)
 
 
 def test_bonds_have_the_right_frequency(rng):

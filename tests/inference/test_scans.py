@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayesclust.constraints.sites import add_block_logits, add_site_logits, log_prob_touching, stack_tables
+from bayesclust.constraints import sites
+from bayesclust.constraints.sites import log_prob_touching, stack_tables
+from bayesclust.inference import seating
 from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
-from bayesclust.inference.seating import draw_index, refresh
+from bayesclust.inference.seating import refresh
 from bayesclust.models.families import FAMILIES
-from tests.inference.states import STARTS, chain, check_seating
+from tests.inference.states import STARTS, chain, check_seating, from_python
 from tests.judges.cases import learned
+
+add_site_logits, add_block_logits = from_python(sites.add_site_logits), from_python(sites.add_block_logits)
+draw_index = from_python(seating.draw_index)
 
 
 def scanned(move, sampler, sweeps=3):

@@ -42,8 +42,9 @@ def quantities(chain):
         "neighbours together": int((z[:-1] == z[1:]).sum()),
         "log joint": chain.log_joint(),
     }
+    # what clusters share stands behind the hyper-parameters, and is ranked by the log joint
     names = [prior.name for prior in chain.problem.family.hyper_priors]
-    values |= dict(zip(names, chain.hyper.tolist(), strict=True))
+    values |= dict(zip(names, chain.hyper[: len(names)].tolist(), strict=True))
     for noise in chain.noise:
         for name, array in noise.items():
             values |= {f"{name}{at}": float(value) for at, value in np.ndenumerate(array)}
