@@ -78,14 +78,27 @@ def triplet_pattern(a: int, b: int, c: int) -> int:
 
 
 @inner(fastmath=FAST, lean=True)
+def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
+    """Equality pattern of the items of answer f."""
+    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
+    if sites.member[f, 2] < 0:
+        return 0 if a == b else 1
+    pattern: int = triplet_pattern(a, b, z[sites.member[f, 2]])
+    return pattern
+
+
+@inner(fastmath=FAST, lean=True)
 def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
     """Return log p(answer f | z)."""
-    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
-    pattern = 0 if a == b else 1
-    if sites.member[f, 2] >= 0:
-        pattern = triplet_pattern(a, b, z[sites.member[f, 2]])
-    value: float = table[sites.code[f], pattern]
+    value: float = table[sites.code[f], factor_pattern(sites, z, f)]
     return value
+
+
+@kernel(lean=True)
+def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    """Add to counts[code, pattern] how often each answer was given under each pattern."""
+    for f in range(len(sites.code)):
+        counts[sites.code[f], factor_pattern(sites, z, f)] += 1
 
 
 @inner(fastmath=FAST, lean=True)

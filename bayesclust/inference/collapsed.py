@@ -21,14 +21,15 @@ from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.joint_moves import SHARE, UnheardNoise
-from bayesclust.inference.link_blocks import draw_blocks, move_blocks
+from bayesclust.inference.link_blocks import NOT_DRAWN, move_blocks
 from bayesclust.inference.proposals import Gain
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.schedule import Moves, MoveSchedule
 from bayesclust.inference.seating import Seating, new_seating, refresh
-from bayesclust.inference.split_merge import split_merge
+from bayesclust.inference.split_merge import DECIDE, attempt, split_merge
 from bayesclust.inference.split_merge_shared import SharedMove
+from bayesclust.inference.tally import Tally
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.models.priors import Concentration
@@ -93,7 +94,8 @@ class CollapsedChain:
         self.problem = problem
         self.sites = compile_sites(problem.views, problem.n_items)
         self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
-        self.unheard = UnheardNoise(problem.views)
+        self.tally = Tally(problem.views, self.sites)
+        self.unheard = UnheardNoise(self.tally)
 
     @staticmethod
     def default_moves(n_items: int) -> Moves:
@@ -165,9 +167,8 @@ class CollapsedChain:
         value = self._log_partition() + problem.concentration.log_prior(self.alpha)
         value += log_data(problem.family, self.state, self.seating, self.hyper) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
-        for view, noise in zip(problem.views, self.noise, strict=True):
-            value += view.log_prob(self.labels, noise) + view.noise.log_prior(noise)
-        return float(value)
+        value += sum(view.noise.log_prior(noise) for view, noise in zip(problem.views, self.noise, strict=True))
+        return float(value + (self.tally(self.labels) * self.table).sum())
 
     def _log_partition(self) -> float:
         in_use = self.seating.slots[: self.seating.number[0]]
@@ -225,27 +226,49 @@ class CollapsedChain:
 
     def _move_blocks(self) -> tuple[int, int]:
         """One pass; returns how many blocks moved, and how many there were."""
-        blocks = draw_blocks(self.sites, self.table, self.seating.z, self.rng)
-        position, number, moved = 0, len(blocks.begin), np.zeros(1, np.int64)
-        while position < number:
+        blocks, position, moved = NOT_DRAWN, 0, np.zeros(1, np.int64)
+        while blocks is NOT_DRAWN or position < len(blocks.begin):
             self._make_room(1)
-            position = move_blocks(
+            position, blocks = move_blocks(
                 self.state, self.seating, self.sites, self.table, self.log_alpha, blocks, position, moved, self.rng
             )
+        number = len(blocks.begin)
         self.blocks_moved = moved[0] / number if number else np.nan
         return int(moved[0]), number
 
     def _split_merge(self, proposals: int, *, joint: bool) -> None:
-        accepted = 0
-        for _ in range(proposals):
-            self._make_room(SPARE_SLOTS)
-            accepted += self._perhaps_with_noise(*self.anchors.draw(self.rng), joint)
+        rng, family = self.rng, self.problem.family
+        with_noise = self._number_with_noise(proposals, joint)
+        if family.n_shared:
+            accepted = sum(self._propose(*self._anchors(), self.table, None) for _ in range(proposals - with_noise))
+        else:
+            accepted = self._propose_all([self.anchors.draw(rng) for _ in range(proposals - with_noise)])
+        accepted += sum(self._propose_with_noise(*self._anchors()) for _ in range(with_noise))
         self.accepted = accepted / proposals if proposals else np.nan
 
-    def _perhaps_with_noise(self, first: int, second: int, joint: bool) -> bool:
-        """One proposal, now and then together with the noise (`bayesclust.inference.joint_moves`)."""
-        if not (joint and self.unheard and self.rng.random() < SHARE):
-            return self._propose(first, second, self.table, None)
+    def _number_with_noise(self, proposals: int, joint: bool) -> int:
+        """How many of these are made with the noise integrated out, if that is allowed and some of it is learned."""
+        return int(self.rng.binomial(proposals, SHARE)) if joint and self.unheard else 0
+
+    def _anchors(self) -> tuple[int, int]:
+        """A pair for one proposal, and the slots that it needs."""
+        self._make_room(SPARE_SLOTS)
+        return self.anchors.draw(self.rng)
+
+    def _propose_all(self, pairs: list[tuple[int, int]]) -> int:
+        """Split-merge proposals one after another; returns how many were accepted."""
+        anchors, accepted = np.array(pairs, np.int64).reshape(-1, 2), 0
+        while len(anchors):
+            self._make_room(SPARE_SLOTS)
+            position, more, *_ = attempt(
+                self.state, self.seating, self.sites, self.table, self.log_alpha, anchors, self.moves.restricted_scans,
+                DECIDE, self.rng,
+            )  # fmt: skip
+            anchors, accepted = anchors[position:], accepted + more
+        return accepted
+
+    def _propose_with_noise(self, first: int, second: int) -> bool:
+        """One proposal, the noise integrated out (`bayesclust.inference.joint_moves`)."""
         accepted = self._propose(first, second, *self.unheard.proposal(self.labels, self.rng))
         if accepted:
             self._update_noise()
@@ -269,7 +292,7 @@ class CollapsedChain:
         views: Sequence[View] = self.problem.views
         if not views:
             return
-        self.noise = [
-            view.noise.draw(view.counts(self.labels), noise, self.rng) for view, noise in zip(views, self.noise, strict=True)
-        ]
+        counts = self.tally.by_view(self.tally(self.labels))
+        told = zip(views, counts, self.noise, strict=True)
+        self.noise = [view.noise.draw(tally, noise, self.rng) for view, tally, noise in told]
         self.table = stack_tables(views, self.noise)

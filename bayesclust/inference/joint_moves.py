@@ -14,17 +14,16 @@ z' alone, the move from (z, phi) is reversible with the posterior p(z, phi | x, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.proposals import Gain
-from bayesclust.typing import FloatArray
+from bayesclust.inference.tally import Tally
+from bayesclust.typing import FloatArray, IntArray
 
 SHARE = 0.5
 """Of the proposals, those made together with the noise, where some of it is learned."""
@@ -37,18 +36,22 @@ class UnheardNoise:
 
     Parameters
     ----------
-    views : sequence of View
+    tally : Tally
+        Of the answers.
     """
 
-    def __init__(self, views: Sequence[View]) -> None:
-        self.views = tuple(views)
-        self._learned = any(view.noise.free for view in views)
+    def __init__(self, tally: Tally) -> None:
+        self.tally, self.views = tally, tally.views
+        self._learned = [bool(view.noise.free) for view in self.views]
+        self._heard = np.zeros(tally.shape)
+        for part, learned in zip(tally.by_view(self._heard), self._learned, strict=True):
+            part[:] = learned
         # where noise must inform it is an integral, and a chain comes back to the same counts
         self._log_marginal = lru_cache(maxsize=REMEMBERED)(self._log_marginal_of)
 
     def __bool__(self) -> bool:
         """Whether any of it is learned."""
-        return self._learned
+        return any(self._learned)
 
     def proposal(self, z: NDArray[np.int64], rng: Generator) -> tuple[NDArray[np.float64], Gain]:
         """A table of answers to propose by, and what the answers then say of a partition beyond that table.
@@ -67,23 +70,20 @@ class UnheardNoise:
             log p(s | z') - log p(s | z', phi') less the same of z, in nats.
         """
         drawn = [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
-        tables = [view.noise.log_table(noise) for view, noise in zip(self.views, drawn, strict=True)]
-        here = self._surplus(z, tables)
-        return stack_tables(self.views, drawn), lambda proposed: self._surplus(proposed, tables) - here
+        table = stack_tables(self.views, drawn)
+        heard = table * self._heard
+        here = self._surplus(z, heard)
+        return table, lambda proposed: self._surplus(proposed, heard) - here
 
-    def _surplus(self, z: NDArray[np.int64], tables: Sequence[FloatArray]) -> float:
-        """log p(s | z) - log p(s | z, noise) of the noise that has these tables."""
-        total = 0.0
-        for number, (view, table) in enumerate(zip(self.views, tables, strict=True)):
-            if view.noise.free:
-                counts = view.counts(z)
-                total += self._log_marginal(number, counts.tobytes()) - (table * counts).sum()
-        return float(total)
+    def _surplus(self, z: NDArray[np.int64], table: FloatArray) -> float:
+        """log p(s | z) - log p(s | z, noise) of the noise that has this table, 0 where the noise is known."""
+        counts: IntArray = self.tally(z)
+        return self._log_marginal(counts.tobytes()) - float((counts * table).sum())
 
-    def _log_marginal_of(self, number: int, tally: bytes) -> float:
-        view = self.views[number]
-        shape = view.n_sources * view.n_answers, view.n_patterns
-        return float(view.noise.log_marginal(np.frombuffer(tally, np.int64).reshape(shape)))
+    def _log_marginal_of(self, tally: bytes) -> float:
+        counts = self.tally.by_view(np.frombuffer(tally, np.int64).reshape(self.tally.shape))
+        told = zip(self.views, counts, self._learned, strict=True)
+        return float(sum(view.noise.log_marginal(count) for view, count, learned in told if learned))
 
 
 __all__ = ["SHARE", "UnheardNoise"]

@@ -108,7 +108,7 @@ class Blocks(NamedTuple):
     end: NDArray[np.int64]  # (B,)
 
 
-@kernel(fastmath=FAST)
+@inner(fastmath=FAST)
 def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator) -> Blocks:
     """Draw bonds and list the blocks they make."""
     root, n, number = draw_bonds(sites, table, z, rng), len(z), 0
@@ -131,6 +131,10 @@ def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], 
     return Blocks(items, begin, end)
 
 
+NOT_DRAWN = Blocks(*(np.zeros(0, np.int64) for _ in range(3)))
+"""What `move_blocks` takes to draw them itself."""
+
+
 @kernel(fastmath=FAST)
 def move_blocks(
     state: Any,
@@ -142,17 +146,21 @@ def move_blocks(
     first: int,
     moved: NDArray[np.int64],
     rng: Generator,
-) -> int:
+) -> tuple[int, Blocks]:
     """Draw a cluster for every block from number `first` on, one after another.
 
     Returns
     -------
-    int
+    position : int
         The number of blocks, or the one at which all slots were in use: the caller makes room and calls again from there.
+    blocks : Blocks
+        Those given, or if there were no items in them, freshly drawn.
     """
+    if len(blocks.items) == 0:
+        blocks = draw_blocks(sites, table, seating.z, rng)
     for block in range(first, len(blocks.begin)):
         if seating.number[0] == len(seating.slots):
-            return block
+            return block, blocks
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
         moved[0] += _move_block(state, seating, sites, table, log_alpha, items, rng)
-    return len(blocks.begin)
+    return len(blocks.begin), blocks

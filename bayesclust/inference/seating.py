@@ -127,6 +127,13 @@ def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
     return items[:number]
 
 
+@inner(fastmath=FAST, lean=True)
+def seat_each(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
+    """z[items] = labels, which takes numba a second and a half to compile, for what it says where lengths differ."""
+    for t in range(len(items)):
+        z[items[t]] = labels[t]
+
+
 @inner(fastmath=FAST)
 def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
     """Put items in random order, that of `rng.shuffle`, which takes ten times as long to compile: it is for any shape."""

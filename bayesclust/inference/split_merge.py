@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
-from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
+from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless, settle
 from bayesclust.inference.reseating import log_odds, reseat
-from bayesclust.inference.seating import Seating, members, shuffle
+from bayesclust.inference.seating import Seating, members, seat_each, shuffle
 from bayesclust.models.families.base import (
     add_item,
     clear_cluster,
@@ -36,6 +36,9 @@ from bayesclust.models.families.base import (
     log_marginal,
     set_items,
 )
+
+BOUND, PROPOSE, DECIDE = range(3)
+"""Stages of a proposal: what is known of a merge before anything is launched; the proposal; all of it."""
 
 
 @inner(fastmath=FAST)
@@ -120,82 +123,131 @@ def _log_ratio(
     split = z[items]
     z[items] = merged
     ratio -= log_prob_touching(sites, table, z, items, mark)
-    for t in range(len(items)):
-        z[items[t]] = split[t]
+    seat_each(z, items, split)
     return ratio
 
 
-@kernel(fastmath=FAST)
-def bound_merge(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int
-) -> tuple[float, NDArray[np.int64]]:
-    """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs a free slot."""
-    z = seating.z
-    first, second, merged = z[anchor], z[other], seating.slots[seating.number[0]]
-    items = members(seating, first, second)
-    set_items(state, items, merged)
-    derive(state, merged)
-    mark = np.zeros(len(z), np.int64)
-    return -_log_ratio(state, sites, table, z, items, first, second, merged, log_alpha, mark), items
-
-
-@kernel(fastmath=FAST)
-def propose_split_merge(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
-    scans: int, rng: Generator,
-) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
-    """The fields of a `Proposal` to part the two anchors or to bring them together; needs three free slots."""
-    z = seating.z
-    first, second = z[anchor], z[other]
-    free = seating.slots[seating.number[0] : seating.number[0] + 3].copy()
-    a, b, merged = free[0], free[1], free[2]
-    items = members(seating, first, second)
-    order_by_answers(sites, items, anchor, other, rng)
-    before, target = z[items], np.full(len(items), UNPLACED)
-    site, mark = np.zeros(len(state.count)), np.zeros(len(z), np.int64)
+@inner(fastmath=FAST)
+def _launch(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], a: int, b: int, items: NDArray[np.int64],
+    before: NDArray[np.int64], scans: int, rng: Generator,
+) -> float:  # fmt: skip
+    """Leave the items, the anchors first, formerly in slots `before`, split between a and b; returns log q."""
+    z, first, apart = seating.z, before[0], before[0] != before[1]
+    target = np.full(len(items), UNPLACED)
+    site = np.zeros(len(state.count))
     z[items] = UNPLACED
-    for i, k in ((anchor, a), (other, b)):
+    for i, k in ((items[0], a), (items[1], b)):
         clear_cluster(state, k)
         z[i] = k
         add_item(state, i, k)
     log_q = 0.0
     for scan in range(scans + 2):
-        if scan == scans + 1 and first != second:
+        if scan == scans + 1 and apart:
             for t in range(len(items)):
                 target[t] = a if before[t] == first else b
         log_q = _restricted_scan(state, sites, table, z, items, a, b, site, target, rng)
-    set_items(state, items, merged)
-    derive(state, merged)
-    ratio = _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark) - log_q
-    if first != second:
-        z[items] = merged
-        ratio = -ratio
-    return ratio, items, before
+    return log_q
+
+
+@kernel(fastmath=FAST)
+def attempt(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchors: NDArray[np.int64],
+    scans: int, stage: int, rng: Generator,
+) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Proposals for pairs of anchors, shape (P, 2), one after another, or for the first of them one stage of it.
+
+    One kernel for all stages, since each would be compiled with nearly all of this.
+
+    Returns
+    -------
+    position : int
+        The number of pairs, or the one for which there were fewer than three free slots.
+    accepted : int
+        How many proposals were.
+    log_ratio : float
+        Of the last proposal, or log(1 / r) + log(1 / q) where `stage` is `BOUND`.
+    items, before : ndarray of int
+        What it was about, and where the items were.
+    """
+    z, slots, accepted, ratio = seating.z, seating.slots, 0, 0.0
+    items = before = np.empty(0, np.int64)
+    mark = np.zeros(len(z), np.int64)
+    for position in range(len(anchors)):
+        number = seating.number[0]
+        if number + 3 > len(slots):
+            return position, accepted, ratio, items, before
+        anchor, other = anchors[position, 0], anchors[position, 1]
+        first, second = z[anchor], z[other]
+        a, b, merged = slots[number], slots[number + 1], slots[number + 2]
+        items = members(seating, first, second)
+        log_uniform = math.log(rng.random()) if stage == DECIDE else 0.0
+        if first == second or stage != PROPOSE:
+            set_items(state, items, merged)
+            derive(state, merged)
+        if first != second and stage != PROPOSE:
+            ratio = -_log_ratio(state, sites, table, z, items, first, second, merged, log_alpha, mark)
+            if stage == BOUND:
+                return position, accepted, ratio, items, before
+            if log_uniform >= ratio:
+                continue
+        order_by_answers(sites, items, anchor, other, rng)
+        before = z[items]
+        log_q = _launch(state, seating, sites, table, a, b, items, before, scans, rng)
+        if first == second:
+            ratio = _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark) - log_q
+        else:
+            z[items] = merged
+            ratio += log_q
+        if stage == PROPOSE:
+            return position, accepted, ratio, items, before
+        if log_uniform < ratio:
+            accepted += 1
+            settle(seating, items, before)
+        else:
+            seat_each(z, items, before)
+    return len(anchors), accepted, ratio, items, before
+
+
+def bound_merge(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
+    rng: Generator,
+) -> tuple[float, NDArray[np.int64]]:  # fmt: skip
+    """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs three free slots."""
+    pair = np.array([[anchor, other]])
+    _, _, bound, items, _ = attempt(state, seating, sites, table, log_alpha, pair, 0, BOUND, rng)
+    return bound, items
+
+
+def propose_split_merge(
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
+    scans: int, rng: Generator, bound: float | None = None,
+) -> Proposal:  # fmt: skip
+    """Seat the anchors' items as proposed; `bound` is that of a merge, where it is known. Needs three free slots."""
+    pair, apart = np.array([[anchor, other]]), seating.z[anchor] != seating.z[other]
+    if apart and bound is None:
+        bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
+    _, _, ratio, items, before = attempt(state, seating, sites, table, log_alpha, pair, scans, PROPOSE, rng)
+    return Proposal(ratio + (bound or 0.0) * apart, items, before)
 
 
 def split_merge(
-    state: Any,
-    seating: Seating,
-    sites: Sites,
-    table: NDArray[np.float64],
-    log_alpha: float,
-    anchor: int,
-    other: int,
-    scans: int,
-    rng: Generator,
-    gain: Gain | None = None,
-) -> bool:
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
+    scans: int, rng: Generator, gain: Gain | None = None,
+) -> bool:  # fmt: skip
     """Propose to part the two anchors or to bring them together, and decide; needs three free slots.
+
+    Without a `gain` it is what `attempt` does by itself with one pair and `DECIDE`: its plain twin.
 
     Returns
     -------
     bool
         Whether the proposal was accepted.
     """
-    log_uniform = math.log(rng.random())
+    log_uniform, bound = math.log(rng.random()), None
     if seating.z[anchor] != seating.z[other]:
-        bound, items = bound_merge(state, seating, sites, table, log_alpha, anchor, other)
+        bound, items = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
         if hopeless(seating, bound, items, log_uniform, gain):
             return False
-    proposed = propose_split_merge(state, seating, sites, table, log_alpha, anchor, other, scans, rng)
-    return decide(seating, Proposal(*proposed), log_uniform, gain)
+    proposed = propose_split_merge(state, seating, sites, table, log_alpha, anchor, other, scans, rng, bound)
+    return decide(seating, proposed, log_uniform, gain)

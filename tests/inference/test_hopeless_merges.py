@@ -31,7 +31,7 @@ def test_one_level(seed):
     answers = sampler.sites, sampler.table, math.log(sampler.alpha)
     first, second = apart(sampler.seating.z, rng)
     before = sampler.seating.z.copy()
-    bound, items = split_merge.bound_merge(sampler.state, sampler.seating, *answers, first, second)
+    bound, items = split_merge.bound_merge(sampler.state, sampler.seating, *answers, first, second, rng)
     np.testing.assert_array_equal(sampler.seating.z, before)
     np.testing.assert_array_equal(np.sort(items), np.flatnonzero(np.isin(before, before[[first, second]])))
     together = np.where(np.isin(before, before[[first, second]]), before[first], before)

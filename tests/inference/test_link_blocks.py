@@ -10,12 +10,12 @@ from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference import link_blocks
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
-from bayesclust.inference.link_blocks import Blocks, draw_blocks, move_blocks
+from bayesclust.inference.link_blocks import Blocks, move_blocks
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating, from_python
 
-draw_bonds = from_python(link_blocks.draw_bonds)
+draw_bonds, draw_blocks = from_python(link_blocks.draw_bonds), from_python(link_blocks.draw_blocks)
 
 
 def test_bonds_have_the_right_frequency(rng):

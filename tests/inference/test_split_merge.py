@@ -7,7 +7,7 @@ import pytest
 
 from bayesclust._jit import FAST, kernel
 from bayesclust.inference.seating import members
-from bayesclust.inference.split_merge import _log_ratio, split_merge
+from bayesclust.inference.split_merge import DECIDE, _log_ratio, attempt, split_merge
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating
 
@@ -105,3 +105,25 @@ def test_detailed_balance(n, scans):
     error = np.sqrt((weights[:, None] * flow + weights[None, :] * flow.T) / number)
     assert (np.abs(flow - flow.T) <= 4.5 * error + 1e-3).all()
     assert flow.sum() - np.trace(flow) > 0.01
+
+
+@pytest.mark.parametrize("kind", STARTS)
+@pytest.mark.parametrize("scans", [0, 2])
+def test_proposals_in_a_row_are_what_one_after_another_is(kind, scans):
+    accepted = 0
+    for seed in range(8):
+        one, row = (chain(n=20, kind=kind, seed=seed) for _ in range(2))
+        pairs = np.array([one.rng.choice(20, 2, replace=False) for _ in range(6)])
+        row.rng.bit_generator.state = one.rng.bit_generator.state
+        answers, taken = (one.sites, one.table, math.log(one.alpha)), 0
+        for sampler in (one, row):
+            sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
+        for first, second in pairs:
+            taken += split_merge(one.state, one.seating, *answers, first, second, scans, one.rng)
+        position, number, *_ = attempt(row.state, row.seating, *answers, pairs, scans, DECIDE, row.rng)
+        assert (position, number) == (len(pairs), taken)
+        np.testing.assert_array_equal(row.seating.z, one.seating.z)
+        assert row.rng.random() == one.rng.random()
+        check_seating(row)
+        accepted += taken
+    assert accepted > 3

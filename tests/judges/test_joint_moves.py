@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference import collapsed
 from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
 from bayesclust.inference.joint_moves import UnheardNoise
+from bayesclust.inference.tally import Tally
 from bayesclust.inference.two_level.chain import TwoLevelChain
 from bayesclust.models.families import FullGaussian
 from bayesclust.models.priors import Concentration
@@ -51,10 +53,14 @@ def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
     assert not compared(doubtful(), ALONE, 4000, 2).agrees
 
 
+def unheard(views):
+    return UnheardNoise(Tally(views, compile_sites(views, 6)))
+
+
 def test_the_gain_is_the_difference_of_the_answers_probabilities():
     views, rng = doubtful().views, np.random.default_rng(0)
     z, proposed = rng.integers(3, size=6), rng.integers(3, size=6)
-    table, gain = UnheardNoise(views).proposal(z, rng)
+    table, gain = unheard(views).proposal(z, rng)
     expected, rows = 0.0, 0
     for view in views:
         counts = view.counts(proposed), view.counts(z)
@@ -69,10 +75,10 @@ def test_the_gain_is_the_difference_of_the_answers_probabilities():
 
 def test_known_noise_is_not_drawn():
     views = known_views(6, np.random.default_rng(0))
-    assert UnheardNoise(views)  # of one the noise is learned
+    assert unheard(views)  # of one the noise is learned
     known = [view.with_noise(LinkNoise(p=0.9, q=0.8)) for view in views[:1]]
-    assert not UnheardNoise(known)
-    assert not UnheardNoise(())
+    assert not unheard(known)
+    assert not unheard(())
 
 
 def crossings(share, monkeypatch):

@@ -23,7 +23,6 @@ from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.dcrc_gibbs.scan import move_class_blocks, scan_classes
 from bayesclust.inference.dcrc_gibbs.weights import WeightSampler
-from bayesclust.inference.link_blocks import draw_blocks
 from bayesclust.inference.variational_em.fit import named_first
 from bayesclust.inference.variational_em.weights import WeightObjective, log_softmax
 from bayesclust.models.dcrc import dcrc_log_joint, unnamed
@@ -190,9 +189,8 @@ class DCRCChain:
         self.sampler.objective = replace(self.sampler.objective, ridge=precision / 2)
 
     def _move_blocks(self) -> None:
-        blocks, moved = draw_blocks(self.sites, self.table, self.z, self.rng), np.zeros(1, np.int64)
-        move_class_blocks(self.z, self.log_p, self.sites, self.table, blocks, moved, self.rng)
-        number = len(blocks.begin)
+        moved = np.zeros(1, np.int64)
+        number = move_class_blocks(self.z, self.log_p, self.sites, self.table, moved, self.rng)
         self.blocks_moved = moved[0] / number if number else np.nan
 
     def _update_noise(self) -> None:

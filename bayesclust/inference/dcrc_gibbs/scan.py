@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits, add_site_logits
-from bayesclust.inference.link_blocks import Blocks
+from bayesclust.inference.link_blocks import draw_blocks
 from bayesclust.inference.seating import draw_index
 
 
@@ -46,12 +46,14 @@ def move_class_blocks(
     log_p: NDArray[np.float64],
     sites: Sites,
     table: NDArray[np.float64],
-    blocks: Blocks,
     moved: NDArray[np.int64],
     rng: Generator,
-) -> None:
-    """Draw one label for every block, one after another; log_p is (n, K)."""
-    logits = np.empty(log_p.shape[1])
+) -> int:
+    """Draw bonds, and one label for every block that they make, one after another; returns how many there were.
+
+    log_p is (n, K).
+    """
+    blocks, logits = draw_blocks(sites, table, z, rng), np.empty(log_p.shape[1])
     for block in range(len(blocks.begin)):
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
         old = z[items[0]]
@@ -63,3 +65,4 @@ def move_class_blocks(
         k = draw_index(logits, len(logits), rng)
         z[items] = k
         moved[0] += k != old
+    return len(blocks.begin)

@@ -140,7 +140,10 @@ class TwoLevelChain(CollapsedChain):
         for _ in range(proposals):
             self._make_room(SPARE_SLOTS)
             first, second = self.anchors.draw(rng)
-            accepted += self._perhaps_with_noise(first, second, joint)
+            if self._number_with_noise(1, joint):
+                accepted += self._propose_with_noise(first, second)
+            else:
+                accepted += self._propose(first, second, self.table, None)
             company = np.flatnonzero(self.labels == self.labels[first])
             second = int(company[rng.integers(len(company))])
             if second != first:
