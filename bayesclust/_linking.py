@@ -81,10 +81,11 @@ class Unbuilt(Library):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         # as numba's first pass, which inlines; loops are vectorised in the callers
-        passes, builder = self._codegen._module_pass_manager(
+        made = self._codegen._module_pass_manager(
             loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap"
         )
-        passes.run(self._final_module, builder)
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # alone up to numba 0.61
+        passes.run(self._final_module, *builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
