@@ -166,7 +166,7 @@ def attempt(
     accepted : int
         How many proposals were.
     log_ratio : float
-        Of the last proposal, or log(1 / r) + log(1 / q) where `stage` is `BOUND`.
+        Of the last proposal. Of a merge in stages, its parts: log(1 / r) + log(1 / q) from `BOUND`, log q from `PROPOSE`.
     items, before : ndarray of int
         What it was about, and where the items were.
     """
@@ -223,7 +223,7 @@ def propose_split_merge(
     state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
     scans: int, rng: Generator, bound: float | None = None,
 ) -> Proposal:  # fmt: skip
-    """Seat the anchors' items as proposed; `bound` is that of a merge, where it is known. Needs three free slots."""
+    """Seat the anchors' items as proposed; `bound` is what `bound_merge` just said of a merge. Needs three free slots."""
     pair, apart = np.array([[anchor, other]]), seating.z[anchor] != seating.z[other]
     if apart and bound is None:
         bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
