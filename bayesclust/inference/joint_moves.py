@@ -75,15 +75,19 @@ class UnheardNoise:
         here = self._surplus(z, heard)
         return table, lambda proposed: self._surplus(proposed, heard) - here
 
-    def _surplus(self, z: NDArray[np.int64], table: FloatArray) -> float:
+    def _surplus(self, z: NDArray[np.int64], heard: FloatArray) -> float:
         """log p(s | z) - log p(s | z, noise) of the noise that has this table, 0 where the noise is known."""
         counts: IntArray = self.tally(z)
-        return self._log_marginal(counts.tobytes()) - float((counts * table).sum())
+        value = -float((counts * heard).sum())
+        for number, part in enumerate(self.tally.by_view(counts)):
+            if self._learned[number]:
+                value += self._log_marginal(number, part.tobytes())
+        return value
 
-    def _log_marginal_of(self, tally: bytes) -> float:
-        counts = self.tally.by_view(np.frombuffer(tally, np.int64).reshape(self.tally.shape))
-        told = zip(self.views, counts, self._learned, strict=True)
-        return float(sum(view.noise.log_marginal(count) for view, count, learned in told if learned))
+    def _log_marginal_of(self, number: int, tally: bytes) -> float:
+        view = self.views[number]
+        shape = view.n_sources * view.n_answers, view.n_patterns
+        return float(view.noise.log_marginal(np.frombuffer(tally, np.int64).reshape(shape)))
 
 
 __all__ = ["SHARE", "UnheardNoise"]
