@@ -132,6 +132,7 @@ class CollapsedChain:
             moved, number = self._move_blocks()
             if adapt and not trust:
                 self.schedule.record_blocks(moved, number)
+        self.anchors.noting = adapt and not trust
         self._split_merge(self.schedule.proposals(self.rng, adapt=adapt), joint=not trust)
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         self._update_concentration()
@@ -183,6 +184,7 @@ class CollapsedChain:
             "noise": self.noise,
             "hyper_sampler": self.hyper_sampler.snapshot(),
             "schedule": self.schedule.snapshot(),
+            "noted": self.anchors.noted,
             "generator": self.rng.bit_generator.state,
         }
 
@@ -191,6 +193,7 @@ class CollapsedChain:
         self.hyper, self.alpha, self.noise = snapshot["hyper"], snapshot["alpha"], snapshot["noise"]
         self.hyper_sampler.restore(snapshot["hyper_sampler"])
         self.schedule.restore(snapshot["schedule"])
+        self.anchors.noted = snapshot["noted"]
         self.rng.bit_generator.state = snapshot["generator"]
         self.table = stack_tables(self.problem.views, self.noise)
         self.seating = Seating(**snapshot["seating"])
@@ -237,12 +240,11 @@ class CollapsedChain:
         return int(moved[0]), number
 
     def _split_merge(self, proposals: int, *, joint: bool) -> None:
-        rng, family = self.rng, self.problem.family
         with_noise = self._number_with_noise(proposals, joint)
-        if family.n_shared:
+        if self.problem.family.n_shared:
             accepted = sum(self._propose(*self._anchors(), self.table, None) for _ in range(proposals - with_noise))
         else:
-            accepted = self._propose_all([self.anchors.draw(rng) for _ in range(proposals - with_noise)])
+            accepted = self._propose_all([self.anchors.draw(self.rng) for _ in range(proposals - with_noise)])
         accepted += sum(self._propose_with_noise(*self._anchors()) for _ in range(with_noise))
         self.accepted = accepted / proposals if proposals else np.nan
 
@@ -257,13 +259,12 @@ class CollapsedChain:
 
     def _propose_all(self, pairs: list[tuple[int, int]]) -> int:
         """Split-merge proposals one after another; returns how many were accepted."""
-        anchors, accepted = np.array(pairs, np.int64).reshape(-1, 2), 0
+        anchors, scans, accepted = np.array(pairs, np.int64).reshape(-1, 2), self.moves.restricted_scans, 0
         while len(anchors):
             self._make_room(SPARE_SLOTS)
-            position, more, *_ = attempt(
-                self.state, self.seating, self.sites, self.table, self.log_alpha, anchors, self.moves.restricted_scans,
-                DECIDE, self.rng,
-            )  # fmt: skip
+            chance, answers = np.zeros(len(anchors)), (self.sites, self.table, self.log_alpha)
+            position, more, *_ = attempt(self.state, self.seating, *answers, anchors, chance, scans, DECIDE, self.rng)
+            self.anchors.note(anchors, chance)
             anchors, accepted = anchors[position:], accepted + more
         return accepted
 

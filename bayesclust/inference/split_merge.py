@@ -150,14 +150,24 @@ def _launch(
     return log_q
 
 
+@inner(fastmath=FAST, lean=True)
+def smaller_side(z: NDArray[np.int64], items: NDArray[np.int64], before: NDArray[np.int64]) -> int:
+    """Items of the smaller of the two clusters that were, or that are proposed; the anchors come first."""
+    number = 0
+    for t in range(len(items)):
+        number += (before[t] == before[0]) if before[0] != before[1] else (z[items[t]] == z[items[0]])
+    return min(number, len(items) - number)
+
+
 @kernel(fastmath=FAST)
 def attempt(
     state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchors: NDArray[np.int64],
-    scans: int, stage: int, rng: Generator,
+    chance: NDArray[np.float64], scans: int, stage: int, rng: Generator,
 ) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
     """Proposals for pairs of anchors, shape (P, 2), one after another, or for the first of them one stage of it.
 
-    One kernel for all stages, since each would be compiled with nearly all of this.
+    One kernel for all stages, since each would be compiled with nearly all of this. `chance`, shape (P,), is given the
+    probability with which each was accepted, or 0 where one item parts or joins, which other moves do too.
 
     Returns
     -------
@@ -201,6 +211,7 @@ def attempt(
             ratio += log_q
         if stage == PROPOSE:
             return position, accepted, ratio, items, before
+        chance[position] = math.exp(min(ratio, 0.0)) if smaller_side(z, items, before) > 1 else 0.0
         if log_uniform < ratio:
             accepted += 1
             settle(seating, items, before)
@@ -215,7 +226,7 @@ def bound_merge(
 ) -> tuple[float, NDArray[np.int64]]:  # fmt: skip
     """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs three free slots."""
     pair = np.array([[anchor, other]])
-    _, _, bound, items, _ = attempt(state, seating, sites, table, log_alpha, pair, 0, BOUND, rng)
+    _, _, bound, items, _ = attempt(state, seating, sites, table, log_alpha, pair, np.zeros(1), 0, BOUND, rng)
     return bound, items
 
 
@@ -227,7 +238,9 @@ def propose_split_merge(
     pair, apart = np.array([[anchor, other]]), seating.z[anchor] != seating.z[other]
     if apart and bound is None:
         bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
-    _, _, ratio, items, before = attempt(state, seating, sites, table, log_alpha, pair, scans, PROPOSE, rng)
+    _, _, ratio, items, before = attempt(
+        state, seating, sites, table, log_alpha, pair, np.zeros(1), scans, PROPOSE, rng
+    )
     return Proposal(ratio + (bound or 0.0) * apart, items, before)
 
 

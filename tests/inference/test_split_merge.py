@@ -7,7 +7,7 @@ import pytest
 
 from bayesclust._jit import FAST, kernel
 from bayesclust.inference.seating import members
-from bayesclust.inference.split_merge import DECIDE, _log_ratio, attempt, split_merge
+from bayesclust.inference.split_merge import DECIDE, _log_ratio, attempt, bound_merge, propose_split_merge, split_merge
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating
 
@@ -120,10 +120,30 @@ def test_proposals_in_a_row_are_what_one_after_another_is(kind, scans):
             sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
         for first, second in pairs:
             taken += split_merge(one.state, one.seating, *answers, first, second, scans, one.rng)
-        position, number, *_ = attempt(row.state, row.seating, *answers, pairs, scans, DECIDE, row.rng)
+        position, number, *_ = attempt(row.state, row.seating, *answers, pairs, np.zeros(len(pairs)), scans, DECIDE, row.rng)
         assert (position, number) == (len(pairs), taken)
         np.testing.assert_array_equal(row.seating.z, one.seating.z)
         assert row.rng.random() == one.rng.random()
         check_seating(row)
         accepted += taken
     assert accepted > 3
+
+
+def test_the_chance_of_each_proposal_is_told():
+    told = 0
+    for seed in range(40):
+        one, row = (chain(n=20, seed=seed) for _ in range(2))
+        answers, pair = (one.sites, one.table, math.log(one.alpha)), one.rng.choice(20, 2, replace=False)
+        row.rng.bit_generator.state = one.rng.bit_generator.state
+        chance, log_uniform, before = np.zeros(1), math.log(one.rng.random()), one.seating.z.copy()
+        bound = np.inf
+        if before[pair[0]] != before[pair[1]]:
+            bound, _ = bound_merge(one.state, one.seating, *answers, *pair, one.rng)
+        proposed = propose_split_merge(one.state, one.seating, *answers, *pair, 2, one.rng)
+        split = before if np.isfinite(bound) else one.seating.z
+        smaller = min((split == split[item]).sum() for item in pair)
+        attempt(row.state, row.seating, *answers, pair[None], chance, 2, DECIDE, row.rng)
+        expected = math.exp(min(proposed.log_ratio, 0.0)) if smaller > 1 and log_uniform < bound else 0.0
+        assert chance[0] == pytest.approx(expected, rel=1e-9)
+        told += expected > 0
+    assert told > 10
