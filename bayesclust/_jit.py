@@ -166,13 +166,17 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     >>> double(21)
     42
     """
+    return _compiled_as(function, False, options)
+
+
+def _compiled_as(function: Callable[..., Any] | None, linked: bool, options: dict[str, Any]) -> Any:
     cached, lean = options.pop("cache", True), options.pop("lean", False)
     settings = {**COMMON, **_counting(lean), **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**settings)(function)
         if cached:
-            _enable_cache(dispatcher, "pipeline_class" in options)
+            _enable_cache(dispatcher, linked)
         return dispatcher
 
     return decorate if function is None else decorate(function)
@@ -182,7 +186,8 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a function that only kernels call: `kernel` without the way in from Python.
 
     For named tuples of arrays that takes longer to compile than many a function itself. With ``inline="always"`` a function
-    that is called at one place becomes part of its caller, and is compiled once instead of twice.
+    that is called at one place becomes part of its caller, and is compiled once instead of twice. Two such functions cannot
+    call each other.
 
     Parameters
     ----------
@@ -203,7 +208,7 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     43
     """
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = kernel(**linked_options(), **options)(function)
+        dispatcher = _compiled_as(None, True, {**linked_options(), **options})(function)
 
         def keep(compiled: Any) -> None:
             dispatcher.overloads[tuple(compiled.signature.args)] = compiled

@@ -3,11 +3,12 @@
 numba compiles whatever a kernel calls as if Python might call it too: with a wrapper that takes arguments apart, which for
 named tuples of arrays is longer than many a function itself, with every optimisation, and to machine code that nothing ever
 runs, since the kernel has been given a copy. Here such a function stays in LLVM's own language, in memory and in the cache,
-brought to a form that can be inlined well; what the kernel makes of it is optimised with the kernel.
+and is optimised in the kernels that take it in.
 """
 
 from __future__ import annotations
 
+import uuid
 from functools import cache
 from typing import Any
 
@@ -34,7 +35,7 @@ except (ImportError, AttributeError, NameError):  # each is then built like any 
 
 
 class _Codegen:
-    """numba's, for functions that are nowhere in the process's memory, so that they have no environment there."""
+    """numba's, for functions that have no machine code."""
 
     def __init__(self, real: Any) -> None:
         self._real = real
@@ -43,11 +44,18 @@ class _Codegen:
         return getattr(self._real, name)
 
     def set_env(self, name: str, env: Any) -> None:
-        pass
+        """Give the kernels that take the function in what it needs of Python, to print or to raise."""
+        engine = self._real._engine
+        if not engine.is_symbol_defined(name):
+            place = f'target triple = "{llvm.get_process_triple()}"\n@"{name}" = global i8* null'
+            engine.add_module(llvm.parse_assembly(place))
+        self._real.set_env(name, env)
 
-    def unserialize_library(self, saved: tuple[str, str, bytes]) -> Any:
+    def unserialize_library(self, saved: tuple[str, str, Any]) -> Any:
         """Take a function up from the cache."""
-        name, _, bitcode = saved
+        name, kind, bitcode = saved
+        if kind != "bitcode":
+            return self._real.unserialize_library(saved)
         library = Unbuilt(self._real, name)
         library._final_module = llvm.parse_bitcode(bitcode)
         library._finalize_final_module()
@@ -80,7 +88,7 @@ class Unbuilt(Library):  # type: ignore[misc]
         return 0
 
     def _optimize_final_module(self) -> None:
-        # as numba's first pass, which inlines; loops are vectorised in the callers
+        # numba's first round, the cheap one; the rest is done to the kernels
         made = self._codegen._module_pass_manager(
             loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap"
         )
@@ -127,6 +135,12 @@ def linked_options() -> dict[str, Any]:
 
     class LinkedCompiler(Compiler):  # type: ignore[misc]
         """numba's, with one pass replaced: given as an option, it would have what is called compiled once more."""
+
+        def _compile_bytecode(self) -> Any:
+            # copies in kernels are told apart by name, of which numba's own part begins anew with every process: that of a
+            # kernel from the cache would be taken for another function of the same name
+            self.state.func_id.unique_id = uuid.uuid4().int >> 64
+            return super()._compile_bytecode()
 
         def define_pipelines(self) -> list[Any]:
             pipeline = default_passes(self.state)

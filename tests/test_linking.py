@@ -47,6 +47,62 @@ print(value, *(sum(function.stats.cache_hits.values()) for function in (total, e
 """
 
 
+TELLS = """
+from shared._jit import inner, kernel
+
+@inner
+def loud(x):
+    if x > 4:
+        print(x)
+    if x > 6:
+        raise ValueError("too loud", x)
+    return x
+
+@kernel
+def speak(x):
+    return loud(x)
+"""
+CALL_TOLD = """
+from shared.told import speak
+print(speak(4))
+speak(5)
+try:
+    speak(7)
+except ValueError as error:
+    assert error.args == ("too loud", 7)
+"""
+MADE = """
+from shared._jit import inner, kernel
+
+def made(c):
+    @inner(cache=False)
+    def steps(x):
+        total = 0.0
+        for i in range(20):  # too long to be inlined at each of four calls
+            total = total + (x * c + i) ** 0.5 / (1.0 + total * total) if total < i else (total + c) ** 0.3
+            total = total + (x * c + i) ** 0.7 / (2.0 + total * total) if total < 2 * i else (total + 2 * c) ** 0.3
+            total = total + (x * c + i) ** 0.6 / (3.0 + total * total) if total < 3 * i else (total + 3 * c) ** 0.3
+            total = total + (x * c + i) ** 0.1 / (4.0 + total * total) if total < 4 * i else (total + 4 * c) ** 0.3
+        return total
+    return steps
+
+two, three = made(2.0), made(3.0)
+
+@kernel
+def of_two(x):
+    return two(x) + 10 * two(x + 1) + two(x + 2) * two(x + 4)
+
+@kernel
+def of_three(x):
+    return three(x) + 10 * three(x + 1) + three(x + 2) * three(x + 4)
+
+def agree(c):
+    steps, fast = (two.py_func, of_two) if c == 2 else (three.py_func, of_three)
+    plain = steps(1.0) + 10 * steps(2.0) + steps(3.0) * steps(5.0)
+    return int(abs(fast(1.0) / plain - 1) < 1e-9)
+"""
+
+
 @pytest.fixture
 def package(tmp_path):
     folder = tmp_path / "shared"
@@ -61,7 +117,7 @@ def in_a_process(code, folder):
     settings = {**os.environ, "PYTHONPATH": str(folder)}
     settings.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-W", "error", "-c", code]
-    run = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=300)
     assert run.returncode == 0, run.stderr
     return [int(word) for word in run.stdout.split()]
 
@@ -71,6 +127,20 @@ def test_a_second_kernel_takes_it_from_the_cache(package):
     assert in_a_process(CALL.format(name="more"), package) == [nats, 0, 0]
     assert in_a_process(CALL.format(name="less"), package) == [-nats, 0, 1]
     assert in_a_process(CALL.format(name="more"), package) == [nats, 1, 0]
+
+
+def test_it_prints_and_raises_in_every_process(package):
+    (package / "shared" / "told.py").write_text(TELLS)
+    for _ in range(2):  # compiled, and from the cache
+        assert in_a_process(CALL_TOLD, package) == [4, 5, 7]
+
+
+def test_another_of_the_same_name_is_not_taken_for_it(package):
+    (package / "shared" / "made.py").write_text(MADE)
+    call = "from shared.made import agree; print(*(agree(c) for c in {}))"
+    assert in_a_process(call.format("[2.0]"), package) == [1]
+    # the first from the cache, the second compiled
+    assert in_a_process(call.format("[2.0, 3.0]"), package) == [1, 1]
 
 
 def test_there_is_no_machine_code_of_it():

@@ -4,7 +4,8 @@ The probability of a pair may depend on the data and on which questions were ask
 the same in both directions and drops out of the acceptance ratio. Equal shares of the pairs are uniform, are an item and the
 nearest of a few random others, stand in an answer, and were taken note of while the chain warmed up: parting or joining
 them had a chance. A few items that now belong to a large cluster and now stand alone are met by one pair in a hundred
-otherwise. What was noted stays as it is from the first draw on, so that every draw comes from one transition kernel.
+otherwise. What was noted stays as it is from the first draw on, so that every draw comes from one transition kernel. Chains
+of two levels, and of clusters that share a covariance, take no notes.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from bayesclust._files import check_path, replaced
 from bayesclust.inference import processes
 from bayesclust.inference.snapshots import from_text, to_text
 
-FORMAT = 1
+FORMAT = 2
 CHUNK_BYTES, CHUNK_DRAWS = 1 << 22, 100
 SECONDS = 5.0
 """A kill loses at most about as much work as this, or as `SHARE` allows where saving takes long."""

@@ -166,13 +166,14 @@ def attempt(
 ) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
     """Proposals for pairs of anchors, shape (P, 2), one after another, or for the first of them one stage of it.
 
-    One kernel for all stages, since each would be compiled with nearly all of this. `chance`, shape (P,), is given the
-    probability with which each was accepted, or 0 where one item parts or joins, which other moves do too.
+    One kernel for all stages, since each would be compiled with nearly all of this. `chance`, shape (P,) and all 0, is given
+    the probability with which each was accepted, but where one item parts or joins, which other moves do too, and where a
+    merge was refused by its bound.
 
     Returns
     -------
     position : int
-        The number of pairs, or the one for which there were fewer than three free slots.
+        The number of pairs, or the one that was not decided: `stage` is not `DECIDE`, or less than three slots were free.
     accepted : int
         How many proposals were.
     log_ratio : float
@@ -220,12 +221,18 @@ def attempt(
     return len(anchors), accepted, ratio, items, before
 
 
+def _has_room(seating: Seating) -> None:
+    if seating.number[0] + 3 > len(seating.slots):
+        raise RuntimeError("less than three slots are free for a split-merge proposal: make room first.")
+
+
 def bound_merge(
     state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
     rng: Generator,
 ) -> tuple[float, NDArray[np.int64]]:  # fmt: skip
     """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs three free slots."""
     pair = np.array([[anchor, other]])
+    _has_room(seating)
     _, _, bound, items, _ = attempt(state, seating, sites, table, log_alpha, pair, np.zeros(1), 0, BOUND, rng)
     return bound, items
 
@@ -235,6 +242,7 @@ def propose_split_merge(
     scans: int, rng: Generator, bound: float | None = None,
 ) -> Proposal:  # fmt: skip
     """Seat the anchors' items as proposed; `bound` is what `bound_merge` just said of a merge. Needs three free slots."""
+    _has_room(seating)
     pair, apart = np.array([[anchor, other]]), seating.z[anchor] != seating.z[other]
     if apart and bound is None:
         bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)

@@ -147,3 +147,17 @@ def test_the_chance_of_each_proposal_is_told():
         assert chance[0] == pytest.approx(expected, rel=1e-9)
         told += expected > 0
     assert told > 10
+
+
+def test_without_free_slots_nothing_is_proposed(rng):
+    sampler = chain(n=20, seed=0)
+    seating = sampler.seating
+    seating.number[0] = len(seating.slots) - 2
+    answers = sampler.sites, sampler.table, math.log(sampler.alpha)
+    for stage in (bound_merge, lambda *rest: propose_split_merge(*rest[:-1], 1, rest[-1])):
+        with pytest.raises(RuntimeError, match="make room"):
+            stage(sampler.state, seating, *answers, 0, 1, rng)
+    position, accepted, *_ = attempt(
+        sampler.state, seating, *answers, np.array([[0, 1]]), np.zeros(1), 1, DECIDE, rng
+    )
+    assert (position, accepted) == (0, 0)
