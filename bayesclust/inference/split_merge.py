@@ -153,9 +153,9 @@ def _launch(
 @inner(fastmath=FAST, lean=True)
 def smaller_side(z: NDArray[np.int64], items: NDArray[np.int64], before: NDArray[np.int64]) -> int:
     """Items of the smaller of the two clusters that were, or that are proposed; the anchors come first."""
-    number = 0
+    number, apart = 0, before[0] != before[1]
     for t in range(len(items)):
-        number += (before[t] == before[0]) if before[0] != before[1] else (z[items[t]] == z[items[0]])
+        number += before[t] == before[0] if apart else z[items[t]] == z[items[0]]
     return min(number, len(items) - number)
 
 
@@ -221,7 +221,7 @@ def attempt(
     return len(anchors), accepted, ratio, items, before
 
 
-def _has_room(seating: Seating) -> None:
+def _check_room(seating: Seating) -> None:
     if seating.number[0] + 3 > len(seating.slots):
         raise RuntimeError("less than three slots are free for a split-merge proposal: make room first.")
 
@@ -232,7 +232,7 @@ def bound_merge(
 ) -> tuple[float, NDArray[np.int64]]:  # fmt: skip
     """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs three free slots."""
     pair = np.array([[anchor, other]])
-    _has_room(seating)
+    _check_room(seating)
     _, _, bound, items, _ = attempt(state, seating, sites, table, log_alpha, pair, np.zeros(1), 0, BOUND, rng)
     return bound, items
 
@@ -242,7 +242,7 @@ def propose_split_merge(
     scans: int, rng: Generator, bound: float | None = None,
 ) -> Proposal:  # fmt: skip
     """Seat the anchors' items as proposed; `bound` is what `bound_merge` just said of a merge. Needs three free slots."""
-    _has_room(seating)
+    _check_room(seating)
     pair, apart = np.array([[anchor, other]]), seating.z[anchor] != seating.z[other]
     if apart and bound is None:
         bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)

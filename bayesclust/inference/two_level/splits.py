@@ -26,7 +26,7 @@ from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.reseating import log_odds, reseat
-from bayesclust.inference.seating import Seating, close_slot, members, use_slot
+from bayesclust.inference.seating import Seating, close_slot, members, seat_each, use_slot
 from bayesclust.inference.split_merge import anchors_first, log_shares, order_by_answers
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 from bayesclust.models.families.base import (
@@ -102,8 +102,7 @@ def split_merge_components(
         use_slot(components, a)
         use_slot(components, b)
         levels.owner[a], levels.owner[b] = g, g
-        for t in range(len(items)):
-            z[items[t]] = side[t]
+        seat_each(z, items, side)
     else:
         close_slot(components, second)
         use_slot(components, merged)
@@ -162,8 +161,7 @@ def bound_merge(
     items = members(levels.clusters, first, second)
     before = labels[items].copy()
     ratio = _log_ratio_of_clusters(levels, sites, table, log_alpha, log_beta, items, first, second, merged)
-    for t in range(len(items)):
-        labels[items[t]] = before[t]
+    seat_each(labels, items, before)
     return -ratio, items
 
 
@@ -200,8 +198,7 @@ def propose_clusters(
     if first != second:
         size[merged] = len(items)
         return -ratio, items, before
-    for t in range(len(items)):
-        labels[items[t]] = split[t]
+    seat_each(labels, items, split)
     return ratio, items, before
 
 
