@@ -201,7 +201,7 @@ PICTURES = {
     "write_report": entry(
         to_file(bc.write_report, "report.html"),
         slow=True,
-        posterior=DRAWS,
+        posterior=("tree", world.tree),
         path=("path", "report.html"),
         suspects=("natural", 3),
         level=("(0, 1)", 0.9),

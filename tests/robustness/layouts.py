@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -164,6 +165,7 @@ READERS = [
     (of_type(xr.DataTree), lambda tree: {path: plain(node.to_dataset()) for path, node in tree.subtree_with_keys}),
     (of_type(xr.Dataset), lambda data: {str(name): variable.values for name, variable in data.variables.items()}),
     (of_type(xr.DataArray), lambda array: array.values),
+    (of_type(jax.Array), np.asarray),
     (of_type(pd.DataFrame), cells_of),
     (of_type(pd.Series), lambda series: [list(series.index), series.tolist()]),
     (of_type(pd.Categorical), lambda words: words.tolist()),

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -28,7 +29,9 @@ def without_times(result):
 
 
 def called(entry, **changed):
-    return without_times(plain(entry.call(**{**entry.good(), **changed})))
+    result = without_times(plain(entry.call(**{**entry.good(), **changed})))
+    plt.close("all")
+    return result
 
 
 def check(name, argument, variants):
