@@ -223,6 +223,8 @@ PROGRAM = """
 import runpy, sys
 import bayesclust.inference.checkpoint as checkpoint
 checkpoint.SECONDS = 0.2  # a real run saves every five seconds
+if sys.argv[5] == "gibbs":  # which would be over by then: it saves after every sweep, however long that takes
+    checkpoint.SECONDS, checkpoint.SHARE = 0.0, 1e9
 sys.argv[0] = "docs/examples/several_processes.py"
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
