@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
-from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, use_slot
+from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, sort_by_group, use_slot
 from bayesclust.models.families.base import add_item, derive, log_marginal, remove_item, set_items
 from bayesclust.models.families.joined import log_marginal_joined
 
@@ -111,19 +111,12 @@ class Blocks(NamedTuple):
 @inner(fastmath=FAST)
 def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator) -> Blocks:
     """Draw bonds and list the blocks they make."""
-    root, n, number = draw_bonds(sites, table, z, rng), len(z), 0
-    start, items, blocks = np.zeros(n + 1, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    for i in range(n):
-        start[root[i]] += 1
-    for r in range(n):
-        if start[r] > 1:
+    items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
+    blocks, number = np.empty(len(z), np.int64), 0
+    for r in range(len(z)):
+        if start[r + 1] - start[r] > 1:
             blocks[number] = r
             number += 1
-    for r in range(n):
-        start[r + 1] += start[r]
-    for i in range(n - 1, -1, -1):  # from the last, so that each block has its items in order
-        start[root[i]] -= 1
-        items[start[root[i]]] = i
     shuffle(blocks[:number], rng)
     begin, end = np.empty(number, np.int64), np.empty(number, np.int64)
     for b in range(number):

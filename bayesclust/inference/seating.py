@@ -140,3 +140,20 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
     for t in range(len(items) - 1, 0, -1):
         other = np.int64(random_interval(rng.bit_generator, t))
         items[t], items[other] = items[other], items[t]
+
+
+@inner(fastmath=FAST)
+def sort_by_group(group: NDArray[np.int64], number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Items by group 0..number-1, and where each begins: those of group g, in order, are items[start[g] : start[g + 1]]."""
+    items, start = np.empty(len(group), np.int64), np.zeros(number + 1, np.int64)
+    for i in range(len(group)):
+        start[group[i] + 1] += 1
+    for g in range(number):
+        start[g + 1] += start[g]
+    for i in range(len(group)):
+        items[start[group[i]]] = i
+        start[group[i]] += 1
+    for g in range(number, 0, -1):
+        start[g] = start[g - 1]
+    start[0] = 0
+    return items, start

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.link_blocks import draw_bonds, find_root
-from bayesclust.inference.seating import Seating, close_slot, draw_index, use_slot
+from bayesclust.inference.seating import Seating, close_slot, draw_index, shuffle, sort_by_group, use_slot
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 
 
@@ -38,7 +38,11 @@ def _groups(
             parent[find_root(parent, group[i])] = find_root(parent, group[root[i]])
         for i in range(len(group)):
             group[i] = find_root(parent, group[i])
-    return rng.permutation(number)[group]
+    order = np.arange(number)
+    shuffle(order, rng)
+    for i in range(len(group)):
+        group[i] = order[group[i]]
+    return group
 
 
 @inner(fastmath=FAST)
@@ -83,13 +87,12 @@ def move_components(
         How many groups changed their company, and how many there were.
     """
     group = _groups(components, levels, sites, table, bonded, rng)
-    order = np.argsort(group, kind="mergesort")
-    begin, changed, number = 0, 0, 0
-    while begin < len(order):
-        end = begin + 1
-        while end < len(order) and group[order[end]] == group[order[begin]]:
-            end += 1
-        items = order[begin:end]
+    every, start = sort_by_group(group, components.number[0])
+    changed, number = 0, 0
+    for first in range(components.number[0]):
+        items = every[start[first] : start[first + 1]]
+        if len(items) == 0:  # what bonds tie together has one number
+            continue
         old = levels.clusters.z[items[0]]
         alone = levels.size[old] == len(items)
         g = _move(levels, sites, table, log_alpha, log_beta, items, bonded, rng)
@@ -98,5 +101,4 @@ def move_components(
         if not (g == old or (alone and levels.size[g] == len(items))):
             changed += 1
         number += 1
-        begin = end
     return changed, number

@@ -84,7 +84,7 @@ def split_merge_components(
         return False
     anchors_first(items, anchor, other, rng)
     drawn, side = np.full(len(items), UNPLACED), np.full(len(items), UNPLACED)
-    forced = np.where(z[items] == first, a, b) if first != second else drawn
+    forced = _where_it_is(z, items, first, a, b) if first != second else drawn
     for k in (a, b):
         clear_cluster(state, k)
     side[0], side[1] = a, b
@@ -185,7 +185,7 @@ def propose_clusters(
     before = labels[items].copy()
     target = np.full(len(units), UNPLACED)
     if first != second:
-        target = np.where(levels.owner[units] == first, a, b)
+        target = _where_it_is(levels.owner, units, first, a, b)
     labels[items] = UNPLACED
     size[a], size[b] = 0, 0
     for unit, g in ((k, a), (m, b)):
@@ -200,6 +200,17 @@ def propose_clusters(
         return -ratio, items, before
     seat_each(labels, items, split)
     return ratio, items, before
+
+
+@inner(fastmath=FAST)
+def _where_it_is(
+    slot: NDArray[np.int64], members: NDArray[np.int64], first: int, a: int, b: int
+) -> NDArray[np.int64]:
+    """a where a member is in slot `first`, b elsewhere."""
+    side = np.empty(len(members), np.int64)
+    for t in range(len(members)):
+        side[t] = a if slot[members[t]] == first else b
+    return side
 
 
 @inner(fastmath=FAST)
