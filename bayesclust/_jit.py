@@ -22,6 +22,8 @@ import numba
 from numba import njit
 from numba.extending import overload
 
+from bayesclust._beside import claim
+from bayesclust._garbage import set_aside_while_compiling
 from bayesclust._linking import CAN_STAY_UNBUILT, Compiler, UnbuiltCache, linked_options
 
 try:
@@ -37,6 +39,7 @@ FAST = {"reassoc", "contract", "nsz"}
 CAN_BE_LEAN = hasattr(getattr(getattr(numba.core, "options", None), "DefaultOptions", None), "_nrt")
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": False}
 PACKAGE = Path(__file__).resolve().parent
+set_aside_while_compiling(__name__.partition(".")[0])
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
 # a type or module that is named in a cache and gone since, or not to be imported from here, costs a compilation alone
 GONE = (EOFError, pickle.UnpicklingError, ImportError, AttributeError)
@@ -110,7 +113,14 @@ def _package_caches() -> tuple[Any, Any]:
             name = hashlib.sha256(repr(places).encode()).hexdigest()[:16]
             return Index(self._folder, f"{self._base}.{name}", (self._stamp, *(_file_stamp(path) for _, path in places)))
 
+        def holds(self, sig: Any, target_context: Any) -> bool:
+            """Whether there is compiled code for these types."""
+            with contextlib.suppress(*UNREADABLE):
+                return self._index_key(sig, target_context.codegen()) in self._index_of(sig)._load_index()
+            return False
+
         def load_overload(self, sig: Any, target_context: Any) -> Any:
+            claim(self._py_func, sig)
             with contextlib.suppress(*UNREADABLE):
                 self._cache_file = self._index_of(sig)  # numba compiles and reads under one lock
                 return super().load_overload(sig, target_context)

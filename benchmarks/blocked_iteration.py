@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
 from bayesclust.inference.blocked import BlockedChains
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FullGaussian
 from benchmarks.data import mixture
 from benchmarks.records import Race

@@ -20,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FullGaussian
 from benchmarks.data import mixture
 from benchmarks.records import Growth, Point

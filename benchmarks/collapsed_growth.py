@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from benchmarks.collapsed_scan import FAMILY
 from benchmarks.data import mixture

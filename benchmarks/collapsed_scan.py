@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.models.families import FullGaussian
 from bayesclust.models.families.gaussian_full import BoundFullGaussian

@@ -10,8 +10,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import invwishart
 
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.gaussian_full import BoundFullGaussian

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models.families import FullGaussian, Product

@@ -13,6 +13,7 @@ os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
 os.environ["MPLBACKEND"] = "Agg"
+os.environ.setdefault("BAYESCLUST_COMPILERS", "0")  # the workers compile side by side already
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

@@ -24,7 +24,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 FLOORS = [
-    {"_linking"},
+    {"_beside", "_garbage", "_linking"},
     {"typing", "_files", "_jit", "_memory", "_prefetch"},
     {"checks", "constraints"},
     {"models"},
@@ -38,6 +38,7 @@ FLOORS = [
 ]
 BEYOND_THE_FLOOR = {"posterior": {"models"}}
 """Rooms on lower floors that a room must not know all the same."""
+SLOW_TO_COMPILE = {"np.where", "rng.shuffle", "rng.permutation"}
 MAX_FILE, MAX_FUNCTION = 300, 60
 METHODS = (FunctionType, classmethod, staticmethod, property)
 
@@ -118,6 +119,15 @@ def test_functions_are_short(module):
         docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(node) is not None else 0
         lengths[node.name] = node.end_lineno - node.lineno + 1 - docstring
     assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION} == {}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_kernels_call_nothing_that_takes_long_to_compile(module):
+    """What numba writes for arrays of any shape, where a loop over one of one dimension does."""
+    for node in functions_of(module):
+        if re.search(r"\b(kernel|inner|implements)\b", " ".join(map(ast.unparse, node.decorator_list))):
+            called = {ast.unparse(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+            assert called & SLOW_TO_COMPILE == set(), node.name
 
 
 def public_names(module):

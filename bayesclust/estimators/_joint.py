@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.two_level.chain import TwoLevelProblem
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.posterior.labels import as_labels

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition

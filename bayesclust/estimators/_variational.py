@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_choice, check_items
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.authors import fit_as_released, released_problem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import VariationalFit, fit_variational

@@ -15,7 +15,7 @@ from bayesclust.constraints.base import View
 from bayesclust.estimators._draws import draws_tree
 from bayesclust.estimators._samplers import chain_starts
 from bayesclust.estimators._ties import bind_family, tied_columns
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.two_level.chain import TwoLevelProblem
 from bayesclust.models.families import Family, get_family

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_int, check_items
 from bayesclust.estimators.base import with_names
-from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.prediction import Prediction, with_shared
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.posterior.tree import group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 

@@ -20,14 +20,15 @@ from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_start
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_view, settle
 from bayesclust.estimators.prediction import PredictsNewItems
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.partition import compile_search, point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -234,8 +235,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
         items, problem = self._pose(X, constraints, random_state)
         check_room(problem.n_items, self.num_chains, schedule.num_samples)
-        dims = draw_dims(problem.views)
-        store = open_store(checkpoint, self._settings(), items, problem.views, random_state, dims)
+        store = open_store(checkpoint, self._settings(), items, problem.views, random_state, draw_dims(problem.views))
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
@@ -245,6 +245,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
+        compile_search(loss, problem.n_items)
         draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store, spread=True)
         self._problem = problem
         self.posterior_ = draws_tree(draws, problem.views, items, self._settings())

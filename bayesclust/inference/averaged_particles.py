@@ -22,8 +22,8 @@ from scipy.special import softmax
 
 from bayesclust.constraints.base import View
 from bayesclust.inference.answers_in_turn import check_extends, one_by_one
-from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.particles import LEAST, Particles
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.typing import FloatArray, IntArray
 
 __all__ = ["AveragedParticles", "leave_one_out"]
@@ -87,7 +87,8 @@ class AveragedParticles:
     --------
     >>> import bayesclust as bc
     >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+    >>> from bayesclust.inference.collapsed import CollapsedChain, Moves
+    >>> from bayesclust.inference.problem import TVClustProblem
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(3, 1, (8, 2))]
     >>> data = bc.families.FullGaussian().bind(X)

@@ -8,20 +8,21 @@ and conjugate draws of the concentration and of the noise of every view.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._beside import Call, compile_beside
 from bayesclust.constraints.base import View
-from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.inference._ahead import calls_of_data, calls_of_moves
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.joint_moves import SHARE, UnheardNoise
 from bayesclust.inference.link_blocks import NOT_DRAWN, move_blocks
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.proposals import Gain
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
@@ -30,38 +31,10 @@ from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.inference.split_merge import DECIDE, attempt, split_merge
 from bayesclust.inference.split_merge_shared import SharedMove
 from bayesclust.inference.tally import Tally
-from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.gaussian_full import FullState
-from bayesclust.models.priors import Concentration
 
 FAST_SCANS = {FullState: scan_full}
 SPARE_SLOTS = 4
-
-
-@dataclass(frozen=True)
-class TVClustProblem:
-    """The model and the data: everything that the chains share.
-
-    Attributes
-    ----------
-    family : BoundFamily
-    views : tuple of View
-    concentration : Concentration
-    """
-
-    family: BoundFamily
-    views: tuple[View, ...] = ()
-    concentration: Concentration = field(default_factory=Concentration)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.family.X)
-
-    @property
-    def noise_names(self) -> list[dict[str, str]]:
-        """For each view, the posterior's name of each noise parameter."""
-        return noise_names(self.views)
 
 
 class CollapsedChain:
@@ -87,7 +60,13 @@ class CollapsedChain:
         self.table = stack_tables(problem.views, self.noise)
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
+        compile_beside(self.calls_ahead())
         self._seat(np.asarray(z))
+
+    def calls_ahead(self) -> list[Call]:
+        """Calls of the kernels that are worth compiling beside those of the first scan."""
+        family, answers = self.problem.family, (self.sites, self.table, self.log_alpha)
+        return calls_of_moves(family, self.hyper, answers, self.moves, self.rng) + calls_of_data(family, self.hyper)
 
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""

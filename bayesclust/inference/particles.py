@@ -100,7 +100,8 @@ class Particles:
     --------
     >>> import bayesclust as bc
     >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.collapsed import Moves, TVClustProblem
+    >>> from bayesclust.inference.collapsed import Moves
+    >>> from bayesclust.inference.problem import TVClustProblem
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(1.5, 1, (8, 2))]
     >>> problem = TVClustProblem(bc.families.FullGaussian().bind(X))

@@ -5,7 +5,8 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators._views import POWERS
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
 

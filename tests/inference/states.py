@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayesclust._jit import kernel
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import all_views, data_for, learned

@@ -10,8 +10,9 @@ from scipy.special import softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.particles import Particles, systematic
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models.families import FullGaussian

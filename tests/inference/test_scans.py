@@ -9,7 +9,8 @@ from scipy.special import softmax
 from bayesclust.constraints import sites
 from bayesclust.constraints.sites import log_prob_touching, stack_tables
 from bayesclust.inference import seating
-from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.seating import refresh

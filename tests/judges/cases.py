@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
 from bayesclust.constraints.base import View
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.limits.bridge import family_at
 from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import (
     FAMILIES,
     Bernoulli,

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import stack_tables
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.families.bernoulli import BoundBernoulli
 from bayesclust.models.families.categorical import BoundCategorical

@@ -8,7 +8,7 @@ import pytest
 from bayesclust.constraints import UniformNoise
 from bayesclust.inference.blocked import BlockedChains, unknowns
 from bayesclust.inference.blocked.layout import make_layout
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges import exact

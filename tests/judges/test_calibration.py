@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, UniformNoise
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration

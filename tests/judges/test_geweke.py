@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration

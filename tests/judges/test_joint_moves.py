@@ -8,8 +8,9 @@ import pytest
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference import collapsed
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.joint_moves import UnheardNoise
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.tally import Tally
 from bayesclust.inference.two_level.chain import TwoLevelChain
 from bayesclust.models.families import FullGaussian

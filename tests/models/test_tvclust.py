@@ -22,7 +22,8 @@ from bayesclust.constraints import (
     equality_patterns,
 )
 from bayesclust.constraints.dataset import noise_names
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models import log_joint, tvclust
 from bayesclust.models.answers import patterns
 from bayesclust.models.families import (

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bayesclust.inference.collapsed import CollapsedChain, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import Product
 from bayesclust.models.priors import Concentration
 from docs.skeletons.family import Directions, log_bessel, log_i0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.models.priors import Concentration
 from docs.skeletons.sampler import MetropolisChain

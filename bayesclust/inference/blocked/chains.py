@@ -20,7 +20,7 @@ from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.mesh import BY_BLOCK, BY_ITEM, EVERYWHERE, everywhere, make_mesh, place, place_rows
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
 from bayesclust.inference.blocked.unknowns import Unknowns
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.typing import FloatArray, NDArray
 
 # a processor's blocks should stay in its cache
@@ -59,7 +59,7 @@ class BlockedChains:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesclust.inference.collapsed import TVClustProblem
+    >>> from bayesclust.inference.problem import TVClustProblem
     >>> from bayesclust.models.families import SphericalGaussian
     >>> rng = np.random.default_rng(0)
     >>> family = SphericalGaussian().bind(np.r_[rng.normal(0, 1, (20, 2)), rng.normal(9, 1, (20, 2))])

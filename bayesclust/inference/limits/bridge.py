@@ -38,13 +38,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesclust.constraints.base import View
-from bayesclust.inference.collapsed import TVClustProblem
 from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table
 from bayesclust.inference.limits.divergences import Bernoulli, Divergence, KullbackLeibler, Poisson, SquaredEuclidean
 from bayesclust.inference.limits.divergences.categorical import BoundCategorical
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.scan_given import prior_predictive
 from bayesclust.inference.seating import new_seating, refresh
 from bayesclust.inference.two_level.chain import TwoLevelProblem

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayesclust.constraints.base import View
 from bayesclust.constraints.noise import LinkNoise
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.fit import VariationalFit
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
 from bayesclust.inference.variational.r_normal import r_normals

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.inference.variational import moves
 from bayesclust.inference.variational.hyper import HyperAscent, share

@@ -5,7 +5,8 @@ import pytest
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.inference.blocked import BlockedChains
-from bayesclust.inference.collapsed import CollapsedChain, Moves, TVClustProblem
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.components import hard_statistics
 from bayesclust.models.families import FAMILIES

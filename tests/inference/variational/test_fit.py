@@ -7,7 +7,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.constraints import ConfusionNoise, LinkNoise
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.authors import fit_as_released, released_problem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import fit_variational

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import betaln, logsumexp
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
-from bayesclust.inference.collapsed import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.hyper import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
 from bayesclust.models.families import FAMILIES

@@ -88,7 +88,10 @@ def scan_components(
     c, size, natural, offset = slots
     z, owner, load = above
     cost, link, answers = np.empty(len(size)), np.zeros(len(size)), np.zeros(len(load))
-    shut = np.where(size == 0, np.inf, 0.0)
+    shut = np.zeros(len(size))
+    for k in range(len(size)):
+        if size[k] == 0:
+            shut[k] = np.inf
     for i in range(first, last):
         answered = graph.start[i] < graph.start[i + 1]
         if answered:

@@ -1,0 +1,167 @@
+"""Kernels that other processes compile, while this one compiles the rest.
+
+numba compiles one function after another, on one processor. What is asked for here is compiled by processes of their own,
+into the cache on disk that all share. What this process comes to need before any of them has begun it, it compiles itself;
+what one of them is at, it waits for. They end when they have done what there is to do, or when this process does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+PROGRAM = "from bayesclust._beside import work; work()"
+VARIABLE = "BAYESCLUST_COMPILERS"
+"""Of the environment: how many processes there may be, 0 for none."""
+AT_MOST = 3
+"""Where it is not set; and never more than there are processors to spare."""
+PATIENCE = 60.0
+"""Seconds to wait for a kernel that takes a few."""
+
+Task = tuple[str, str, tuple[Any, ...]]
+Call = tuple[Any, tuple[Any, ...]]
+
+
+def task_of(function: Callable[..., Any], signature: Any) -> Task:
+    """What names the compiling of a function for some types."""
+    return function.__module__, function.__qualname__, tuple(getattr(signature, "args", signature))
+
+
+class Queue:
+    """Kernels to be compiled beside, in the order in which processes begin them."""
+
+    def __init__(self) -> None:
+        self.asked: set[Task] = set()
+        self.todo: dict[Task, bytes] = {}
+        self.doing: set[Task] = set()
+        self.workers = 0
+        self.changed = threading.Condition()
+
+    def put(self, orders: dict[Task, bytes], *, last: bool) -> None:
+        """Add what was never asked for before, and let processes begin."""
+        with self.changed:
+            new = {task: order for task, order in orders.items() if task not in self.asked}
+            self.asked.update(new)
+            self.todo = self.todo | new if last else new | self.todo
+            for _ in range(min(number_of_compilers(), len(self.todo)) - self.workers):
+                self.workers += 1
+                threading.Thread(target=feed, args=(self,), daemon=True).start()
+
+    def take(self) -> tuple[Task, bytes] | None:
+        """The next one, for a process to begin."""
+        with self.changed:
+            if not self.todo:
+                return None
+            task = next(iter(self.todo))
+            self.doing.add(task)
+            return task, self.todo.pop(task)
+
+    def settle(self, task: Task) -> None:
+        """It is in the cache, or will not be."""
+        with self.changed:
+            self.doing.discard(task)
+            self.changed.notify_all()
+
+    def leave(self) -> None:
+        """There is one process less."""
+        with self.changed:
+            self.workers -= 1
+
+    def claim(self, task: Task) -> None:
+        """Return when a kernel is in the cache, or is to be compiled here."""
+        with self.changed:
+            self.todo.pop(task, None)
+            self.changed.wait_for(lambda: task not in self.doing, PATIENCE)
+
+
+_queue = Queue()
+if hasattr(os, "register_at_fork"):  # a copy of this process has no threads to tell it of the others
+    os.register_at_fork(after_in_child=_queue.__init__)  # type: ignore[misc]
+
+
+def number_of_compilers() -> int:
+    """How many processes there may be."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    spare = (len(allowed(0)) if allowed else os.cpu_count() or 1) - 1
+    asked = os.environ.get(VARIABLE, "")
+    return min(spare, int(asked) if asked.isdecimal() else AT_MOST)
+
+
+def compile_beside(calls: Iterable[Call], *, last: bool = False) -> None:
+    """Have kernels compiled by other processes, unless they are in the cache or there is but one processor.
+
+    Parameters
+    ----------
+    calls : iterable of (kernel, tuple of its arguments)
+        With any values of the right types.
+    last : bool, default False
+        Begin them after those that were asked for otherwise.
+    """
+    orders = {}
+    for dispatcher, arguments in calls:
+        signature = tuple(dispatcher.typeof_pyval(value) for value in arguments)
+        holds = getattr(dispatcher._cache, "holds", None)  # where nothing is cached, there is nothing to share
+        if holds is None or signature in dispatcher.overloads or holds(signature, dispatcher.targetctx):
+            continue
+        task = task_of(dispatcher.py_func, signature)
+        with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):  # types that have no name elsewhere
+            orders[task] = pickle.dumps(task)
+    if orders and sys.executable:
+        _queue.put(orders, last=last)
+
+
+def claim(function: Callable[..., Any], signature: Any) -> None:
+    """Return when a function is in the cache, or is to be compiled here."""
+    if _queue.asked:
+        _queue.claim(task_of(function, signature))
+
+
+def feed(queue: Queue) -> None:
+    """Start a process, and hand it one task after another."""
+    try:
+        with contextlib.suppress(OSError), _start() as process:
+            alive = process.stdout.read(1)
+            while alive and (taken := queue.take()) is not None:
+                task, order = taken
+                try:
+                    process.stdin.write(order)
+                    process.stdin.flush()
+                    alive = process.stdout.read(1)
+                finally:
+                    queue.settle(task)
+    finally:
+        queue.leave()
+
+
+def _start() -> Any:
+    entries = [entry or os.getcwd() for entry in sys.path]
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(entries)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+
+
+def work() -> None:
+    """What a process does that was started so: say with a byte that it is ready, compile what it is told to, and again."""
+    gc.disable()  # it does not live for long
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever modules print when they are imported
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            answers.write(b".")
+            module, name, signature = pickle.load(sys.stdin.buffer)
+            # what fails here fails where it is called, and says so there
+            with contextlib.suppress(Exception):
+                getattr(importlib.import_module(module), name).compile(signature)

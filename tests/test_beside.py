@@ -1,0 +1,176 @@
+"""Kernels compiled by other processes: found in the cache by the first call, and no harm where they are not."""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayesclust import _beside
+from bayesclust._beside import Queue, compile_beside, feed, number_of_compilers
+
+ROOT = Path(__file__).resolve().parents[1]
+FIRST, SECOND, THIRD = (("module", name, ()) for name in ("first", "second", "third"))
+COPY = """
+import os
+from bayesclust import _beside
+
+_beside._queue.doing.add("what threads of the first process will settle")
+child = os.fork()
+if child == 0:
+    os._exit(len(_beside._queue.doing))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+FIT = """
+import os
+import numpy as np
+import bayesclust as bc
+from bayesclust import _beside
+
+# as many as are asked for, however few processors this machine has
+_beside.number_of_compilers = lambda: int(os.environ["BAYESCLUST_COMPILERS"])
+data = bc.datasets.make_mixture(30, 2, 2, seed=0)
+links = bc.PairwiseConstraints.sample(data.y, size=20, seed=0)
+est = bc.TVClust(num_chains=1, num_warmup=3, num_samples=5, random_state=0, progress=False, n_jobs=1)
+est.fit(data.X, constraints=links)
+from bayesclust.inference.split_merge import attempt
+print(est.posterior_["posterior"]["z"].values.sum(), est.posterior_["sample_stats"]["log_joint"].values.sum())
+print(sum(attempt.stats.cache_hits.values()), *(len(part) for part in (_beside._queue.todo, _beside._queue.doing)))
+"""
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A queue that starts no processes by itself."""
+    monkeypatch.setattr(_beside, "number_of_compilers", lambda: 0)
+    return Queue()
+
+
+def orders(*tasks):
+    return {task: pickle.dumps(task) for task in tasks}
+
+
+def test_they_are_begun_in_the_order_in_which_they_were_asked_for_but_the_last(alone):
+    alone.put(orders(THIRD), last=True)
+    alone.put(orders(FIRST, SECOND), last=False)
+    assert [alone.take()[0] for _ in range(3)] == [FIRST, SECOND, THIRD]
+    assert alone.take() is None
+
+
+def test_each_is_asked_for_once(alone):
+    alone.put(orders(FIRST), last=False)
+    alone.take()
+    alone.put(orders(FIRST, SECOND), last=False)
+    assert alone.take()[0] == SECOND
+
+
+def test_what_was_not_begun_is_compiled_by_whoever_calls_it(alone):
+    alone.put(orders(FIRST), last=False)
+    alone.claim(FIRST)
+    assert alone.take() is None
+
+
+def test_what_was_begun_is_waited_for(alone):
+    alone.put(orders(FIRST), last=False)
+    alone.take()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(alone.claim, FIRST)
+        time.sleep(0.1)
+        assert not waiting.done()
+        alone.settle(FIRST)
+        waiting.result(timeout=10)
+
+
+def test_nothing_is_waited_for_without_end(alone, monkeypatch):
+    monkeypatch.setattr(_beside, "PATIENCE", 0.05)
+    alone.put(orders(FIRST), last=False)
+    alone.take()
+    alone.claim(FIRST)
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["raise SystemExit", "import sys; sys.stdout.write('.'); sys.stdout.flush(); sys.stdin.buffer.read(1); sys.exit(1)"],
+    ids=["at once", "in the middle of its work"],
+)
+def test_a_process_that_dies_leaves_the_rest_to_others(alone, monkeypatch, program):
+    monkeypatch.setattr(_beside, "PROGRAM", program)
+    alone.put(orders(FIRST, SECOND), last=False)
+    alone.workers = 1
+    feed(alone)
+    assert alone.workers == 0
+    assert not alone.doing
+    alone.claim(FIRST)
+    alone.claim(SECOND)
+
+
+def test_where_no_process_can_be_started_nothing_is_lost(alone, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(ROOT / "no such program"))
+    alone.put(orders(FIRST), last=False)
+    alone.workers = 1
+    feed(alone)
+    assert (alone.workers, list(alone.todo)) == (0, [FIRST])
+
+
+def test_a_task_that_fails_ends_no_process(alone):
+    broken = ("bayesclust.no_such_module", "kernel", ())
+    alone.put(orders(broken, FIRST), last=False)
+    alone.workers = 1
+    feed(alone)
+    assert (alone.workers, alone.todo, alone.doing) == (0, {}, set())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of a process here")
+def test_a_copy_of_this_process_waits_for_nobody():
+    assert python(COPY)[0] == "0"
+
+
+def test_how_many_there_may_be(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    for said, number in {"": 3, "0": 0, "2": 2, "50": 7, "many": 3}.items():
+        monkeypatch.setenv(_beside.VARIABLE, said)
+        assert number_of_compilers() == number
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    assert number_of_compilers() == 0
+
+
+def test_kernels_without_a_cache_and_those_at_hand_are_not_asked_for(monkeypatch):
+    from bayesclust._jit import kernel
+
+    asked = []
+    monkeypatch.setattr(_beside._queue, "put", lambda orders, last: asked.extend(orders))
+    compile_beside([(kernel(lambda x: x, cache=False), (1,))])
+    doubled = kernel(lambda x: 2 * x)
+    compile_beside([(doubled, (1,))])
+    assert [task[2][0].name for task in asked] == ["int64"]
+    doubled(1)
+    compile_beside([(doubled, (1,))])
+    assert len(asked) == 1
+    compile_beside([(doubled, (np.ones(2),))])
+    assert len(asked) == 2
+
+
+def python(code, **environment):
+    command = [sys.executable, "-W", "error", "-c", code]
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    run = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def fit(folder, compilers):
+    drawn, cached = python(FIT, NUMBA_CACHE_DIR=str(folder), **{_beside.VARIABLE: str(compilers)})
+    return drawn, [int(word) for word in cached.split()]
+
+
+def test_a_first_fit_finds_what_others_compiled_and_draws_the_same(tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        alone, helped = pool.map(fit, (tmp_path / "alone", tmp_path / "helped"), (0, 1))
+    assert alone[0] == helped[0]
+    assert alone[1] == [0, 0, 0]
+    assert helped[1] == [1, 0, 0]
