@@ -109,7 +109,7 @@ def draw_beta(prior: Beta, ones: Counts, zeros: Counts, rng: np.random.Generator
 
 def off_the_ends(probability: FloatArray) -> FloatArray:
     """Keep probabilities off 0 and 1."""
-    kept: FloatArray = np.clip(probability, TINY, ALMOST_ONE)
+    kept: FloatArray = np.minimum(np.maximum(probability, TINY), ALMOST_ONE)  # half the time of `np.clip`
     return kept
 
 
@@ -122,7 +122,7 @@ def draw_dirichlet(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def log_beta(prior: Beta, value: ArrayLike) -> Any:
     """Return the log density of Beta(a, b), summed over the last axis of `value`."""
-    x = np.clip(np.asarray(value, dtype=np.float64), TINY, ALMOST_ONE)
+    x = off_the_ends(np.asarray(value, dtype=np.float64))
     a, b = prior
     return scalar(((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b)).sum(axis=-1))
 

@@ -94,8 +94,8 @@ class LinkNoise(NoiseModel):
 
     @override
     def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        p, q = np.broadcast_arrays(*(np.asarray(params[name], dtype=np.float64) for name in ("p", "q")))
-        table = np.empty((*p.shape, 2, 2))
+        p, q = (np.asarray(params[name], dtype=np.float64) for name in ("p", "q"))
+        table = np.empty((*np.broadcast(p, q).shape, 2, 2))
         table[..., 0, 0], table[..., 0, 1], table[..., 1, 0], table[..., 1, 1] = q, 1 - q, 1 - p, p
         return table
 

@@ -58,13 +58,12 @@ def compile_sites(views: Sequence[View], n_items: int) -> Sites:
 
 def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
     """One table log p(answer | pattern) for all views, shape (codes, 5); pairs use the first two columns."""
-    rows = [np.zeros((0, N_PATTERNS))]
-    for view, noise in zip(views, noises, strict=True):
-        table = view.noise.log_table(noise)
-        padded = np.zeros((len(table), N_PATTERNS))
-        padded[:, : table.shape[1]] = table
-        rows.append(padded)
-    return np.concatenate(rows)
+    tables = [view.noise.log_table(noise) for view, noise in zip(views, noises, strict=True)]
+    stacked, first = np.zeros((sum(map(len, tables)), N_PATTERNS)), 0
+    for table in tables:
+        stacked[first : first + len(table), : table.shape[1]] = table
+        first += len(table)
+    return stacked
 
 
 @inner(fastmath=FAST, lean=True)

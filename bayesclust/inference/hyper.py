@@ -144,7 +144,11 @@ class HyperSampler:
         root = self._root()
         for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
             noise = rng.standard_normal(number)
-            direction = np.where(np.arange(number) == move, noise, 0.0) if root is None or move < number else root @ noise
+            if root is None or move < number:
+                direction = np.zeros(number)
+                direction[move] = noise[move]
+            else:
+                direction = root @ noise
             proposal = hyper.copy()
             proposal[self.free] *= np.exp(np.exp(self.log_step[move]) * direction)
             value = self.family.log_hyper_prior(proposal)

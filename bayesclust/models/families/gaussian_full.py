@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,7 +175,11 @@ class BoundFullGaussian(BoundColumns):
         """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
         scale, strength, kappa0 = hyper
         nu0 = strength + self.X.shape[1] + 1
-        return kappa0, nu0, strength * (scale * self.shape + np.diag(self.floor))
+        return kappa0, nu0, strength * (scale * self.shape + self._rounding)
+
+    @cached_property
+    def _rounding(self) -> NDArray[np.float64]:
+        return np.diag(self.floor)
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """Sites "covariance" and "mean", by this file's first formulas."""
