@@ -22,7 +22,7 @@ from benchmarks.timing import Scale
 
 NAMES = (
     "collapsed_scan", "gibbs_scan", "other_views", "effective_draws", "blocked_iteration", "point_estimate", "limit_pass",
-    "mpck_means", "dcrc_fit", "minimal_modification", "npu", "collapsed_growth", "summaries", "blocked_scale",
+    "mpck_means", "dcrc_fit", "minimal_modification", "npu", "collapsed_growth", "summaries", "blocked_scale", "first_fit",
 )  # fmt: skip
 OUTPUT = Path(__file__).parent / "output"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
