@@ -1,0 +1,30 @@
+"""Two fits in this process, with the seconds that each takes, as JSON: ``python -m benchmarks.one_fit``.
+
+Nothing of the package is imported before the clock is started.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+ITEMS, COLUMNS, CLUSTERS, SHARE, WRONG = 200, 4, 5, 0.01, 0.1
+
+
+def measure() -> dict[str, float]:
+    """Seconds of the import, of all up to the end of a first fit with the defaults, and of a second one."""
+    begun = time.perf_counter()
+    import bayesclust as bc
+
+    imported = time.perf_counter()
+    data = bc.datasets.make_mixture(ITEMS, COLUMNS, CLUSTERS, seed=0)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=SHARE, flip=WRONG, seed=0)
+    ends = []
+    for _ in range(2):
+        bc.TVClust(random_state=0, progress=False).fit(data.X, constraints=links)
+        ends.append(time.perf_counter())
+    return {"import": imported - begun, "first": ends[0] - begun, "second": ends[1] - ends[0]}
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()))
