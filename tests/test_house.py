@@ -38,7 +38,7 @@ FLOORS = [
 ]
 BEYOND_THE_FLOOR = {"posterior": {"models"}}
 """Rooms on lower floors that a room must not know all the same."""
-SLOW_TO_COMPILE = {"np.where", "rng.shuffle", "rng.permutation"}
+SLOW_TO_COMPILE = {"np.argsort", "np.where", "rng.permutation", "rng.shuffle"}
 MAX_FILE, MAX_FUNCTION = 300, 60
 METHODS = (FunctionType, classmethod, staticmethod, property)
 

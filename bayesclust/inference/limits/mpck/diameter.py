@@ -44,6 +44,29 @@ def crossing(points: Any, middle: Any) -> Any:
         i, j = j, i
 
 
+@inner
+def halve(points: Any, side: int, order: Any, first: int, middle: int, last: int) -> None:
+    """Let no point of order[first:middle] lie beyond one of order[middle:last] along a side (Hoare 1961, Algorithm 65)."""
+    left, right = first, last - 1
+    while left < right:
+        pivot = points[order[(left + right) // 2], side]
+        i, j = left, right
+        while i <= j:
+            while points[order[i], side] < pivot:
+                i += 1
+            while points[order[j], side] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i, j = i + 1, j - 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
+
+
 @kernel
 def grow_tree(
     points: Any, radius: Any, order: Any, begin: Any, end: Any, child: Any, low: Any, high: Any, reach: Any
@@ -53,7 +76,8 @@ def grow_tree(
     begin[0], end[0] = 0, len(points)
     while node < count:
         first, last = begin[node], end[node]
-        low[node], high[node] = np.inf, -np.inf
+        for f in range(d):
+            low[node, f], high[node, f] = np.inf, -np.inf
         reach[node] = 0.0
         for at in range(first, last):
             p = order[at]
@@ -63,10 +87,11 @@ def grow_tree(
                 high[node, f] = max(high[node, f], points[p, f])
         child[node] = -1
         if last - first > LEAF:
-            side = np.argmax(high[node] - low[node])
-            part = order[first:last].copy()
-            order[first:last] = part[np.argsort(points[part, side])]
-            middle = (first + last) // 2
+            side, middle = 0, (first + last) // 2
+            for f in range(1, d):
+                if high[node, f] - low[node, f] > high[node, side] - low[node, side]:
+                    side = f
+            halve(points, side, order, first, middle, last)
             child[node] = count
             begin[count], end[count] = first, middle
             begin[count + 1], end[count + 1] = middle, last

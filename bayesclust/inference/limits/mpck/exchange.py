@@ -52,23 +52,38 @@ def exchange_full(inverse: Any, rows: Any, shares: Any, c: float, tolerance: flo
                 lengths[other] -= scale * (rows[other] @ image) ** 2
 
 
+@inner
+def step_on(B: Any, change: Any, step: float) -> Any:
+    """Return the slope of log det B after a step, and its smallest entry; no slope counts where that is not positive."""
+    slope, least = 0.0, np.inf
+    for f in range(len(B)):
+        moved = B[f] + step * change[f]
+        least = min(least, moved)
+        if moved > 0.0:
+            slope += change[f] / moved
+    return slope, least
+
+
 @kernel
 def exchange_diagonal(B: Any, squares: Any, shares: Any, c: float, tolerance: float, most: int) -> None:
     """Move shares between the squared rows of a diagonal B until none can gain; B changes in place."""
     total = shares.sum()
     for _ in range(most):
         high, low, mean = ends(squares @ (1.0 / B), shares)
-        value = (squares[high] / B).sum()
+        value = 0.0
+        for f in range(len(B)):
+            value += squares[high, f] / B[f]
         if low < 0 or high == low or c * (value * total - mean) <= tolerance:
             return
         change = c * (squares[high] - squares[low])
         step = shares[low]
-        if (change / (B + step * change)).sum() < 0.0 or (B + step * change).min() <= 0.0:
+        slope, least = step_on(B, change, step)
+        if slope < 0.0 or least <= 0.0:
             first, last = 0.0, step
             for _ in range(60):
                 step = (first + last) / 2.0
-                moved = B + step * change
-                if moved.min() > 0.0 and (change / moved).sum() > 0.0:
+                slope, least = step_on(B, change, step)
+                if least > 0.0 and slope > 0.0:
                     first = step
                 else:
                     last = step
