@@ -148,7 +148,7 @@ class CollapsedChain:
         value += log_data(problem.family, self.state, self.seating, self.hyper) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         value += sum(view.noise.log_prior(noise) for view, noise in zip(problem.views, self.noise, strict=True))
-        return float(value + (self.tally(self.labels) * self.table).sum())
+        return float(value + (self.tally(self.labels) * stack_tables(problem.views, self.noise)).sum())
 
     def _log_partition(self) -> float:
         in_use = self.seating.slots[: self.seating.number[0]]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from bayesclust._jit import FAST, inner
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
@@ -32,6 +33,7 @@ from bayesclust.models.families.base_measure import (
     standard_columns,
 )
 from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
+from bayesclust.models.families.log_products import sum_of_logs, sum_of_tails
 
 
 class DiagonalState(NamedTuple):
@@ -44,10 +46,23 @@ class DiagonalState(NamedTuple):
     mean: NDArray[np.float64]  # (C + 1, d) m_n
     rate: NDArray[np.float64]  # (C + 1, d) b_n
     log_rate: NDArray[np.float64]  # (C + 1,) sum over columns of log b_n
+    height: NDArray[np.float64]  # (C + 1,) log predictive at the mean
     rate0: NDArray[np.float64]  # (d,)
     kappa0: NDArray[np.float64]  # (1,)
     shape0: NDArray[np.float64]  # (1,) a0
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
+
+
+@inner(fastmath=FAST, lean=True)
+def _prepare(state: DiagonalState, k: int) -> None:
+    """Cache what the predictive takes from the cluster alone."""
+    d, weight = state.X.shape[1], state.power[1]
+    n = state.power[0] * state.count[k]
+    kappa, shape = state.kappa0[0] + n, state.shape0[0] + 0.5 * n
+    constant = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) + 0.5 * math.log(kappa / (kappa + weight))
+    constant -= 0.5 * weight * math.log(2.0 * math.pi)
+    state.log_rate[k] = sum_of_logs(state.rate, k)
+    state.height[k] = d * constant - 0.5 * weight * state.log_rate[k]
 
 
 @base.implements(base.clear_cluster, DiagonalState, lean=True)
@@ -58,7 +73,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.square[k] = 0.0
     state.mean[k] = 0.0
     base.copy_row(state.rate, k, empty)
-    state.log_rate[k] = state.log_rate[empty]
+    state.log_rate[k], state.height[k] = state.log_rate[empty], state.height[empty]
 
 
 @base.implements(base.add_item, DiagonalState, lean=True)
@@ -66,7 +81,6 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
     share = power / (kappa + power)
-    log_rate = 0.0
     for j in range(state.X.shape[1]):
         x = state.X[i, j]
         difference = x - state.mean[k, j]
@@ -74,9 +88,8 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
         state.mean[k, j] += share * difference
         state.total[k, j] += x
         state.square[k, j] += x * x
-        log_rate += math.log(state.rate[k, j])
-    state.log_rate[k] = log_rate
     state.count[k] += 1
+    _prepare(state, k)
 
 
 @base.implements(base.remove_item, DiagonalState, lean=True)
@@ -84,7 +97,6 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
     share = power / (kappa - power)
-    log_rate = 0.0
     for j in range(state.X.shape[1]):
         x = state.X[i, j]
         difference = x - state.mean[k, j]
@@ -93,25 +105,16 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
         state.mean[k, j] -= share * difference
         state.total[k, j] -= x
         state.square[k, j] -= x * x
-        log_rate += math.log(state.rate[k, j])
-    state.log_rate[k] = log_rate
     state.count[k] -= 1
+    _prepare(state, k)
 
 
 @base.implements(base.log_predictive, DiagonalState, lean=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    d, weight = state.X.shape[1], state.power[1]
-    n = state.power[0] * state.count[k]
-    kappa = state.kappa0[0] + n
-    shape = state.shape0[0] + 0.5 * n
+    weight, n = state.power[1], state.power[0] * state.count[k]
+    kappa, shape = state.kappa0[0] + n, state.shape0[0] + 0.5 * n
     g = 0.5 * weight * kappa / (kappa + weight)
-    tail = 0.0
-    for j in range(d):
-        difference = state.X[i, j] - state.mean[k, j]
-        tail += math.log1p(g * difference * difference / state.rate[k, j])
-    constant = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) + 0.5 * math.log(kappa / (kappa + weight))
-    constant -= 0.5 * weight * math.log(2.0 * math.pi)
-    return d * constant - 0.5 * weight * state.log_rate[k] - (shape + 0.5 * weight) * tail
+    return state.height[k] - (shape + 0.5 * weight) * sum_of_tails(state.X, i, state.mean, state.rate, k, g)
 
 
 @base.implements(base.log_marginal, DiagonalState, lean=True)
@@ -158,14 +161,12 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
-    log_rate = 0.0
     for j in range(state.X.shape[1]):
         mean = power * state.total[k, j] / kappa
         scatter = max(power * state.square[k, j] - kappa * mean * mean, 0.0)
         state.mean[k, j] = mean
         state.rate[k, j] = state.rate0[j] + 0.5 * scatter
-        log_rate += math.log(state.rate[k, j])
-    state.log_rate[k] = log_rate
+    _prepare(state, k)
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
         d, slots = self.X.shape[1], capacity + 1
         total, square, mean, rate = np.zeros((4, slots, d))
         state = DiagonalState(
-            self.X, np.zeros(slots, np.int64), total, square, mean, rate, np.zeros(slots),
+            self.X, np.zeros(slots, np.int64), total, square, mean, rate, np.zeros(slots), np.zeros(slots),
             np.zeros(d), np.zeros(1), np.zeros(1), self.powers,
         )  # fmt: skip
         self.set_hyper(state, hyper)
