@@ -12,19 +12,22 @@ import gc
 import importlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-PROGRAM = "from bayesclust._beside import work; work()"
+# with the path of this process, and not a module of the current directory that it would not import
+PROGRAM = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from bayesclust._beside import work; work()"
 VARIABLE = "BAYESCLUST_COMPILERS"
 """Of the environment: how many processes there may be, 0 for none."""
 AT_MOST = 3
 """Where it is not set; and never more than there are processors to spare."""
 PATIENCE = 60.0
 """Seconds to wait for a kernel that takes a few."""
+READY = b"\0"
 
 Task = tuple[str, str, tuple[Any, ...]]
 Call = tuple[Any, tuple[Any, ...]]
@@ -51,14 +54,16 @@ class Queue:
             new = {task: order for task, order in orders.items() if task not in self.asked}
             self.asked.update(new)
             self.todo = self.todo | new if last else new | self.todo
-            for _ in range(min(number_of_compilers(), len(self.todo)) - self.workers):
-                self.workers += 1
-                threading.Thread(target=feed, args=(self,), daemon=True).start()
+            for _ in range(min(number_of_compilers(), len(self.todo) + len(self.doing)) - self.workers):
+                with contextlib.suppress(RuntimeError):  # where there can be no more threads
+                    threading.Thread(target=feed, args=(self,), daemon=True).start()
+                    self.workers += 1
 
     def take(self) -> tuple[Task, bytes] | None:
-        """The next one, for a process to begin."""
+        """The next one, for a process to begin; None ends it."""
         with self.changed:
             if not self.todo:
+                self.workers -= 1
                 return None
             task = next(iter(self.todo))
             self.doing.add(task)
@@ -70,8 +75,8 @@ class Queue:
             self.doing.discard(task)
             self.changed.notify_all()
 
-    def leave(self) -> None:
-        """There is one process less."""
+    def lose(self) -> None:
+        """A process has ended, or has not begun, though there may be more."""
         with self.changed:
             self.workers -= 1
 
@@ -83,12 +88,28 @@ class Queue:
 
 
 _queue = Queue()
-if hasattr(os, "register_at_fork"):  # a copy of this process has no threads to tell it of the others
-    os.register_at_fork(after_in_child=_queue.__init__)  # type: ignore[misc]
+_running: set[Any] = set()
+
+
+def _forget() -> None:
+    """In a copy of this process, which has no threads to tell it of the others, and keeps none of them alive."""
+    for process in _running:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    _running.clear()
+    _queue.__init__()  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def number_of_compilers() -> int:
-    """How many processes there may be."""
+    """How many processes there may be; none where this is one of several, or no Python that can be started anew."""
+    family = sys.modules.get("multiprocessing.process")
+    name = os.path.basename(sys.executable or "").lower()
+    if getattr(sys, "frozen", False) or not name.startswith("python") or (family and family.parent_process()):
+        return 0
     allowed = getattr(os, "sched_getaffinity", None)
     spare = (len(allowed(0)) if allowed else os.cpu_count() or 1) - 1
     asked = os.environ.get(VARIABLE, "")
@@ -113,8 +134,8 @@ def compile_beside(calls: Iterable[Call], *, last: bool = False) -> None:
             continue
         task = task_of(dispatcher.py_func, signature)
         with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):  # types that have no name elsewhere
-            orders[task] = pickle.dumps(task)
-    if orders and sys.executable:
+            orders[task] = pickle.dumps(pickle.dumps(task))  # one that cannot be read there leaves those after it in step
+    if orders:
         _queue.put(orders, last=last)
 
 
@@ -126,42 +147,75 @@ def claim(function: Callable[..., Any], signature: Any) -> None:
 
 def feed(queue: Queue) -> None:
     """Start a process, and hand it one task after another."""
+    done = False
+    with contextlib.suppress(OSError, ValueError), _start() as process:
+        _running.add(process)
+        try:
+            ready = _is_ready(process)
+            while ready and not done:
+                taken = queue.take()
+                if taken is None:
+                    done = True
+                    _tell(process, pickle.dumps(None))
+                else:
+                    ready = _does(process, *taken, queue)
+        finally:
+            _running.discard(process)
+    if not done:
+        queue.lose()
+
+
+def _does(process: Any, task: Task, order: bytes, queue: Queue) -> bool:
+    """Have one task done; whether the process is ready for another."""
     try:
-        with contextlib.suppress(OSError), _start() as process:
-            alive = process.stdout.read(1)
-            while alive and (taken := queue.take()) is not None:
-                task, order = taken
-                try:
-                    process.stdin.write(order)
-                    process.stdin.flush()
-                    alive = process.stdout.read(1)
-                finally:
-                    queue.settle(task)
+        _tell(process, order)
+        return _is_ready(process)
     finally:
-        queue.leave()
+        queue.settle(task)
 
 
 def _start() -> Any:
-    entries = [entry or os.getcwd() for entry in sys.path]
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(entries)},
+    optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []  # or their code has other names
+    process = subprocess.Popen(
+        [sys.executable, *optimised, "-P", "-c", PROGRAM],
+        env=os.environ | {VARIABLE: "0"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
+    path: list[Any] = sys.path
+    with contextlib.suppress(OSError):  # if it has ended, it will not be ready
+        _tell(process, pickle.dumps([entry or os.getcwd() for entry in path if isinstance(entry, str)]))
+    return process
+
+
+def _tell(process: Any, order: bytes) -> None:
+    process.stdin.write(order)
+    process.stdin.flush()
+
+
+def _is_ready(process: Any) -> bool:
+    """Wait until a process says so, whatever else it prints; whether it did, and has not ended."""
+    said: bytes | None = None
+    while said not in (b"", READY):
+        said = process.stdout.read(1)
+    return said == READY
 
 
 def work() -> None:
-    """What a process does that was started so: say with a byte that it is ready, compile what it is told to, and again."""
+    """What a process does that was started so: say that it is ready, compile what it is told to, and again."""
     gc.disable()  # it does not live for long
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for those who wait, and who end this one
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever modules print when they are imported
-    with contextlib.suppress(EOFError, BrokenPipeError):
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with contextlib.suppress(EOFError, OSError):
         while True:
-            answers.write(b".")
-            module, name, signature = pickle.load(sys.stdin.buffer)
+            answers.write(READY)
+            order = pickle.load(sys.stdin.buffer)
+            if order is None:
+                return
             # what fails here fails where it is called, and says so there
             with contextlib.suppress(Exception):
+                module, name, signature = pickle.loads(order)
                 getattr(importlib.import_module(module), name).compile(signature)

@@ -45,7 +45,7 @@ class Aside(Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         """A function is done, or has failed."""
         if self._is_meant(event):
-            self.depth -= 1
+            self.depth = max(self.depth - 1, 0)  # another listener may have kept the beginning from this one
             if self.depth == 0 and self.frozen:
                 gc.unfreeze()
                 self.frozen = False

@@ -41,9 +41,8 @@ COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_w
 PACKAGE = Path(__file__).resolve().parent
 set_aside_while_compiling(__name__.partition(".")[0])
 MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
-# a type or module that is named in a cache and gone since, or not to be imported from here, costs a compilation alone
+# types and modules that are named in a cache and gone since, or a full or damaged cache, cost a compilation alone
 GONE = (EOFError, pickle.UnpicklingError, ImportError, AttributeError)
-# and so does a full, read-only or damaged cache
 UNREADABLE = (OSError, *GONE)
 
 
@@ -84,15 +83,34 @@ def _foreign_types(kinds: Any) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _package_caches() -> tuple[Any, Any]:
+def _index() -> Any:
     class Index(IndexFile):  # type: ignore[misc]
-        """numba's list of what is in the cache; one that cannot be read is begun anew."""
+        """numba's list of what is in the cache, begun anew where it cannot be read; several processes may write it."""
+
+        # numba names code by counting, so that of two processes one could find the other's under its key, for other types
+        def save(self, key: Any, data: Any) -> None:
+            name = f"{self._index_name}.{hashlib.sha256(self._dump(key)).hexdigest()[:24]}.nbc"
+            self._save_data(name, (self._source_stamp, key, data))
+            for _ in range(4):  # others, who have not read it, may write theirs over it
+                if (overloads := self._load_index()).get(key) != name:
+                    self._save_index({**overloads, key: name})
+
+        def load(self, key: Any) -> Any:
+            stamp, found, data = super().load(key) or (None, None, None)
+            return data if (stamp, found) == (self._source_stamp, key) else None
 
         def _load_index(self) -> Any:
             try:
                 return super()._load_index()
             except GONE:
                 return {}
+
+    return Index
+
+
+@cache
+def _package_caches() -> tuple[Any, Any]:
+    Index = _index()
 
     class PackageCache(FunctionCache):  # type: ignore[misc]
         """numba's cache of one function with a wider idea of what its code depends on."""
@@ -141,13 +159,9 @@ def _package_caches() -> tuple[Any, Any]:
 
 def _enable_cache(dispatcher: Any, linked: bool) -> None:
     if FunctionCache is not None:
-        try:
-            dispatcher._cache = _package_caches()[linked](dispatcher.py_func)
-        except (AttributeError, TypeError):
-            pass
-        except RuntimeError:  # no directory to write to: compile in every run
-            return
-        else:
+        with contextlib.suppress(AttributeError, TypeError):
+            with contextlib.suppress(RuntimeError):  # no directory to write to: compile in every run
+                dispatcher._cache = _package_caches()[linked](dispatcher.py_func)
             return
     with contextlib.suppress(RuntimeError):
         dispatcher.enable_caching()
@@ -159,7 +173,7 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     Parameters
     ----------
     function : callable, optional
-        The function; left out where options are given, as in ``@kernel(fastmath=True)``.
+        Left out where options are given, as in ``@kernel(fastmath=True)``.
     **options
         Options of `numba.njit`. ``cache=False`` compiles anew in every run. ``lean=True`` counts no references to arrays:
         for functions that make none, and return numbers.

@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -52,7 +53,7 @@ def alone(monkeypatch):
 
 
 def orders(*tasks):
-    return {task: pickle.dumps(task) for task in tasks}
+    return {task: pickle.dumps(pickle.dumps(task)) for task in tasks}
 
 
 def test_they_are_begun_in_the_order_in_which_they_were_asked_for_but_the_last(alone):
@@ -95,7 +96,7 @@ def test_nothing_is_waited_for_without_end(alone, monkeypatch):
 
 @pytest.mark.parametrize(
     "program",
-    ["raise SystemExit", "import sys; sys.stdout.write('.'); sys.stdout.flush(); sys.stdin.buffer.read(1); sys.exit(1)"],
+    ["raise SystemExit", "import os, sys; os.write(1, bytes(1)); sys.stdin.buffer.read(1); sys.exit(1)"],
     ids=["at once", "in the middle of its work"],
 )
 def test_a_process_that_dies_leaves_the_rest_to_others(alone, monkeypatch, program):
@@ -117,12 +118,71 @@ def test_where_no_process_can_be_started_nothing_is_lost(alone, monkeypatch):
     assert (alone.workers, list(alone.todo)) == (0, [FIRST])
 
 
-def test_a_task_that_fails_ends_no_process(alone):
-    broken = ("bayesclust.no_such_module", "kernel", ())
-    alone.put(orders(broken, FIRST), last=False)
+def test_a_task_that_fails_or_cannot_be_read_ends_no_process(alone, monkeypatch):
+    done, settle = [], alone.settle
+    monkeypatch.setattr(alone, "settle", lambda task: (done.append(task), settle(task)))
+    alone.put(orders(("bayesclust.no_such_module", "kernel", ()), SECOND), last=False)
+    alone.put({THIRD: pickle.dumps(b"of a type that is defined nowhere")}, last=True)
     alone.workers = 1
     feed(alone)
-    assert (alone.workers, alone.todo, alone.doing) == (0, {}, set())
+    assert (alone.workers, alone.todo, alone.doing, len(done)) == (0, {}, set(), 3)
+
+
+def test_it_has_the_path_of_this_process_and_not_the_current_directory(alone, monkeypatch, tmp_path):
+    (tmp_path / "random.py").write_text("raise SystemExit")  # NumPy imports one of this name
+    (tmp_path / "on the path").mkdir()
+    told = "import pathlib\n\nclass told:\n    compile = pathlib.Path('told').write_text"
+    (tmp_path / "on the path" / "told.py").write_text(told)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "on the path"), tmp_path, *sys.path])
+    alone.put(orders(("told", "told", "a signature")), last=False)
+    alone.workers = 1
+    feed(alone)
+    assert (tmp_path / "told").read_text() == "a signature"
+
+
+def test_what_is_printed_is_no_answer(alone, monkeypatch):
+    monkeypatch.setattr(_beside, "PROGRAM", "print('loud'); " + _beside.PROGRAM)
+    order, tell = [], _beside._tell
+    monkeypatch.setattr(_beside, "_tell", lambda process, what: (order.append(what), tell(process, what)))
+    monkeypatch.setattr(alone, "settle", lambda task: order.append(task))
+    alone.put(orders(FIRST, SECOND), last=False)
+    alone.workers = 1
+    feed(alone)
+    assert order[2::2] == [FIRST, SECOND]
+
+
+def test_it_starts_none_itself(alone, monkeypatch):
+    seen = {}
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, env, **__: seen.update(env) or (_ for _ in ()).throw(OSError))
+    alone.workers = 1
+    feed(alone)
+    assert seen[_beside.VARIABLE] == "0"
+
+
+def test_as_many_are_started_as_there_is_work_for(monkeypatch):
+    started = []
+    monkeypatch.setattr(_beside, "number_of_compilers", lambda: 3)
+    monkeypatch.setattr(_beside, "feed", started.append)
+    queue = Queue()
+    queue.put(orders(FIRST), last=False)
+    queue.take()
+    queue.put(orders(SECOND), last=False)
+    assert queue.workers == 2
+    queue.take()
+    assert queue.take() is None
+    assert queue.workers == 1
+
+
+def test_where_there_can_be_no_threads_there_are_no_processes(monkeypatch):
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(_beside, "number_of_compilers", lambda: 3)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    queue = Queue()
+    queue.put(orders(FIRST, SECOND), last=False)
+    assert (queue.workers, len(queue.todo)) == (0, 2)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of a process here")
@@ -139,9 +199,21 @@ def test_how_many_there_may_be(monkeypatch):
     assert number_of_compilers() == 0
 
 
-def test_kernels_without_a_cache_and_those_at_hand_are_not_asked_for(monkeypatch):
+def test_programs_that_hold_python_start_none(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.delenv(_beside.VARIABLE)
+    for program, number in {"/usr/bin/python3.12": 3, "C:/Python/PythonW.exe": 3, "/opt/app/serve": 0, None: 0}.items():
+        monkeypatch.setattr(sys, "executable", program)
+        assert number_of_compilers() == number
+    monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert number_of_compilers() == 0
+
+
+def test_kernels_without_a_cache_and_those_at_hand_are_not_asked_for(monkeypatch, tmp_path):
     from bayesclust._jit import kernel
 
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
     asked = []
     monkeypatch.setattr(_beside._queue, "put", lambda orders, last: asked.extend(orders))
     compile_beside([(kernel(lambda x: x, cache=False), (1,))])

@@ -110,6 +110,59 @@ def test_a_change_in_the_file_of_a_foreign_type_is_noticed(package):
     assert python(call, package.parent) == [42, 0]
 
 
+BLIND = """
+from twofile import _jit
+from twofile.outer import outer
+
+Index, seen = _jit._index(), []
+
+def late(self, load=Index._load_index):
+    if self._index_name.startswith("outer."):
+        seen.append(self)
+    return {} if self._index_name.startswith("outer.") and len(seen) <= 2 else load(self)
+
+Index._load_index = late
+outer(1.5)
+"""
+BESIDE = f"""
+import subprocess, sys
+from twofile import _jit
+from twofile.outer import outer
+
+Index = _jit._index()
+
+def late(self, name, data, save=Index._save_data):
+    if self._index_name.startswith("outer."):
+        subprocess.run([sys.executable, "-c", {BLIND!r}], check=True)
+    save(self, name, data)
+
+Index._save_data = late
+print(outer(1))
+"""
+
+
+def test_code_of_one_process_is_not_taken_for_that_of_another(package):
+    """One has read the index before the other wrote it, and saves all it has before the other saves its code."""
+    (package / "outer.py").write_text(OUTER)
+    (package / "inner.py").write_text(INNER.format(constant=10))
+    assert python(BESIDE, package.parent) == [22]
+    call = "from twofile.outer import outer; print(int(2 * outer(1.5)), outer(1))"
+    assert python(call, package.parent) == [46, 22]
+
+
+def test_code_that_is_not_what_the_index_says_is_not_used(package):
+    (package / "outer.py").write_text(OUTER)
+    (package / "inner.py").write_text(INNER.format(constant=10))
+    call = "from twofile.outer import outer; print(int(2 * outer(1.5)), outer(1), sum(outer.stats.cache_hits.values()))"
+    assert python(call, package.parent) == [46, 22, 0]
+    assert python(call, package.parent) == [46, 22, 2]
+    first, second = sorted((package / "__pycache__").glob("outer.outer-*.nbc"))
+    text = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(text)
+    assert python(call, package.parent) == [46, 22, 0]
+
+
 @pytest.mark.parametrize("change", ["the file is gone", "the type has another name"])
 def test_a_foreign_type_that_is_gone_spoils_no_cache(package, change):
     (package / "generic.py").write_text(GENERIC + OF_NUMBERS)

@@ -47,9 +47,11 @@ def crossing(points: Any, middle: Any) -> Any:
 @inner
 def halve(points: Any, side: int, order: Any, first: int, middle: int, last: int) -> None:
     """Let no point of order[first:middle] lie beyond one of order[middle:last] along a side (Hoare 1961, Algorithm 65)."""
-    left, right = first, last - 1
+    left, right, number = first, last - 1, 1
     while left < right:
-        pivot = points[order[(left + right) // 2], side]
+        # as good as random, since every fixed place is the worst one for points in some order, as those along a curve
+        number = (number * 1103515245 + 12345) % 2147483648
+        pivot = points[order[left + number % (right - left + 1)], side]
         i, j = left, right
         while i <= j:
             while points[order[i], side] < pivot:
