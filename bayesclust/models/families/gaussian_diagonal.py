@@ -25,6 +25,7 @@ from bayesclust._jit import FAST, inner
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
+from bayesclust.models.families._log_products import sum_of_logs, sum_of_tails
 from bayesclust.models.families.base_measure import (
     MEAN_PRECISION,
     STRENGTH,
@@ -33,7 +34,6 @@ from bayesclust.models.families.base_measure import (
     standard_columns,
 )
 from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
-from bayesclust.models.families.log_products import sum_of_logs, sum_of_tails
 
 
 class DiagonalState(NamedTuple):
