@@ -46,11 +46,6 @@ class UnheardNoise:
         self._heard = np.zeros(tally.shape)
         for part, learned in zip(tally.by_view(self._heard), self._learned, strict=True):
             part[:] = learned
-        # what `sample_prior` draws from, found once
-        self._before = [
-            (np.zeros((view.n_sources * view.n_answers, view.n_patterns), np.int64), view.noise.initial(view.n_sources))
-            for view in self.views
-        ]
         # where noise must inform it is an integral, and a chain comes back to the same counts
         self._log_marginal = lru_cache(maxsize=REMEMBERED)(self._log_marginal_of)
 
@@ -74,7 +69,7 @@ class UnheardNoise:
         gain : callable
             log p(s | z') - log p(s | z', phi') less the same of z, in nats.
         """
-        drawn = [view.noise.draw(*before, rng) for view, before in zip(self.views, self._before, strict=True)]
+        drawn = [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
         table = stack_tables(self.views, drawn)
         heard = table * self._heard
         here = self._surplus(z, heard)
