@@ -92,8 +92,10 @@ def _index() -> Any:
             name = f"{self._index_name}.{hashlib.sha256(self._dump(key)).hexdigest()[:24]}.nbc"
             self._save_data(name, (self._source_stamp, key, data))
             for _ in range(4):  # others, who have not read it, may write theirs over it
-                if (overloads := self._load_index()).get(key) != name:
-                    self._save_index({**overloads, key: name})
+                overloads = self._load_index()
+                if overloads.get(key) == name:
+                    break
+                self._save_index({**overloads, key: name})
 
         def load(self, key: Any) -> Any:
             stamp, found, data = super().load(key) or (None, None, None)

@@ -21,35 +21,42 @@ from bayesclust.inference.seating import Seating, new_seating
 from bayesclust.inference.split_merge import DECIDE, attempt
 from bayesclust.models.families.base import BoundFamily
 
+Seated = tuple[Any, Seating]
+"""The clusters' state, and who sits where."""
 Answers = tuple[Sites, NDArray[np.float64], float]
 """Sites, table and log alpha."""
+_asked: set[tuple[Any, ...]] = set()
 
 
-def of_one_item(family: BoundFamily, hyper: NDArray[np.float64]) -> tuple[Any, Seating]:
-    """(clusters' state, seating) with one cluster of one item."""
+def is_first(*kind: Any) -> bool:
+    """Whether no chain of a kind was made before: some are made by the hundred, and their kernels are asked for once."""
+    first = kind not in _asked
+    _asked.add(kind)
+    return first
+
+
+def of_one_item(family: BoundFamily, hyper: NDArray[np.float64]) -> Seated:
+    """One cluster of one item."""
     return family.new_state(1, hyper), new_seating(np.zeros(1, np.int64), 1)
 
 
-def calls_of_moves(
-    family: BoundFamily, hyper: NDArray[np.float64], answers: Answers, moves: Moves, rng: Generator
-) -> list[Call]:
+def calls_of_moves(seated: Seated, family: BoundFamily, answers: Answers, moves: Moves, rng: Generator) -> list[Call]:
     """Those of what a sweep does after its scan, the longest to compile first."""
-    state, seating = of_one_item(family, hyper)
     calls: list[Call] = []
     if moves.split_merge and not family.n_shared:
         pairs, chance = np.zeros((1, 2), np.int64), np.zeros(1)
-        calls.append((attempt, (state, seating, *answers, pairs, chance, moves.restricted_scans, DECIDE, rng)))
+        calls.append((attempt, (*seated, *answers, pairs, chance, moves.restricted_scans, DECIDE, rng)))
     if moves.link_blocks and len(answers[0].code):
-        calls.append((move_blocks, (state, seating, *answers, NOT_DRAWN, 0, np.zeros(1, np.int64), rng)))
+        calls.append((move_blocks, (*seated, *answers, NOT_DRAWN, 0, np.zeros(1, np.int64), rng)))
     return calls
 
 
-def calls_of_data(family: BoundFamily, hyper: NDArray[np.float64]) -> list[Call]:
+def calls_of_data(seated: Seated, family: BoundFamily) -> list[Call]:
     """Those of what steps of the hyper-parameters and the log joint ask of the data."""
     if family.n_shared:
         return []
     kernels = [total_log_marginal, *((proposed_log_marginal, derive_all) if len(family.free) else ())]
-    return [(kernel, of_one_item(family, hyper)) for kernel in kernels]
+    return [(kernel, seated) for kernel in kernels]
 
 
-__all__ = ["calls_of_data", "calls_of_moves", "of_one_item"]
+__all__ = ["calls_of_data", "calls_of_moves", "is_first", "of_one_item"]

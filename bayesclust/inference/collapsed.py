@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayesclust._beside import Call, compile_beside
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference._ahead import calls_of_data, calls_of_moves
+from bayesclust.inference._ahead import calls_of_data, calls_of_moves, is_first, of_one_item
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.joint_moves import SHARE, UnheardNoise
@@ -60,13 +60,15 @@ class CollapsedChain:
         self.table = stack_tables(problem.views, self.noise)
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
-        compile_beside(self.calls_ahead())
+        if is_first(type(self), type(problem.family), moves, len(self.sites.code) > 0):
+            compile_beside(self.calls_ahead())
         self._seat(np.asarray(z))
 
     def calls_ahead(self) -> list[Call]:
         """Calls of the kernels that are worth compiling beside those of the first scan."""
         family, answers = self.problem.family, (self.sites, self.table, self.log_alpha)
-        return calls_of_moves(family, self.hyper, answers, self.moves, self.rng) + calls_of_data(family, self.hyper)
+        seated = of_one_item(family, self.hyper)
+        return calls_of_moves(seated, family, answers, self.moves, self.rng) + calls_of_data(seated, family)
 
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""

@@ -100,7 +100,7 @@ class TwoLevelChain(CollapsedChain):
 
     def calls_ahead(self) -> list[Call]:
         family = self.problem.family
-        state, components = of_one_item(family, self.hyper)
+        seated = state, components = of_one_item(family, self.hyper)
         levels = new_levels(components.z, components.z, 1, 1)
         answers, rng = (self.sites, self.table, self.log_alpha, self.log_beta), self.rng
         calls: list[Call] = [(move_components, (components, levels, *answers, False, rng))]
@@ -110,7 +110,7 @@ class TwoLevelChain(CollapsedChain):
                 pair = state, components, levels, self.log_beta, 0, 0
                 calls.append((split_merge_components, (*pair, self.moves.restricted_scans, rng)))
             calls.append((bound_merge, (levels, *answers, 0, 0)))
-        return calls + calls_of_data(family, self.hyper)
+        return calls + calls_of_data(seated, family)
 
     def snapshot(self) -> dict[str, Any]:
         levels = self.levels
