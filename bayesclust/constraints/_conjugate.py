@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -14,6 +16,9 @@ from bayesclust.typing import ArrayLike, Counts, FloatArray
 
 TINY = float(np.finfo(np.float64).tiny)
 ALMOST_ONE = 1.0 - 2.0**-53
+
+FEW = 8
+"""Variables up to which one by one is faster than as an array."""
 
 Beta = tuple[float, float]
 
@@ -104,7 +109,12 @@ def beta_mean(prior: Beta | float) -> float:
 
 def draw_beta(prior: Beta, ones: Counts, zeros: Counts, rng: np.random.Generator) -> FloatArray:
     """Draw from Beta(a + ones, b + zeros), kept off 0 and 1 so that logarithms stay finite."""
-    return off_the_ends(rng.beta(prior[0] + ones, prior[1] + zeros))
+    if ones.size > FEW:
+        return off_the_ends(rng.beta(prior[0] + ones, prior[1] + zeros))
+    # the same numbers, for which a chain of a few sources asks in every sweep
+    pairs = zip(ones.ravel().tolist(), zeros.ravel().tolist(), strict=True)
+    drawn = [min(max(rng.beta(prior[0] + one, prior[1] + zero), TINY), ALMOST_ONE) for one, zero in pairs]
+    return np.array(drawn).reshape(ones.shape)
 
 
 def off_the_ends(probability: FloatArray) -> FloatArray:
@@ -120,11 +130,20 @@ def draw_dirichlet(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
     return drawn
 
 
+@cache
+def log_beta_norm(prior: Beta) -> float:
+    """Return the log of the beta function."""
+    return float(betaln(*prior))
+
+
 def log_beta(prior: Beta, value: ArrayLike) -> Any:
     """Return the log density of Beta(a, b), summed over the last axis of `value`."""
-    x = off_the_ends(np.asarray(value, dtype=np.float64))
-    a, b = prior
-    return scalar(((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - betaln(a, b)).sum(axis=-1))
+    x, (a, b) = np.asarray(value, dtype=np.float64), prior
+    if x.ndim == 1 and len(x) <= FEW:
+        kept = [min(max(one, TINY), ALMOST_ONE) for one in x.tolist()]
+        return sum((a - 1) * math.log(one) + (b - 1) * math.log1p(-one) for one in kept) - len(kept) * log_beta_norm(prior)
+    x = off_the_ends(x)
+    return scalar(((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - log_beta_norm(prior)).sum(axis=-1))
 
 
 def log_beta_marginal(prior: Beta | float, ones: Counts, zeros: Counts) -> Any:

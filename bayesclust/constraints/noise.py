@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesclust.constraints import _conjugate as conjugate
 from bayesclust.constraints import _truncated as truncated
-from bayesclust.constraints.noise_model import NoiseModel
+from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
 from bayesclust.constraints.noise_triplets import ConfusionNoise, TripletNoise, UniformNoise
 from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
@@ -130,6 +130,21 @@ class LinkNoise(NoiseModel):
         return conjugate.scalar(value)
 
     @override
+    def dirichlet_rows(self) -> DirichletRows | None:
+        if self.informative and self.free:
+            return None
+        weights: list[tuple[float, ...]] = []
+        kind, log_factor = np.full((2, 2), -1), np.zeros((2, 2))
+        for prior, truth in ((self.p, 1), (self.q, 0)):
+            right_first = [truth, 1 - truth]
+            if isinstance(prior, tuple):
+                kind[truth, right_first] = 2 * len(weights) + np.arange(2)
+                weights.append(prior)
+            else:
+                log_factor[truth, right_first] = np.log(prior), np.log1p(-prior)
+        return DirichletRows(tuple(weights), kind, log_factor)
+
+    @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         logs = [list(conjugate.expected_logs(prior, right, wrong)) for _, prior, right, wrong in self._tallies(counts)]
         if self.informative and self.free:
@@ -152,10 +167,11 @@ class LinkNoise(NoiseModel):
         return p, q
 
     def _tallies(self, counts: Counts) -> list[tuple[str, tuple[float, float] | float, Counts, Counts]]:
-        folded = self.fold(counts)
+        tables: Any = np.asarray(counts)
+        table = tables.reshape(*tables.shape[:-2], -1, 2, 2)  # by answer and pattern, of which each has a truth of its own
         return [
-            ("p", self.p, folded[..., 1, 1], folded[..., 1, 0]),
-            ("q", self.q, folded[..., 0, 0], folded[..., 0, 1]),
+            ("p", self.p, table[..., 1, 0], table[..., 0, 0]),
+            ("q", self.q, table[..., 0, 1], table[..., 1, 1]),
         ]
 
 

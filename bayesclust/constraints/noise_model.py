@@ -8,12 +8,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from bayesclust.constraints._conjugate import TINY
-from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
+from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
+
+
+class DirichletRows(NamedTuple):
+    """The answers of one source as draws from independent rows of probabilities, each with a Dirichlet prior."""
+
+    weights: tuple[tuple[float, ...], ...]
+    """Prior weights, row by row; kinds of answers are numbered through."""
+    kind: IntArray
+    """(truth, answer): the kind that an answer is of under a truth, or -1 where its probability is known."""
+    log_factor: FloatArray
+    """(truth, answer): logarithm of what its probability is beyond that of its kind, or of all of it."""
+
+
+@cache
+def _truths(truth: tuple[int, ...], n_answers: int) -> IntArray:
+    """1 where a pattern, by row, has this true answer."""
+    table: IntArray = (np.array(truth)[:, None] == np.arange(n_answers)).astype(np.int64)
+    return table
 
 
 class NoiseModel(ABC):
@@ -70,6 +89,13 @@ class NoiseModel(ABC):
     @abstractmethod
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         """Return E[log p(answer | truth)] under the conjugate posterior given the counts, (..., S, truth, answer)."""
+
+    def dirichlet_rows(self) -> DirichletRows | None:
+        """Return what `log_marginal` integrates out as rows with Dirichlet priors, or None where it is something else.
+
+        Compiled samplers integrate such rows out themselves. A subclass that writes `log_marginal` anew says its rows anew.
+        """
+        return None
 
     def expected_log_table(self, counts: Counts, n_sources: int) -> FloatArray:
         """Return E_q[log p(answer | pattern)], q the conjugate posterior of the parameters given (soft) counts.
@@ -154,17 +180,14 @@ class NoiseModel(ABC):
 
     def _by_pattern(self, log_confusion: FloatArray) -> FloatArray:
         """Lay (..., S, truth, answer) out as (..., S * n_answers, n_patterns)."""
-        table = np.swapaxes(log_confusion[..., list(self.truth), :], -1, -2)
+        table = np.swapaxes(log_confusion.take(self.truth, axis=-2), -1, -2)
         return table.reshape(*table.shape[:-3], -1, len(self.truth))
 
     def fold(self, counts: Counts) -> Counts:
         """Sum counts (..., S * n_answers, n_patterns) over patterns of one truth: (..., S, truth, answer)."""
         tables: Any = np.asarray(counts)
         by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
-        folded = np.zeros((*by_source.shape[:-1], self.n_answers), np.float64 if tables.dtype.kind == "f" else np.int64)
-        for pattern, truth in enumerate(self.truth):
-            folded[..., truth] += by_source[..., pattern]
-        return cast("Counts", np.swapaxes(folded, -1, -2))
+        return cast("Counts", np.swapaxes(by_source @ _truths(self.truth, self.n_answers), -1, -2))
 
 
-__all__ = ["NoiseModel"]
+__all__ = ["DirichletRows", "NoiseModel"]

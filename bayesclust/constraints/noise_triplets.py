@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from bayesclust.constraints import _conjugate as conjugate
 from bayesclust.constraints import _truncated as truncated
-from bayesclust.constraints.noise_model import NoiseModel
+from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
 from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
 _MOSTLY_RIGHT = ((8.0, 1.0, 1.0), (1.0, 8.0, 1.0), (1.0, 1.0, 8.0))
@@ -121,6 +121,13 @@ class UniformNoise(TripletNoise):
         return conjugate.scalar(value)
 
     @override
+    def dirichlet_rows(self) -> DirichletRows | None:
+        if self.informative or not isinstance(self.eps, tuple):
+            return None
+        right = np.eye(self.n_answers, dtype=np.int64)
+        return DirichletRows((self.eps,), right, np.where(right, 0.0, -np.log(self.n_answers - 1)))
+
+    @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         tallies = self._tallies(counts)
         logs = conjugate.expected_logs(self.eps, *tallies)
@@ -226,6 +233,12 @@ class ConfusionNoise(TripletNoise):
         weights = np.array(self.prior)
         evidence = conjugate.log_dirichlet_norm(weights + folded) - conjugate.log_dirichlet_norm(weights)
         return conjugate.scalar(evidence.sum(axis=(-2, -1)))
+
+    @override
+    def dirichlet_rows(self) -> DirichletRows | None:
+        if self.prior is None:
+            return None
+        return DirichletRows(self.prior, np.arange(9).reshape(3, 3), np.zeros((3, 3)))
 
     @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from bayesclust._beside import Call
 from bayesclust.constraints.sites import Sites
-from bayesclust.inference.hyper import derive_all, proposed_log_marginal, total_log_marginal
+from bayesclust.inference.anchors import Places
+from bayesclust.inference.hyper import TOTAL, walk_clusters
+from bayesclust.inference.joint_moves import NONE_DRAWN
 from bayesclust.inference.link_blocks import NOT_DRAWN, move_blocks
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import Seating, new_seating
@@ -40,12 +42,14 @@ def of_one_item(family: BoundFamily, hyper: NDArray[np.float64]) -> Seated:
     return family.new_state(1, hyper), new_seating(np.zeros(1, np.int64), 1)
 
 
-def calls_of_moves(seated: Seated, family: BoundFamily, answers: Answers, moves: Moves, rng: Generator) -> list[Call]:
+def calls_of_moves(
+    seated: Seated, family: BoundFamily, answers: Answers, places: Places, moves: Moves, rng: Generator
+) -> list[Call]:
     """Those of what a sweep does after its scan, the longest to compile first."""
     calls: list[Call] = []
     if moves.split_merge and not family.n_shared:
-        pairs, chance = np.zeros((1, 2), np.int64), np.zeros(1)
-        calls.append((attempt, (*seated, *answers, pairs, chance, moves.restricted_scans, DECIDE, rng)))
+        pairs = places, NONE_DRAWN, np.zeros((1, 2), np.int64), np.zeros(1)
+        calls.append((attempt, (*seated, *answers, *pairs, moves.restricted_scans, DECIDE, rng)))
     if moves.link_blocks and len(answers[0].code):
         calls.append((move_blocks, (*seated, *answers, NOT_DRAWN, 0, np.zeros(1, np.int64), rng)))
     return calls
@@ -53,10 +57,7 @@ def calls_of_moves(seated: Seated, family: BoundFamily, answers: Answers, moves:
 
 def calls_of_data(seated: Seated, family: BoundFamily) -> list[Call]:
     """Those of what steps of the hyper-parameters and the log joint ask of the data."""
-    if family.n_shared:
-        return []
-    kernels = [total_log_marginal, *((proposed_log_marginal, derive_all) if len(family.free) else ())]
-    return [(kernel, seated) for kernel in kernels]
+    return [] if family.n_shared else [(walk_clusters, (*seated, TOTAL))]
 
 
 __all__ = ["calls_of_data", "calls_of_moves", "is_first", "of_one_item"]

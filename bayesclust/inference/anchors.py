@@ -11,18 +11,69 @@ of two levels, and of clusters that share a covariance, take no notes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.base import View
+from bayesclust.inference.seating import draw_below
 
 NEIGHBOUR_CANDIDATES = 32
 NOTED = 64
 """Pairs that are remembered, the latest."""
 WORTH_NOTING = 0.05
 """Probability of being accepted above which they are."""
+NOBODY = -1
+"""Stands for an item of a pair that is yet to be drawn."""
+
+
+class Places(NamedTuple):
+    """Where pairs are drawn from."""
+
+    X: NDArray[np.float64]  # (n, d)
+    asked: NDArray[np.int64]  # (m, 2)
+    noted: NDArray[np.int64]  # (k, 2)
+
+
+NOWHERE = Places(np.zeros((0, 0)), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64))
+"""For pairs that are given."""
+
+
+@inner(fastmath=FAST)
+def draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
+    """One pair of at least two items."""
+    n, asked, noted = len(places.X), len(places.asked), len(places.noted)
+    kind = draw_below(2 + (asked > 0) + (noted > 0), rng)
+    if kind == 2 and asked > 0:
+        row = draw_below(asked, rng)
+        return places.asked[row, 0], places.asked[row, 1]
+    if kind >= 2:
+        row = draw_below(noted, rng)
+        return places.noted[row, 0], places.noted[row, 1]
+    first, best, least = draw_below(n, rng), 0, np.inf
+    for _ in range(1 if kind == 0 else NEIGHBOUR_CANDIDATES):
+        other, distance = (first + 1 + draw_below(n - 1, rng)) % n, 0.0
+        for j in range(places.X.shape[1]):
+            distance += (places.X[other, j] - places.X[first, j]) ** 2
+        if distance < least or least == np.inf:
+            best, least = other, distance
+    return first, best
+
+
+@inner(fastmath=FAST)
+def fill_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> None:
+    """Draw those of some pairs, shape (P, 2), that are `NOBODY`."""
+    for position in range(len(pairs)):
+        if pairs[position, 0] == NOBODY:
+            pairs[position, 0], pairs[position, 1] = draw_pair(places, rng)
+
+
+@kernel(fastmath=FAST)
+def _draw_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> None:
+    fill_pairs(pairs, places, rng)
 
 
 class AnchorProposal:
@@ -39,17 +90,20 @@ class AnchorProposal:
         if self.noting:
             self.noted = np.concatenate([self.noted, pairs[chance > WORTH_NOTING]])[-NOTED:]
 
+    @property
+    def places(self) -> Places:
+        """What the pairs are drawn from."""
+        return Places(self.X, self.asked, self.noted)
+
     def draw(self, rng: Generator) -> tuple[int, int]:
         """One pair."""
-        n, lists = len(self.X), [pairs for pairs in (self.asked, self.noted) if len(pairs)]
-        kind = rng.integers(2 + len(lists))
-        if kind >= 2:
-            pairs = lists[kind - 2]
-            first, second = pairs[rng.integers(len(pairs))]
-            return int(first), int(second)
-        first = int(rng.integers(n))
-        if kind == 0:
-            return first, int((first + 1 + rng.integers(n - 1)) % n)
-        candidates = (first + 1 + rng.integers(n - 1, size=NEIGHBOUR_CANDIDATES)) % n
-        distance = ((self.X[candidates] - self.X[first]) ** 2).sum(axis=1)
-        return first, int(candidates[distance.argmin()])
+        pair = np.full((1, 2), NOBODY)
+        _draw_pairs(pair, self.places, rng)
+        return int(pair[0, 0]), int(pair[0, 1])
+
+    def pairs(self, number: int, rng: Generator) -> NDArray[np.int64]:
+        """Several, of shape (number, 2); here of `NOBODY`: they are drawn where they are tried, which takes no call."""
+        return np.full((number, 2), NOBODY)
+
+
+__all__ = ["NOBODY", "NOWHERE", "AnchorProposal", "Places"]

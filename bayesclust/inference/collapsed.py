@@ -20,7 +20,7 @@ from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference._ahead import calls_of_data, calls_of_moves, is_first, of_one_item
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
-from bayesclust.inference.joint_moves import SHARE, UnheardNoise
+from bayesclust.inference.joint_moves import NONE_DRAWN, SHARE, UnheardNoise
 from bayesclust.inference.link_blocks import NOT_DRAWN, move_blocks
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.proposals import Gain
@@ -56,8 +56,7 @@ class CollapsedChain:
         self.hyper_sampler = HyperSampler(problem.family)
         self.hyper = self.hyper_sampler.start(np.asarray(z), rng)
         self.alpha = problem.concentration.initial()
-        self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
-        self.table = stack_tables(problem.views, self.noise)
+        self.noise = [view.noise.initial(view.n_sources) for view in problem.views]
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
         if is_first(type(self), type(problem.family), moves, len(self.sites.code) > 0):
@@ -66,9 +65,9 @@ class CollapsedChain:
 
     def calls_ahead(self) -> list[Call]:
         """Calls of the kernels that are worth compiling beside those of the first scan."""
-        family, answers = self.problem.family, (self.sites, self.table, self.log_alpha)
+        family, answers, places = self.problem.family, (self.sites, self.table, self.log_alpha), self.anchors.places
         seated = of_one_item(family, self.hyper)
-        return calls_of_moves(seated, family, answers, self.moves, self.rng) + calls_of_data(seated, family)
+        return calls_of_moves(seated, family, answers, places, self.moves, self.rng) + calls_of_data(seated, family)
 
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""
@@ -82,6 +81,15 @@ class CollapsedChain:
     def default_moves(n_items: int) -> Moves:
         """What a sweep consists of if nothing is said."""
         return Moves.default(n_items)
+
+    @property
+    def noise(self) -> list[dict[str, Any]]:
+        """Parameters of each view's noise; with them goes the table log p(answer | pattern) that all moves read."""
+        return self._noise
+
+    @noise.setter
+    def noise(self, noise: list[dict[str, Any]]) -> None:
+        self._noise, self.table = noise, stack_tables(self.problem.views, noise)
 
     @property
     def log_alpha(self) -> float:
@@ -150,7 +158,7 @@ class CollapsedChain:
         value += log_data(problem.family, self.state, self.seating, self.hyper) + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         value += sum(view.noise.log_prior(noise) for view, noise in zip(problem.views, self.noise, strict=True))
-        return float(value + (self.tally(self.labels) * stack_tables(problem.views, self.noise)).sum())
+        return float(value + (self.tally(self.labels) * self.table).sum())
 
     def _log_partition(self) -> float:
         in_use = self.seating.slots[: self.seating.number[0]]
@@ -176,7 +184,6 @@ class CollapsedChain:
         self.schedule.restore(snapshot["schedule"])
         self.anchors.noted = snapshot["noted"]
         self.rng.bit_generator.state = snapshot["generator"]
-        self.table = stack_tables(self.problem.views, self.noise)
         self.seating = Seating(**snapshot["seating"])
         self.state = self.problem.family.new_state(len(self.seating.slots), self.hyper)
         refresh(self.state, self.seating)
@@ -221,12 +228,16 @@ class CollapsedChain:
         return int(moved[0]), number
 
     def _split_merge(self, proposals: int, *, joint: bool) -> None:
-        with_noise = self._number_with_noise(proposals, joint)
-        if self.problem.family.n_shared:
-            accepted = sum(self._propose(*self._anchors(), self.table, None) for _ in range(proposals - with_noise))
-        else:
-            accepted = self._propose_all([self.anchors.draw(self.rng) for _ in range(proposals - with_noise)])
-        accepted += sum(self._propose_with_noise(*self._anchors()) for _ in range(with_noise))
+        with_noise, rows = self._number_with_noise(proposals, joint), self.unheard.rows
+        at_once = 0 if self.problem.family.n_shared else proposals if rows is not None else proposals - with_noise
+        # those with the noise integrated out come last: it is not drawn anew before the end of the sweep
+        accepted = self._propose_all(at_once, with_noise if rows is not None else 0)
+        for position in range(at_once, proposals):
+            first, second = self._anchors()
+            if position < proposals - with_noise:
+                accepted += self._propose(first, second, self.table, None)
+            else:
+                accepted += self._propose_with_noise(first, second)
         self.accepted = accepted / proposals if proposals else np.nan
 
     def _number_with_noise(self, proposals: int, joint: bool) -> int:
@@ -238,15 +249,23 @@ class CollapsedChain:
         self._make_room(SPARE_SLOTS)
         return self.anchors.draw(self.rng)
 
-    def _propose_all(self, pairs: list[tuple[int, int]]) -> int:
-        """Split-merge proposals one after another; returns how many were accepted."""
-        anchors, scans, accepted = np.array(pairs, np.int64).reshape(-1, 2), self.moves.restricted_scans, 0
+    def _propose_all(self, number: int, with_noise: int) -> int:
+        """Split-merge proposals one after another, the last of them with noise; returns how many were accepted."""
+        if number == 0:
+            return 0
+        answers, scans, accepted = (self.sites, self.table, self.log_alpha), self.moves.restricted_scans, 0
+        anchors, places = self.anchors.pairs(number, self.rng), self.anchors.places
+        drawn = self.unheard.draw(with_noise, self.rng) if with_noise else NONE_DRAWN
         while len(anchors):
             self._make_room(SPARE_SLOTS)
-            chance, answers = np.zeros(len(anchors)), (self.sites, self.table, self.log_alpha)
-            position, more, *_ = attempt(self.state, self.seating, *answers, anchors, chance, scans, DECIDE, self.rng)
+            chance = np.zeros(len(anchors))
+            position, more, *_ = attempt(
+                self.state, self.seating, *answers, places, drawn, anchors, chance, scans, DECIDE, self.rng
+            )
             self.anchors.note(anchors, chance)
             anchors, accepted = anchors[position:], accepted + more
+            if len(anchors) < len(drawn.table):
+                drawn = drawn._replace(table=drawn.table[len(drawn.table) - len(anchors) :])
         return accepted
 
     def _propose_with_noise(self, first: int, second: int) -> bool:
@@ -277,4 +296,3 @@ class CollapsedChain:
         counts = self.tally.by_view(self.tally(self.labels))
         told = zip(views, counts, self.noise, strict=True)
         self.noise = [view.noise.draw(tally, noise, self.rng) for view, tally, noise in told]
-        self.table = stack_tables(views, self.noise)

@@ -8,6 +8,7 @@ covariance) is integrated out for these steps, and then drawn from its condition
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,37 +24,44 @@ from bayesclust.models.families.base import BoundFamily, derive, log_marginal, l
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
+LARGEST_STEP = 700.0
+"""Of a logarithm; beyond it a parameter is as impossible, and has no exponential."""
 
 LogMarginal = Callable[[NDArray[np.float64]], float]
 
 
-# with the samplers' options, whose compiled versions of the families' functions are used again
-@kernel(fastmath=FAST, lean=True)
-def derive_all(state: Any, seating: Seating) -> None:
-    """Derive the prior slot and all clusters in use."""
-    derive(state, len(state.count) - 1)
-    for position in range(seating.number[0]):
-        derive(state, seating.slots[position])
+TOTAL, PROPOSED, DERIVE = range(3)
 
 
+# with the samplers' options, whose compiled versions of the families' functions are used again; one kernel for all of it,
+# since most of the compiling is of what they have in common
 @kernel(fastmath=FAST, lean=True)
+def walk_clusters(state: Any, seating: Seating, task: int) -> float:
+    """Do a task at the prior slot and at all clusters in use; returns log p(X | z, hyper-parameters), where it is asked for.
+
+    `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their sufficient statistics alone,
+    the prior slot being derived anew. `DERIVE` derives all.
+    """
+    value, empty = 0.0, len(state.count) - 1
+    for position in range(-1, seating.number[0]):
+        k = seating.slots[position] if position >= 0 else empty
+        if task == DERIVE or (task == PROPOSED and position < 0):
+            derive(state, k)
+        elif task == PROPOSED:
+            value += log_marginal_union(state, k, empty)
+        elif position >= 0:
+            value += log_marginal(state, k)
+    return value
+
+
 def total_log_marginal(state: Any, seating: Seating) -> float:
     """log p(X | z, hyper-parameters), the sum over clusters."""
-    value = 0.0
-    for position in range(seating.number[0]):
-        value += log_marginal(state, seating.slots[position])
-    return value
+    return float(walk_clusters(state, seating, TOTAL))
 
 
-@kernel(fastmath=FAST, lean=True)
 def proposed_log_marginal(state: Any, seating: Seating) -> float:
     """The same from the sufficient statistics, where the slots in use are not yet derived for new hyper-parameters."""
-    empty = len(state.count) - 1
-    derive(state, empty)
-    value = 0.0
-    for position in range(seating.number[0]):
-        value += log_marginal_union(state, seating.slots[position], empty)
-    return value
+    return float(walk_clusters(state, seating, PROPOSED))
 
 
 def seated_statistics(components: Components, seating: Seating) -> Terms:
@@ -64,7 +72,7 @@ def seated_statistics(components: Components, seating: Seating) -> Terms:
 def log_data(family: BoundFamily, state: Any, seating: Seating, hyper: NDArray[np.float64]) -> float:
     """log p(X | z, hyper-parameters), with what clusters share integrated out."""
     if not family.n_shared:
-        return float(total_log_marginal(state, seating))
+        return total_log_marginal(state, seating)
     components = family.components()
     return components.log_total(seated_statistics(components, seating), hyper)
 
@@ -106,13 +114,15 @@ class HyperSampler:
             return hyper
 
         def log_marginal(values: NDArray[np.float64]) -> float:
+            if values is hyper:  # which the state has been derived for
+                return total_log_marginal(state, seating)
             self.family.set_hyper(state, values)
-            return float(proposed_log_marginal(state, seating))
+            return proposed_log_marginal(state, seating)
 
-        hyper = self.walk(log_marginal, hyper, rng, adapt=adapt)
-        self.family.set_hyper(state, hyper)
-        derive_all(state, seating)
-        return hyper
+        drawn = self.walk(log_marginal, hyper, rng, adapt=adapt)
+        self.family.set_hyper(state, drawn)
+        walk_clusters(state, seating, DERIVE)
+        return drawn
 
     def start(self, z: NDArray[np.integer], rng: Generator) -> NDArray[np.float64]:
         """Hyper-parameters to start from; what clusters share is drawn given a partition with labels 0..K-1."""
@@ -143,22 +153,19 @@ class HyperSampler:
         self.steps += adapt
         root = self._root()
         for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
-            noise = rng.standard_normal(number)
+            noise, proposal, step = rng.standard_normal(number), hyper.copy(), math.exp(self.log_step[move])
             if root is None or move < number:
-                direction = np.zeros(number)
-                direction[move] = noise[move]
+                proposal[self.free[move]] *= math.exp(min(step * noise[move], LARGEST_STEP))
             else:
-                direction = root @ noise
-            proposal = hyper.copy()
-            proposal[self.free] *= np.exp(np.exp(self.log_step[move]) * direction)
+                proposal[self.free] *= np.exp(step * (root @ noise))
             value = self.family.log_hyper_prior(proposal)
-            if np.isfinite(value):
+            if math.isfinite(value):
                 value += log_marginal(proposal)
-            accept = np.exp(min(value - current, 0.0))
+            accept = math.exp(min(value - current, 0.0))
             if rng.random() < accept:
                 hyper, current = proposal, value
             if adapt:
-                self.log_step[move] += (accept - TARGET_ACCEPTANCE) / np.sqrt(self.steps)
+                self.log_step[move] += (accept - TARGET_ACCEPTANCE) / math.sqrt(self.steps)
         if adapt:
             self._learn(np.log(hyper[self.free]))
         return hyper

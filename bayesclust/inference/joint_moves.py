@@ -15,13 +15,18 @@ z' alone, the move from (z, phi) is reversible with the posterior p(z, phi | x, 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.sites import stack_tables
+from bayesclust._jit import FAST, inner
+from bayesclust.constraints import dirichlets
+from bayesclust.constraints.dirichlets import Dirichlets, stack_dirichlets, unheard_surplus
+from bayesclust.constraints.sites import N_PATTERNS, Sites, stack_tables
 from bayesclust.inference.proposals import Gain
+from bayesclust.inference.seating import seat_each
 from bayesclust.inference.tally import Tally
 from bayesclust.typing import FloatArray, IntArray
 
@@ -29,6 +34,30 @@ SHARE = 0.5
 """Of the proposals, those made together with the noise, where some of it is learned."""
 
 REMEMBERED = 1024
+
+
+class Drawn(NamedTuple):
+    """Noise drawn as if no answer had been heard, for several proposals, and what integrates it out."""
+
+    table: NDArray[np.float64]  # (J, codes, 5) log p(answer | pattern, phi')
+    rows: Dirichlets
+
+
+NONE_DRAWN = Drawn(np.zeros((0, 0, N_PATTERNS)), dirichlets.NONE)
+"""For proposals that are all made by the noise as it is."""
+
+
+@inner(fastmath=FAST)
+def gain_of_split(
+    rows: Dirichlets, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], merged: int
+) -> float:
+    """What answers say of a partition beyond `table`, less the same where its `items` share the free slot `merged`."""
+    mass, split = np.empty(len(rows.weight)), z[items]
+    gain: float = unheard_surplus(rows, sites, table, z, mass)
+    z[items] = merged
+    gain -= unheard_surplus(rows, sites, table, z, mass)
+    seat_each(z, items, split)
+    return gain
 
 
 class UnheardNoise:
@@ -48,10 +77,20 @@ class UnheardNoise:
             part[:] = learned
         # where noise must inform it is an integral, and a chain comes back to the same counts
         self._log_marginal = lru_cache(maxsize=REMEMBERED)(self._log_marginal_of)
+        self.rows = stack_dirichlets(self.views)
 
     def __bool__(self) -> bool:
         """Whether any of it is learned."""
         return any(self._learned)
+
+    def draw(self, number: int, rng: Generator) -> Drawn:
+        """Noise for several proposals that compiled code decides; all of it that is learned must have `rows`."""
+        if self.rows is None:
+            raise ValueError("this noise has no rows to integrate out: make proposals one by one, by `proposal`.")
+        tables = np.empty((number, *self.tally.shape))
+        for position in range(number):
+            tables[position] = self._table(rng)
+        return Drawn(tables, self.rows)
 
     def proposal(self, z: NDArray[np.int64], rng: Generator) -> tuple[NDArray[np.float64], Gain]:
         """A table of answers to propose by, and what the answers then say of a partition beyond that table.
@@ -69,11 +108,17 @@ class UnheardNoise:
         gain : callable
             log p(s | z') - log p(s | z', phi') less the same of z, in nats.
         """
-        drawn = [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
-        table = stack_tables(self.views, drawn)
+        table = self._table(rng)
+        return table, self.gain(table, z)
+
+    def gain(self, table: NDArray[np.float64], z: NDArray[np.int64]) -> Gain:
+        """What answers say of other partitions than z beyond such a table, as a function of them."""
         heard = table * self._heard
         here = self._surplus(z, heard)
-        return table, lambda proposed: self._surplus(proposed, heard) - here
+        return lambda proposed: self._surplus(proposed, heard) - here
+
+    def _table(self, rng: Generator) -> NDArray[np.float64]:
+        return stack_tables(self.views, [view.noise.sample_prior(view.n_sources, rng) for view in self.views])
 
     def _surplus(self, z: NDArray[np.int64], heard: FloatArray) -> float:
         """log p(s | z) - log p(s | z, noise) of the noise that has this table, 0 where the noise is known."""
@@ -90,4 +135,4 @@ class UnheardNoise:
         return float(view.noise.log_marginal(np.frombuffer(tally, np.int64).reshape(shape)))
 
 
-__all__ = ["SHARE", "UnheardNoise"]
+__all__ = ["NONE_DRAWN", "SHARE", "Drawn", "UnheardNoise"]

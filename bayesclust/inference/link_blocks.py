@@ -57,6 +57,13 @@ def draw_bonds(
     return parent
 
 
+@inner(fastmath=FAST)
+def rebuild(state: Any, seating: Seating, k: int) -> None:
+    """Recompute a cluster from its items."""
+    set_items(state, members(seating, k, k), k)
+    derive(state, k)
+
+
 @inner(fastmath=FAST, inline="always")
 def _move_block(
     state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
@@ -73,30 +80,27 @@ def _move_block(
         for i in items:
             remove_item(state, i, old)
     else:
-        set_items(state, members(seating, old, old), old)
-        derive(state, old)
+        rebuild(state, seating, old)
     number = seating.number[0]
     block = seating.slots[number]
     set_items(state, items, block)
     logits, site = np.empty(number + 1), np.zeros(len(seating.slots))
     add_block_logits(sites, table, z, items, True, site)
-    for a in range(number):
-        k = seating.slots[a]
+    for a in range(number + 1):  # the last is a cluster of its own
+        k = seating.slots[a] if a < number else empty
         n, grown = state.count[k], log_marginal_joined(state, k, block, items) - log_marginal(state, k)
-        logits[a] = math.lgamma(n + m) - math.lgamma(n) + grown + site[k]
-    logits[number] = log_alpha + math.lgamma(m) + log_marginal_joined(state, empty, block, items)
+        logits[a] = math.lgamma(n + m) + grown
+        logits[a] += site[k] - math.lgamma(n) if a < number else log_alpha
     choice = draw_index(logits, number + 1, rng)
     k = seating.slots[choice]
     z[items] = k
-    if choice == number:
-        derive(state, k)
-        use_slot(seating, k)
-    elif state.count[k] > m:
+    if choice < number and state.count[k] > m:
         for i in items:
             add_item(state, i, k)
     else:
-        set_items(state, members(seating, k, k), k)
-        derive(state, k)
+        rebuild(state, seating, k)
+    if choice == number:
+        use_slot(seating, k)
     return bool(choice < number if alone else k != old)
 
 

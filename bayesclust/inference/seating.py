@@ -81,7 +81,6 @@ def use_slot(seating: Seating, k: int) -> None:
 def refresh(state: Any, seating: Seating) -> None:
     """Recompute every cluster from its items: hyper-parameters may have changed, rounding may have crept in."""
     n, empty = len(seating.z), len(state.count) - 1
-    derive(state, empty)
     end = np.zeros(empty + 1, np.int64)
     for i in range(n):
         end[seating.z[i]] += 1
@@ -92,9 +91,10 @@ def refresh(state: Any, seating: Seating) -> None:
         k = seating.z[i]
         end[k] -= 1
         items[end[k]] = i
-    for position in range(seating.number[0]):
-        k = seating.slots[position]
-        set_items(state, items[end[k] : end[k + 1]], k)
+    for position in range(-1, seating.number[0]):  # the prior slot first, which clusters may look at
+        k = seating.slots[position] if position >= 0 else empty
+        if position >= 0:
+            set_items(state, items[end[k] : end[k + 1]], k)
         derive(state, k)
 
 
@@ -135,10 +135,16 @@ def seat_each(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[np
 
 
 @inner(fastmath=FAST)
+def draw_below(number: int, rng: Generator) -> int:
+    """Draw one of 0..number-1, each as likely."""
+    return np.int64(random_interval(rng.bit_generator, number - 1))  # type: ignore[return-value]
+
+
+@inner(fastmath=FAST)
 def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
     """Put items in random order, that of `rng.shuffle`, which takes ten times as long to compile: it is for any shape."""
     for t in range(len(items) - 1, 0, -1):
-        other = np.int64(random_interval(rng.bit_generator, t))
+        other = draw_below(t + 1, rng)
         items[t], items[other] = items[other], items[t]
 
 

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.inference.anchors import NOWHERE, Places, fill_pairs
+from bayesclust.inference.joint_moves import NONE_DRAWN, Drawn, gain_of_split
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless, settle
 from bayesclust.inference.reseating import log_odds, reseat
 from bayesclust.inference.seating import Seating, members, seat_each, shuffle
@@ -161,14 +163,15 @@ def smaller_side(z: NDArray[np.int64], items: NDArray[np.int64], before: NDArray
 
 @kernel(fastmath=FAST)
 def attempt(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchors: NDArray[np.int64],
-    chance: NDArray[np.float64], scans: int, stage: int, rng: Generator,
+    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, places: Places, drawn: Drawn,
+    anchors: NDArray[np.int64], chance: NDArray[np.float64], scans: int, stage: int, rng: Generator,
 ) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
     """Proposals for pairs of anchors, shape (P, 2), one after another, or for the first of them one stage of it.
 
-    One kernel for all stages, since each would be compiled with nearly all of this. `chance`, shape (P,) and all 0, is given
-    the probability with which each was accepted, but where one item parts or joins, which other moves do too, and where a
-    merge was refused by its bound.
+    One kernel for all stages, since each would be compiled with nearly all of this. Pairs of `NOBODY` are drawn first, from
+    `places`. The last pairs, as many as there are tables in `drawn`, have the noise integrated out. `chance`, shape (P,) and
+    all 0, is given the probability with which each was accepted, but where one item parts or joins, which other moves do
+    too, and where a merge was refused by its bound.
 
     Returns
     -------
@@ -184,11 +187,14 @@ def attempt(
     z, slots, accepted, ratio = seating.z, seating.slots, 0, 0.0
     items = before = np.empty(0, np.int64)
     mark = np.zeros(len(z), np.int64)
+    fill_pairs(anchors, places, rng)
     for position in range(len(anchors)):
         number = seating.number[0]
         if number + 3 > len(slots):
             return position, accepted, ratio, items, before
         anchor, other = anchors[position, 0], anchors[position, 1]
+        unheard = position - len(anchors) + len(drawn.table)
+        by = drawn.table[unheard] if unheard >= 0 else table
         first, second = z[anchor], z[other]
         a, b, merged = slots[number], slots[number + 1], slots[number + 2]
         items = members(seating, first, second)
@@ -197,16 +203,20 @@ def attempt(
             set_items(state, items, merged)
             derive(state, merged)
         if first != second and stage != PROPOSE:
-            ratio = -_log_ratio(state, sites, table, z, items, first, second, merged, log_alpha, mark)
+            ratio = -_log_ratio(state, sites, by, z, items, first, second, merged, log_alpha, mark)
+            if unheard >= 0:
+                ratio -= gain_of_split(drawn.rows, sites, by, z, items, merged)
             if stage == BOUND:
                 return position, accepted, ratio, items, before
             if log_uniform >= ratio:
                 continue
         order_by_answers(sites, items, anchor, other, rng)
         before = z[items]
-        log_q = _launch(state, seating, sites, table, a, b, items, before, scans, rng)
+        log_q = _launch(state, seating, sites, by, a, b, items, before, scans, rng)
         if first == second:
-            ratio = _log_ratio(state, sites, table, z, items, a, b, merged, log_alpha, mark) - log_q
+            ratio = _log_ratio(state, sites, by, z, items, a, b, merged, log_alpha, mark) - log_q
+            if unheard >= 0:
+                ratio += gain_of_split(drawn.rows, sites, by, z, items, merged)
         else:
             z[items] = merged
             ratio += log_q
@@ -233,7 +243,8 @@ def bound_merge(
     """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs three free slots."""
     pair = np.array([[anchor, other]])
     _check_room(seating)
-    _, _, bound, items, _ = attempt(state, seating, sites, table, log_alpha, pair, np.zeros(1), 0, BOUND, rng)
+    answers = sites, table, log_alpha
+    _, _, bound, items, _ = attempt(state, seating, *answers, NOWHERE, NONE_DRAWN, pair, np.zeros(1), 0, BOUND, rng)
     return bound, items
 
 
@@ -247,7 +258,7 @@ def propose_split_merge(
     if apart and bound is None:
         bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
     _, _, ratio, items, before = attempt(
-        state, seating, sites, table, log_alpha, pair, np.zeros(1), scans, PROPOSE, rng
+        state, seating, sites, table, log_alpha, NOWHERE, NONE_DRAWN, pair, np.zeros(1), scans, PROPOSE, rng
     )
     return Proposal(ratio + (bound or 0.0) * apart, items, before)
 

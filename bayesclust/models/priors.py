@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints._checks import plain_array, shown
+
+FEW = 32
+"""Clusters up to which their factorials are faster one by one than as an array."""
 
 
 def crp_log_prob(
@@ -44,8 +48,9 @@ def crp_log_prob(
         # alpha^K Gamma(alpha) / Gamma(alpha + n) = alpha^(K - 1) / prod_{0 < j < n} (alpha + j)
         rising = np.logaddexp(log_concentration, np.log(np.arange(1, n))).sum()
         return float((len(sizes) - 1) * log_concentration - rising + gammaln(sizes).sum())
-    value = len(sizes) * np.log(alpha) + gammaln(alpha) - gammaln(alpha + n) + gammaln(sizes).sum()
-    return float(value)
+    # of few numbers, one by one
+    factorials = gammaln(sizes).sum() if len(sizes) > FEW else sum(map(math.lgamma, sizes.tolist()))
+    return float(len(sizes) * np.log(alpha) + gammaln(alpha) - gammaln(alpha + n) + factorials)
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class Concentration:
         if self.fixed is not None:
             return 0.0
         a, b = self.shape, self.rate
-        return float(a * np.log(b) - gammaln(a) + (a - 1) * np.log(alpha) - b * alpha)
+        return float(a * math.log(b) - gammaln(a) + (a - 1) * math.log(alpha) - b * alpha)
 
     def sample_prior(self, rng: Generator) -> float:
         """One draw from the prior."""

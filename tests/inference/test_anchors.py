@@ -82,6 +82,9 @@ class NotesThatLook(WithNotes):
             first, second = super().draw(rng)
         return first, second
 
+    def pairs(self, number, rng):
+        return np.array([self.draw(rng) for _ in range(number)]).reshape(-1, 2)
+
 
 def test_a_choice_that_looks_at_the_partition_is_noticed(monkeypatch):
     monkeypatch.setattr(collapsed, "AnchorProposal", NotesThatLook)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from bayesclust._jit import FAST, kernel
+from bayesclust.inference.anchors import NOWHERE
+from bayesclust.inference.joint_moves import NONE_DRAWN
 from bayesclust.inference.seating import members
 from bayesclust.inference.split_merge import DECIDE, _log_ratio, attempt, bound_merge, propose_split_merge, split_merge
 from bayesclust.models.priors import crp_log_prob
@@ -120,13 +122,39 @@ def test_proposals_in_a_row_are_what_one_after_another_is(kind, scans):
             sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
         for first, second in pairs:
             taken += split_merge(one.state, one.seating, *answers, first, second, scans, one.rng)
-        position, number, *_ = attempt(row.state, row.seating, *answers, pairs, np.zeros(len(pairs)), scans, DECIDE, row.rng)
+        given = NOWHERE, NONE_DRAWN, pairs, np.zeros(len(pairs))
+        position, number, *_ = attempt(row.state, row.seating, *answers, *given, scans, DECIDE, row.rng)
         assert (position, number) == (len(pairs), taken)
         np.testing.assert_array_equal(row.seating.z, one.seating.z)
         assert row.rng.random() == one.rng.random()
         check_seating(row)
         accepted += taken
     assert accepted > 3
+
+
+@pytest.mark.parametrize("scans", [0, 2])
+def test_with_the_noise_integrated_out_they_are_so_too(scans):
+    """Three proposals by the noise as it is, and then three by noise of the prior."""
+    accepted = [0, 0]
+    for seed in range(12):
+        one, row = (chain(n=20, seed=seed) for _ in range(2))
+        pairs, drawn = np.array([one.rng.choice(20, 2, replace=False) for _ in range(6)]), one.unheard.draw(3, one.rng)
+        row.rng.bit_generator.state = one.rng.bit_generator.state
+        for sampler in (one, row):
+            sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
+        for position, pair in enumerate(pairs):
+            table, gain = one.table, None
+            if position >= 3:
+                table = drawn.table[position - 3]
+                gain = one.unheard.gain(table, one.labels)
+            answers = one.sites, table, math.log(one.alpha)
+            accepted[position >= 3] += split_merge(one.state, one.seating, *answers, *pair, scans, one.rng, gain)
+        answers, given = (row.sites, row.table, math.log(row.alpha)), (NOWHERE, drawn, pairs, np.zeros(6))
+        position, *_ = attempt(row.state, row.seating, *answers, *given, scans, DECIDE, row.rng)
+        assert position == 6
+        np.testing.assert_array_equal(row.seating.z, one.seating.z)
+        assert row.rng.random() == one.rng.random()
+    assert min(accepted) > 1
 
 
 def test_the_chance_of_each_proposal_is_told():
@@ -142,7 +170,7 @@ def test_the_chance_of_each_proposal_is_told():
         proposed = propose_split_merge(one.state, one.seating, *answers, *pair, 2, one.rng)
         split = before if np.isfinite(bound) else one.seating.z
         smaller = min((split == split[item]).sum() for item in pair)
-        attempt(row.state, row.seating, *answers, pair[None], chance, 2, DECIDE, row.rng)
+        attempt(row.state, row.seating, *answers, NOWHERE, NONE_DRAWN, pair[None], chance, 2, DECIDE, row.rng)
         expected = math.exp(min(proposed.log_ratio, 0.0)) if smaller > 1 and log_uniform < bound else 0.0
         assert chance[0] == pytest.approx(expected, rel=1e-9)
         told += expected > 0
@@ -158,6 +186,6 @@ def test_without_free_slots_nothing_is_proposed(rng):
         with pytest.raises(RuntimeError, match="make room"):
             stage(sampler.state, seating, *answers, 0, 1, rng)
     position, accepted, *_ = attempt(
-        sampler.state, seating, *answers, np.array([[0, 1]]), np.zeros(1), 1, DECIDE, rng
+        sampler.state, seating, *answers, NOWHERE, NONE_DRAWN, np.array([[0, 1]]), np.zeros(1), 1, DECIDE, rng
     )
     assert (position, accepted) == (0, 0)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust._jit import FAST, kernel
+from bayesclust.constraints import LinkNoise, PairwiseConstraints, dirichlets
 from bayesclust.constraints.sites import compile_sites
-from bayesclust.inference import collapsed
+from bayesclust.inference import collapsed, joint_moves
 from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.joint_moves import UnheardNoise
+from bayesclust.inference.joint_moves import UnheardNoise, gain_of_split
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.tally import Tally
 from bayesclust.inference.two_level.chain import TwoLevelChain
@@ -35,8 +36,32 @@ def doubtful(seed=2):
     return replace(case, views=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.views[1:]))
 
 
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """As where the noise has no rows: each proposal decided outside of compiled code."""
+    monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: None)
+
+
 def test_alone_they_reach_the_exact_posterior(always):
     judged(doubtful(), ALONE, 4000, 2)
+
+
+def test_one_by_one_they_reach_it_too(always, one_by_one):
+    judged(doubtful(), ALONE, 4000, 2)
+
+
+def test_with_some_noise_known(always):
+    case, rng = doubtful(), np.random.default_rng(5)
+    half, other = links(6, rng, LinkNoise(p=(2.0, 1.0), q=0.7)), links(6, rng)
+    known = PairwiseConstraints(other.items, other.answers, 6, noise=LinkNoise(p=0.8, q=0.7), name="known")
+    judged(replace(case, views=(half, known, *case.views[1:])), ALONE, 4000, 6)
+
+
+def test_noise_that_cuts_its_prior_is_decided_outside(always):
+    case = doubtful()
+    views = (case.views[0].with_noise(LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0), informative=True)), *case.views[1:])
+    assert unheard(views).rows is None
+    judged(replace(case, views=views), ALONE, 4000, 7)
 
 
 def test_with_one_covariance_for_all(always):
@@ -49,6 +74,13 @@ def test_on_two_levels(always):
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
+    rows = dirichlets.stack_dirichlets(doubtful().views)
+    forgetful = dirichlets.NONE._replace(kind=np.full_like(rows.kind, dirichlets.PASSED_OVER), factor=rows.factor)
+    monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: forgetful)
+    assert not compared(doubtful(), ALONE, 4000, 2).agrees
+
+
+def test_to_forget_it_one_by_one_is_noticed(always, one_by_one, monkeypatch):
     honest = UnheardNoise.proposal
     monkeypatch.setattr(UnheardNoise, "proposal", lambda self, *where: (honest(self, *where)[0], lambda proposed: 0.0))
     assert not compared(doubtful(), ALONE, 4000, 2).agrees
@@ -72,6 +104,31 @@ def test_the_gain_is_the_difference_of_the_answers_probabilities():
     assert gain(proposed) == pytest.approx(expected, abs=1e-10)
     assert gain(z) == 0.0
     assert rows == len(table)
+
+
+@kernel(fastmath=FAST, cache=False)
+def gain_compiled(rows, sites, table, z, items, merged):
+    return gain_of_split(rows, sites, table, z, items, merged)
+
+
+def test_the_compiled_gain_is_the_plain_one():
+    rng = np.random.default_rng(1)
+    views = (*doubtful().views, links(6, rng, LinkNoise(p=0.8)), links(6, rng, LinkNoise(p=0.8, q=0.7)))
+    twin, sites = unheard(views), compile_sites(views, 6)
+    for _ in range(20):
+        together = rng.integers(3, size=6)
+        items = np.flatnonzero(together == together[0])
+        split = together.copy()
+        split[items] = rng.integers(3, 5, size=len(items))
+        state = rng.bit_generator.state
+        drawn = twin.draw(1, rng)
+        rng.bit_generator.state = state
+        table, gain = twin.proposal(together, rng)
+        np.testing.assert_array_equal(table, drawn.table[0])
+        z = split.copy()
+        found = gain_compiled(drawn.rows, sites, table, z, items, 5)
+        assert found == pytest.approx(gain(split), abs=1e-9)
+        np.testing.assert_array_equal(z, split)
 
 
 def test_known_noise_is_not_drawn():

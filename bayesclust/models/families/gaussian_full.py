@@ -29,6 +29,7 @@ from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
+from bayesclust.models.families._scatter import write_moments
 from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
 from bayesclust.models.families.cholesky import factorise, invert
 from bayesclust.models.families.quadratic import quadratic_form, write_direction
@@ -48,8 +49,10 @@ class FullState(NamedTuple):
     kappa0: NDArray[np.float64]  # (1,)
     nu0: NDArray[np.float64]  # (1,)
     constant: NDArray[np.float64]  # (n + 1,) predictive's normaliser given the cluster's size
+    height: NDArray[np.float64]  # (n + 1,) marginal likelihood's, but for the determinants
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
     work: NDArray[np.float64]  # (d,) scratch
+    square: NDArray[np.float64]  # (d, d) scratch
 
 
 @base.implements(base.clear_cluster, FullState, lean=True)
@@ -108,49 +111,41 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
 
 
 @inner(fastmath=FAST, lean=True)
-def log_normaliser(state: FullState, n: float, logdet: float) -> float:
-    """log p(X) of items of weight n whose Psi_n has this log determinant; Gamma_d's powers of pi cancel."""
-    d, kappa0, nu0 = state.X.shape[1], state.kappa0[0], state.nu0[0]
-    value = 0.5 * d * (math.log(kappa0 / (kappa0 + n)) - n * math.log(math.pi))
-    for j in range(d):
-        value += math.lgamma(0.5 * (nu0 + n - j)) - math.lgamma(0.5 * (nu0 - j))
-    return float(value + 0.5 * nu0 * state.logdet[len(state.count) - 1] - 0.5 * (nu0 + n) * logdet)
+def log_normaliser(state: FullState, count: int, logdet: float) -> float:
+    """log p(X) of so many items, at most n, whose Psi_n has this log determinant."""
+    nu0, mass = state.nu0[0], state.power[0] * count
+    return float(state.height[count] + 0.5 * nu0 * state.logdet[len(state.count) - 1] - 0.5 * (nu0 + mass) * logdet)
 
 
 @base.implements(base.log_marginal, FullState, lean=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    return log_normaliser(state, state.power[0] * state.count[k], state.logdet[k])
+    return log_normaliser(state, state.count[k], state.logdet[k])
 
 
-@base.implements(base.log_marginal_union, FullState)
+@base.implements(base.log_marginal_union, FullState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
-    n = power * (state.count[a] + state.count[b])
-    kappa, psi = state.kappa0[0] + n, np.empty((d, d))
+    count = state.count[a] + state.count[b]
+    kappa, psi = state.kappa0[0] + power * count, state.square
     for i in range(d):
         mean = power * (state.total[a, i] + state.total[b, i]) / kappa
         for j in range(i + 1):
             own = state.outer[a, i, j] + state.outer[b, i, j] - mean * (state.total[a, j] + state.total[b, j])
             psi[i, j] = state.psi0[i, j] + power * own
-    return log_normaliser(state, n, factorise(psi))
+    return log_normaliser(state, count, factorise(psi))
 
 
-@base.implements(base.set_items, FullState)
+@base.implements(base.set_items, FullState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
-    rows, total = state.X[items], state.total[k]
     state.count[k] = len(items)
-    total[:] = 0.0
-    for i in range(len(items)):
-        for a in range(len(total)):
-            total[a] += rows[i, a]
-    np.dot(rows.T, rows, state.outer[k])
+    write_moments(state.X, items, state.total[k], state.outer[k])
 
 
-@base.implements(base.derive, FullState)
+@base.implements(base.derive, FullState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
-    mean, outer, psi = state.mean[k], state.outer[k], np.empty((d, d))
+    mean, outer, psi = state.mean[k], state.outer[k], state.square
     for a in range(d):
         mean[a] = power * state.total[k, a] / kappa
         for b in range(a + 1):
@@ -200,7 +195,8 @@ class BoundFullGaussian(BoundColumns):
         vectors, matrices = np.zeros((2, slots, d)), np.zeros((2, slots, d, d))
         state = FullState(
             self.X, np.zeros(slots, np.int64), vectors[0], matrices[0], vectors[1], matrices[1], np.zeros(slots),
-            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), self.powers, np.zeros(d),
+            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), np.zeros(n + 1), self.powers, np.zeros(d),
+            np.zeros((d, d)),
         )  # fmt: skip
         self.set_hyper(state, hyper)
         return state
@@ -216,9 +212,11 @@ class BoundFullGaussian(BoundColumns):
         power, weight = state.power
         size = power * np.arange(n + 1)
         kappa = kappa0 + size
-        state.constant[:] = 0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(math.pi))
         nu = (nu0 + size - np.arange(d)[:, None]) / 2
-        state.constant[:] += (gammaln(nu + weight / 2) - gammaln(nu)).sum(axis=0)
+        gammas = gammaln(nu).sum(axis=0)  # Gamma_d's powers of pi cancel
+        state.constant[:] = 0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(math.pi))
+        state.constant[:] += gammaln(nu + weight / 2).sum(axis=0) - gammas
+        state.height[:] = 0.5 * d * (np.log(kappa0 / kappa) - size * math.log(math.pi)) + gammas - gammas[0]
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X), by the formula in this file's first lines."""

@@ -28,12 +28,12 @@ def log_marginal_joined(state: Any, k: int, block: int, items: NDArray[np.int64]
     raise TypeError("log_marginal_joined runs in compiled code only")
 
 
-@implements(log_marginal_joined, FullState, others=True, fastmath=FAST)
+@implements(log_marginal_joined, FullState, others=True, lean=True, forceinline=True, fastmath=FAST)
 def _of_any_family(state, k, block, items):  # type: ignore[no-untyped-def]
     return log_marginal_union(state, k, block)
 
 
-@implements(log_marginal_joined, FullState, fastmath=FAST)
+@implements(log_marginal_joined, FullState, lean=True, forceinline=True, fastmath=FAST)
 def _of_full_gaussian(state, k, block, items):  # type: ignore[no-untyped-def]
     # measured: from about d = 9 on, and the faster the fewer they are
     few = 3 * len(items) <= state.X.shape[1]
@@ -70,4 +70,4 @@ def by_rank(state: FullState, k: int, items: NDArray[np.int64]) -> float:
                 form += rows[i, a] * turned[j, a]
             forms[i, j] = power * form
         forms[i, i] += 1.0
-    return float(log_normaliser(state, held + power * m, state.logdet[k] + factorise(forms)))
+    return float(log_normaliser(state, state.count[k] + m, state.logdet[k] + factorise(forms)))

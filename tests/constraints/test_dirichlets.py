@@ -1,0 +1,93 @@
+"""Rows with Dirichlet priors: their integral is the noise model's own, and a model that changes it has none."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
+from bayesclust.constraints.dirichlets import GIVEN, PASSED_OVER, stack_dirichlets
+
+WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
+MODELS = [
+    LinkNoise(), LinkNoise(p=(2.0, 3.0), q=(1.0, 0.5)), LinkNoise(p=0.9), LinkNoise(q=0.7),
+    UniformNoise(), UniformNoise(eps=(2.0, 2.5)), ConfusionNoise(), ConfusionNoise(prior=WEIGHTS),
+]  # fmt: skip
+
+
+def view_of(noise, n_sources=3, name="answers"):
+    """Questions about four items, to every source."""
+    items = [(0, 1), (1, 2)] if noise.kind == "pairwise" else [(0, 1, 2), (1, 2, 3)]
+    kind = PairwiseConstraints if noise.kind == "pairwise" else RelativeConstraints
+    source = np.repeat(np.arange(n_sources), 2)
+    return kind(items * n_sources, np.zeros(2 * n_sources, int), 4, source, noise=noise, name=name)
+
+
+def integral(rows, counts):
+    """log of the product over rows, this module's first formula."""
+    mass, value = rows.weight.copy(), 0.0
+    for code, pattern in np.ndindex(counts.shape):
+        if rows.kind[code, pattern] >= 0:
+            mass[rows.kind[code, pattern]] += counts[code, pattern]
+        value += counts[code, pattern] * rows.factor[code, pattern]
+    for a, b in zip(rows.start, rows.start[1:], strict=False):
+        for weights, sign in ((mass[a:b], 1.0), (rows.weight[a:b], -1.0)):
+            value += sign * (gammaln(weights).sum() - gammaln(weights.sum()))
+    return value
+
+
+@pytest.mark.parametrize("noise", MODELS, ids=str)
+def test_the_integral_of_the_rows_is_the_log_marginal(noise, rng):
+    rows = stack_dirichlets([view_of(noise)])
+    for _ in range(5):
+        counts = rng.integers(6, size=(3 * noise.n_answers, len(noise.truth)))
+        assert integral(rows, counts) == pytest.approx(noise.log_marginal(counts), rel=1e-10)
+
+
+def test_views_are_laid_out_one_after_another(rng):
+    views = [view_of(noise, 1 + k % 3, f"view_{k}") for k, noise in enumerate(MODELS)]
+    rows, first, expected = stack_dirichlets(views), 0, 0.0
+    counts = np.zeros(rows.kind.shape, int)
+    for view in views:
+        own = rng.integers(6, size=(view.n_sources * view.n_answers, view.n_patterns))
+        counts[first : first + len(own), : view.n_patterns] = own
+        first, expected = first + len(own), expected + view.noise.log_marginal(own)
+    assert first == len(counts)
+    assert integral(rows, counts) == pytest.approx(expected, rel=1e-10)
+
+
+def test_what_is_not_learned_is_passed_over():
+    known, half = view_of(LinkNoise(p=0.9, q=0.8), 1), view_of(LinkNoise(p=0.9), 1)
+    assert (stack_dirichlets([known]).kind == PASSED_OVER).all()
+    rows = stack_dirichlets([half])
+    np.testing.assert_array_equal(rows.kind[:, :2], [[GIVEN, 0], [GIVEN, 1]])
+    np.testing.assert_allclose(rows.factor[:, :2], [[np.log(0.1), 0.0], [np.log(0.9), 0.0]])
+
+
+@dataclass(frozen=True)
+class Tempered(LinkNoise):
+    """Believes half of everything."""
+
+    def log_marginal(self, counts):
+        return super().log_marginal(counts) / 2
+
+
+@dataclass(frozen=True)
+class DrawsOtherwise(LinkNoise):
+    """The same model, with a sampler of its own."""
+
+    def draw(self, counts, params, rng):
+        return super().draw(counts, params, rng)
+
+
+def test_a_model_that_changes_the_integral_has_no_rows_of_its_parent():
+    assert stack_dirichlets([view_of(Tempered())]) is None
+    assert stack_dirichlets([view_of(LinkNoise()), view_of(Tempered(), name="other")]) is None
+    assert stack_dirichlets([view_of(DrawsOtherwise())]) is not None
+
+
+@pytest.mark.parametrize("noise", [LinkNoise(informative=True), UniformNoise(informative=True)], ids=str)
+def test_a_cut_prior_has_none(noise):
+    assert noise.dirichlet_rows() is None
+    assert stack_dirichlets([view_of(noise)]) is None
