@@ -2,7 +2,8 @@
 
 numba compiles one function after another, on one processor. What is asked for here is compiled by processes of their own,
 into the cache on disk that all share. What this process comes to need before any of them has begun it, it compiles itself;
-what one of them is at, it waits for. They end when they have done what there is to do, or when this process does.
+what one of them is at, it waits for, and compiles what nobody has begun meanwhile. They end when they have done what there
+is to do, or when this process does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,6 +29,8 @@ AT_MOST = 3
 """Where it is not set; and never more than there are processors to spare."""
 PATIENCE = 60.0
 """Seconds to wait for a kernel that takes a few."""
+LINGER = 0.3
+"""Seconds to wait, with what is to be begun last, for what comes before it: chains ask for that when they are made."""
 READY = b"\0"
 
 Task = tuple[str, str, tuple[Any, ...]]
@@ -43,6 +47,7 @@ class Queue:
 
     def __init__(self) -> None:
         self.asked: set[Task] = set()
+        self.last: set[Task] = set()
         self.todo: dict[Task, bytes] = {}
         self.doing: set[Task] = set()
         self.workers = 0
@@ -53,7 +58,9 @@ class Queue:
         with self.changed:
             new = {task: order for task, order in orders.items() if task not in self.asked}
             self.asked.update(new)
+            self.last.update(new if last else ())
             self.todo = self.todo | new if last else new | self.todo
+            self.changed.notify_all()
             for _ in range(min(number_of_compilers(), len(self.todo) + len(self.doing)) - self.workers):
                 with contextlib.suppress(RuntimeError):  # where there can be no more threads
                     threading.Thread(target=feed, args=(self,), daemon=True).start()
@@ -62,6 +69,7 @@ class Queue:
     def take(self) -> tuple[Task, bytes] | None:
         """The next one, for a process to begin; None ends it."""
         with self.changed:
+            self.changed.wait_for(lambda: not self.todo or self.asked > self.last, LINGER)
             if not self.todo:
                 self.workers -= 1
                 return None
@@ -82,9 +90,21 @@ class Queue:
 
     def claim(self, task: Task) -> None:
         """Return when a kernel is in the cache, or is to be compiled here."""
+        end = time.monotonic() + PATIENCE
         with self.changed:
             self.todo.pop(task, None)
-            self.changed.wait_for(lambda: task not in self.doing, PATIENCE)
+        while other := self._instead(task, end):
+            compile_here(other)
+
+    def _instead(self, task: Task, end: float) -> Task | None:
+        """What nobody has begun, to be compiled while a process is at a task; None when it is not, or not in time."""
+        with self.changed:
+            self.changed.wait_for(lambda: task not in self.doing or self.todo, end - time.monotonic())
+            if task not in self.doing or not self.todo:
+                return None
+            other = next(iter(self.todo))
+            del self.todo[other]
+            return other
 
 
 _queue = Queue()
@@ -143,6 +163,13 @@ def claim(function: Callable[..., Any], signature: Any) -> None:
     """Return when a function is in the cache, or is to be compiled here."""
     if _queue.asked:
         _queue.claim(task_of(function, signature))
+
+
+def compile_here(task: Task) -> None:
+    """Compile a function in this process; what fails here fails where it is called, and says so there."""
+    module, name, signature = task
+    with contextlib.suppress(Exception):
+        getattr(importlib.import_module(module), name).compile(signature)
 
 
 def feed(queue: Queue) -> None:
@@ -215,7 +242,5 @@ def work() -> None:
             order = pickle.load(sys.stdin.buffer)
             if order is None:
                 return
-            # what fails here fails where it is called, and says so there
-            with contextlib.suppress(Exception):
-                module, name, signature = pickle.loads(order)
-                getattr(importlib.import_module(module), name).compile(signature)
+            with contextlib.suppress(Exception):  # of types that cannot be found here
+                compile_here(pickle.loads(order))

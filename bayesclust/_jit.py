@@ -25,6 +25,7 @@ from numba.extending import overload
 from bayesclust._beside import claim
 from bayesclust._garbage import set_aside_while_compiling
 from bayesclust._linking import CAN_STAY_UNBUILT, Compiler, UnbuiltCache, linked_options
+from bayesclust._uncollected import uncollected
 
 try:
     from numba.core import caching
@@ -141,7 +142,7 @@ def _package_caches() -> tuple[Any, Any]:
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             claim(self._py_func, sig)
-            with contextlib.suppress(*UNREADABLE):
+            with contextlib.suppress(*UNREADABLE), uncollected():
                 self._cache_file = self._index_of(sig)  # numba compiles and reads under one lock
                 return super().load_overload(sig, target_context)
 

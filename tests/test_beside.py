@@ -87,6 +87,34 @@ def test_what_was_begun_is_waited_for(alone):
         waiting.result(timeout=10)
 
 
+def test_who_waits_compiles_what_nobody_has_begun(alone, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(_beside, "compile_here", lambda task: (compiled.append(task), alone.settle(FIRST)))
+    alone.put(orders(FIRST, SECOND, THIRD), last=False)
+    alone.take()
+    alone.claim(FIRST)
+    assert compiled == [SECOND]
+    assert list(alone.todo) == [THIRD]
+
+
+def test_what_is_to_be_last_waits_for_what_is_about_to_be_asked_for(alone, monkeypatch):
+    monkeypatch.setattr(_beside, "LINGER", 10.0)
+    alone.put(orders(THIRD), last=True)
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(alone.take)
+        time.sleep(0.05)
+        alone.put(orders(FIRST), last=False)
+        assert taken.result(timeout=5)[0] == FIRST
+    monkeypatch.setattr(_beside, "LINGER", 0.05)
+    assert alone.take()[0] == THIRD
+
+
+def test_what_is_to_be_last_may_be_all_there_is(alone, monkeypatch):
+    monkeypatch.setattr(_beside, "LINGER", 0.05)
+    alone.put(orders(THIRD), last=True)
+    assert alone.take()[0] == THIRD
+
+
 def test_nothing_is_waited_for_without_end(alone, monkeypatch):
     monkeypatch.setattr(_beside, "PATIENCE", 0.05)
     alone.put(orders(FIRST), last=False)

@@ -24,8 +24,8 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 FLOORS = [
-    {"_beside", "_garbage", "_linking"},
-    {"typing", "_files", "_jit", "_memory", "_prefetch"},
+    {"_beside", "_garbage", "_linking", "_uncollected"},
+    {"typing", "_arrays", "_files", "_jit", "_memory", "_prefetch"},
     {"checks", "constraints"},
     {"models"},
     {"inference", "metrics", "posterior"},

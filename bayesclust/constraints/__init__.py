@@ -4,6 +4,7 @@ from bayesclust.constraints.base import View
 from bayesclust.constraints.coloring import constraint_graph, greedy_coloring
 from bayesclust.constraints.dataset import StoredView, to_dataset, views_from_dataset
 from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
+from bayesclust.constraints.noise_model import DirichletRows
 from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.relative import RelativeConstraints
@@ -17,6 +18,7 @@ from bayesclust.constraints.rules import (
 
 __all__ = [
     "ConfusionNoise",
+    "DirichletRows",
     "ImplicationConstraints",
     "LabelConstraints",
     "LinkNoise",

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner
 from bayesclust.constraints import dirichlets
 from bayesclust.constraints.dirichlets import Dirichlets, stack_dirichlets, unheard_surplus
@@ -52,7 +53,7 @@ def gain_of_split(
     rows: Dirichlets, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], merged: int
 ) -> float:
     """What answers say of a partition beyond `table`, less the same where its `items` share the free slot `merged`."""
-    mass, split = np.empty(len(rows.weight)), z[items]
+    mass, split = zeros(len(rows.weight), np.float64), z[items]
     gain: float = unheard_surplus(rows, sites, table, z, mass)
     z[items] = merged
     gain -= unheard_surplus(rows, sites, table, z, mass)

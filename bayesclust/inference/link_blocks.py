@@ -23,6 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, sort_by_group, use_slot
@@ -44,7 +45,9 @@ def draw_bonds(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
 ) -> NDArray[np.int64]:
     """Root of each item's component under freshly drawn bonds, shape (n,)."""
-    parent = np.arange(len(z))
+    parent = zeros(len(z), np.int64)
+    for i in range(len(z)):
+        parent[i] = i
     for f in range(len(sites.code)):
         if sites.member[f, 2] >= 0:
             continue
@@ -84,7 +87,7 @@ def _move_block(
     number = seating.number[0]
     block = seating.slots[number]
     set_items(state, items, block)
-    logits, site = np.empty(number + 1), np.zeros(len(seating.slots))
+    logits, site = zeros(number + 1, np.float64), zeros(len(seating.slots), np.float64)
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number + 1):  # the last is a cluster of its own
         k = seating.slots[a] if a < number else empty
@@ -116,13 +119,13 @@ class Blocks(NamedTuple):
 def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator) -> Blocks:
     """Draw bonds and list the blocks they make."""
     items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
-    blocks, number = np.empty(len(z), np.int64), 0
+    blocks, number = zeros(len(z), np.int64), 0
     for r in range(len(z)):
         if start[r + 1] - start[r] > 1:
             blocks[number] = r
             number += 1
     shuffle(blocks[:number], rng)
-    begin, end = np.empty(number, np.int64), np.empty(number, np.int64)
+    begin, end = zeros(number, np.int64), zeros(number, np.int64)
     for b in range(number):
         begin[b], end[b] = start[blocks[b]], start[blocks[b] + 1]
     return Blocks(items, begin, end)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
@@ -46,7 +47,7 @@ def scan(
     """
     z = seating.z
     empty = len(state.count) - 1
-    logits, site = np.empty(empty + 1), np.zeros(empty + 1)
+    logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
     for position in range(first, len(order)):
         if seating.number[0] == empty:
             return position

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
@@ -35,7 +36,7 @@ BLOCK = 64
 @inner(fastmath=FAST, inline="always")
 def quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     """Write (x - m_k)' P_k (x - m_k) of every row."""
-    difference, mean = np.empty(rows.shape), state.mean[k]
+    difference, mean = zeros(rows.shape, np.float64), state.mean[k]
     for j in range(len(rows)):
         for a in range(len(mean)):
             difference[j, a] = rows[j, a] - mean[a]
@@ -124,12 +125,12 @@ def scan_full(
 ) -> int:
     """Update the items order[first:], one after another; see `bayesclust.inference.scan.scan`."""
     z, empty, n, nu0 = seating.z, len(state.count) - 1, len(order), state.nu0[0]
-    logits, site = np.empty(empty + 1), np.zeros(empty + 1)
-    forms = np.empty((empty + 1, BLOCK))
+    logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
+    forms = zeros((empty + 1, BLOCK), np.float64)
     power = state.power[0]
     prior_kappa = power * state.kappa0[0] / (state.kappa0[0] + power)
     prior_constant = log_alpha + state.constant[0] - 0.5 * power * state.logdet[empty]
-    log_size = np.zeros(len(z) + 1)
+    log_size = zeros(len(z) + 1, np.float64)
     for size in range(1, len(z) + 1):
         log_size[size] = math.log(size)
     for begin in range(first, n, BLOCK):

@@ -13,6 +13,7 @@ from numba.np.random import random_methods
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.models.families.base import derive, set_items
 
@@ -81,12 +82,12 @@ def use_slot(seating: Seating, k: int) -> None:
 def refresh(state: Any, seating: Seating) -> None:
     """Recompute every cluster from its items: hyper-parameters may have changed, rounding may have crept in."""
     n, empty = len(seating.z), len(state.count) - 1
-    end = np.zeros(empty + 1, np.int64)
+    end = zeros(empty + 1, np.int64)
     for i in range(n):
         end[seating.z[i]] += 1
     for k in range(empty):
         end[k + 1] += end[k]
-    items = np.empty(n, np.int64)
+    items = zeros(n, np.int64)
     for i in range(n - 1, -1, -1):  # from the last, so that each cluster has its items in order
         k = seating.z[i]
         end[k] -= 1
@@ -119,7 +120,7 @@ def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
 def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
     """Items of one or two slots."""
     n, number = len(seating.z), 0
-    items = np.empty(n, np.int64)
+    items = zeros(n, np.int64)
     for i in range(n):
         if seating.z[i] == first or seating.z[i] == second:
             items[number] = i
@@ -151,7 +152,7 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
 @inner(fastmath=FAST)
 def sort_by_group(group: NDArray[np.int64], number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Items by group 0..number-1, and where each begins: those of group g, in order, are items[start[g] : start[g + 1]]."""
-    items, start = np.empty(len(group), np.int64), np.zeros(number + 1, np.int64)
+    items, start = zeros(len(group), np.int64), zeros(number + 1, np.int64)
     for i in range(len(group)):
         start[group[i] + 1] += 1
     for g in range(number):

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.anchors import NOWHERE, Places, fill_pairs
@@ -60,7 +61,7 @@ def order_by_answers(sites: Sites, items: NDArray[np.int64], anchor: int, other:
     So most items are allocated when others of which answers speak have been placed, instead of by the data alone.
     """
     anchors_first(items, anchor, other, rng)
-    shuffled, waiting = items.copy(), np.zeros(len(sites.start) - 1, np.bool_)
+    shuffled, waiting = items.copy(), zeros(len(sites.start) - 1, np.bool_)
     waiting[items] = True
     waiting[anchor] = waiting[other] = False
     head, end = 0, 2
@@ -136,8 +137,8 @@ def _launch(
 ) -> float:  # fmt: skip
     """Leave the items, the anchors first, formerly in slots `before`, split between a and b; returns log q."""
     z, first, apart = seating.z, before[0], before[0] != before[1]
-    target = np.full(len(items), UNPLACED)
-    site = np.zeros(len(state.count))
+    target, site = zeros(len(items), np.int64), zeros(len(state.count), np.float64)
+    target[:] = UNPLACED
     z[items] = UNPLACED
     for i, k in ((items[0], a), (items[1], b)):
         clear_cluster(state, k)
@@ -185,8 +186,8 @@ def attempt(
         What it was about, and where the items were.
     """
     z, slots, accepted, ratio = seating.z, seating.slots, 0, 0.0
-    items = before = np.empty(0, np.int64)
-    mark = np.zeros(len(z), np.int64)
+    items = before = zeros(0, np.int64)
+    mark = zeros(len(z), np.int64)
     fill_pairs(anchors, places, rng)
     for position in range(len(anchors)):
         number = seating.number[0]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.link_blocks import draw_bonds, find_root
@@ -57,7 +58,7 @@ def _move(
     if size[old] == 0:
         close_slot(clusters, old)
     number = clusters.number[0]
-    logits, site = np.empty(number + 1), np.zeros(len(clusters.slots))
+    logits, site = zeros(number + 1, np.float64), zeros(len(clusters.slots), np.float64)
     clusters.z[items] = UNPLACED
     add_block_logits(sites, table, clusters.z, items, bonded, site)
     for a in range(number):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
@@ -80,9 +81,9 @@ def scan_two_level(
     """
     clusters, size = levels.clusters, levels.size
     empty, beta = len(state.count) - 1, math.exp(log_beta)
-    site = np.zeros(len(size))
-    logits = np.empty(empty + len(size) + 1)
-    component, cluster = np.empty(len(logits), np.int64), np.empty(len(logits), np.int64)
+    site = zeros(len(size), np.float64)
+    logits = zeros(empty + len(size) + 1, np.float64)
+    component, cluster = zeros(len(logits), np.int64), zeros(len(logits), np.int64)
     for position in range(first, len(order)):
         if components.number[0] == empty or clusters.number[0] == len(size):
             return position

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.scan_full import BLOCK, mend, predictive_by_form, quadratic_forms
@@ -79,8 +80,9 @@ def scan_full_two_level(
     """Update the items order[first:], one after another; see `bayesclust.inference.two_level.scan.scan_two_level`."""
     z, clusters, size = components.z, levels.clusters, levels.size
     empty, n = len(state.count) - 1, len(order)
-    site, logits, forms = np.zeros(len(size)), np.empty(empty + len(size) + 1), np.empty((empty + 1, BLOCK))
-    component, cluster = np.empty(len(logits), np.int64), np.empty(len(logits), np.int64)
+    site, logits = zeros(len(size), np.float64), zeros(empty + len(size) + 1, np.float64)
+    forms = zeros((empty + 1, BLOCK), np.float64)
+    component, cluster = zeros(len(logits), np.int64), zeros(len(logits), np.int64)
     for begin in range(first, n, BLOCK):
         rows = state.X[order[begin : min(begin + BLOCK, n)]]
         for a in range(components.number[0] + 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner
 
 NARROW, FEW = 8, 500
@@ -13,7 +14,7 @@ NARROW, FEW = 8, 500
 
 @inner(fastmath=FAST)
 def _by_matrix_product(X: NDArray[np.float64], items: NDArray[np.int64], outer: NDArray[np.float64]) -> None:
-    rows = np.empty((len(items), X.shape[1]))
+    rows = zeros((len(items), X.shape[1]), np.float64)
     for i in range(len(items)):
         for a in range(X.shape[1]):
             rows[i, a] = X[items[i], a]

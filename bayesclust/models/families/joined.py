@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, implements, inner
 from bayesclust.models.families.base import log_marginal_union
 from bayesclust.models.families.cholesky import factorise
@@ -48,7 +49,7 @@ def by_rank(state: FullState, k: int, items: NDArray[np.int64]) -> float:
     kappa = state.kappa0[0] + held
     share = (1.0 - math.sqrt(kappa / (kappa + power * m))) / m
     mean, precision = state.mean[k], state.precision[k]
-    rows, turned, forms = np.empty((m, d)), np.zeros((m, d)), np.empty((m, m))
+    rows, turned, forms = zeros((m, d), np.float64), zeros((m, d), np.float64), zeros((m, m), np.float64)
     for i in range(m):
         for a in range(d):
             rows[i, a] = state.X[items[i], a] - mean[a]
