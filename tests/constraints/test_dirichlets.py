@@ -8,6 +8,7 @@ from scipy.special import gammaln
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
 from bayesclust.constraints.dirichlets import GIVEN, PASSED_OVER, stack_dirichlets
+from tests.constraints.test_view_contract import COMBINATIONS, CUT, random_view
 
 WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
 MODELS = [
@@ -42,6 +43,16 @@ def test_the_integral_of_the_rows_is_the_log_marginal(noise, rng):
     rows = stack_dirichlets([view_of(noise)])
     for _ in range(5):
         counts = rng.integers(6, size=(3 * noise.n_answers, len(noise.truth)))
+        assert integral(rows, counts) == pytest.approx(noise.log_marginal(counts), rel=1e-10)
+
+
+@pytest.mark.parametrize(("kind", "noise"), COMBINATIONS, ids=str)
+def test_so_it_is_of_every_noise_model_that_says_its_rows(kind, noise, rng):
+    view = random_view(kind, rng, noise)
+    rows = stack_dirichlets([view])
+    assert rows is not None or noise in CUT
+    if rows is not None and noise.free:
+        counts = view.counts(rng.integers(3, size=view.n_items))
         assert integral(rows, counts) == pytest.approx(noise.log_marginal(counts), rel=1e-10)
 
 

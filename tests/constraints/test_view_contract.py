@@ -11,9 +11,7 @@ import pytest
 
 import bayesclust.constraints as room
 from bayesclust.constraints import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise, View
-from bayesclust.constraints.dirichlets import stack_dirichlets
 from docs.skeletons import constraint as skeleton
-from tests.constraints.test_dirichlets import integral
 
 N, M, S = 9, 60, 3
 
@@ -272,13 +270,6 @@ def test_evidence_takes_soft_counts_and_grows_by_the_expected_table(noisy_view, 
         down[cell] -= step
         expected[cell] = (noise.log_marginal(up) - noise.log_marginal(down)) / (2 * step)
     np.testing.assert_allclose(noise.expected_log_table(counts, S), expected, rtol=1e-5, atol=1e-6)
-
-
-def test_dirichlet_rows_integrate_to_the_evidence(noisy_view, rng):
-    rows = stack_dirichlets([noisy_view])
-    if rows is not None and noisy_view.noise.free:
-        counts = rng.integers(6, size=(len(rows.kind), noisy_view.n_patterns))
-        assert integral(rows, counts) == pytest.approx(noisy_view.noise.log_marginal(counts), rel=1e-10)
 
 
 def test_expected_table_is_the_mean_over_posterior_draws(noisy_view, rng):
