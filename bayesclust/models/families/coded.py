@@ -137,12 +137,12 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, CodedState)
+@base.implements(base.log_marginal_union, CodedState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return _union(state, a, b)
 
 
-@base.implements(base.set_items, CodedState)
+@base.implements(base.set_items, CodedState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     missing = len(state.beta)
     state.count[k] = len(items)
@@ -156,7 +156,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
                 state.seen[k, j] += state.powers[0]
 
 
-@base.implements(base.derive, CodedState)
+@base.implements(base.derive, CodedState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     usual = 0.0
     for j in range(len(state.reference)):

@@ -129,7 +129,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return d * constant + shape0 * state.log_rate[empty] - shape * state.log_rate[k]
 
 
-@base.implements(base.log_marginal_union, DiagonalState)
+@base.implements(base.log_marginal_union, DiagonalState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     n = power * (state.count[a] + state.count[b])
@@ -145,7 +145,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return d * constant + shape0 * state.log_rate[len(state.count) - 1] - shape * log_rate
 
 
-@base.implements(base.set_items, DiagonalState)
+@base.implements(base.set_items, DiagonalState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -157,7 +157,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k, j] += x * x
 
 
-@base.implements(base.derive, DiagonalState)
+@base.implements(base.derive, DiagonalState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]

@@ -137,7 +137,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.log_marginal_union, MissingState)
+@base.implements(base.log_marginal_union, MissingState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(state.X.shape[1]):
@@ -148,7 +148,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.set_items, MissingState)
+@base.implements(base.set_items, MissingState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.seen[k] = 0.0
@@ -164,7 +164,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k, j] += power * x * x
 
 
-@base.implements(base.derive, MissingState)
+@base.implements(base.derive, MissingState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     for j in range(state.X.shape[1]):
         kappa = state.kappa0[0] + state.seen[k, j]

@@ -114,7 +114,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return constant + shape0 * math.log(state.rate0[0]) - shape * math.log(state.rate[k])
 
 
-@base.implements(base.log_marginal_union, SphericalState)
+@base.implements(base.log_marginal_union, SphericalState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     n = power * (state.count[a] + state.count[b])
@@ -129,7 +129,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return constant + shape0 * math.log(rate0) - shape * math.log(rate)
 
 
-@base.implements(base.set_items, SphericalState)
+@base.implements(base.set_items, SphericalState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -141,7 +141,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k] += x * x
 
 
-@base.implements(base.derive, SphericalState)
+@base.implements(base.derive, SphericalState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]

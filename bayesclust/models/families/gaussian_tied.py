@@ -110,7 +110,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, TiedState)
+@base.implements(base.log_marginal_union, TiedState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power, kappa0 = state.Y.shape[1], state.power[0], state.kappa0[0]
     n = power * (state.count[a] + state.count[b])
@@ -121,7 +121,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return value - 0.5 * max(square, 0.0)
 
 
-@base.implements(base.set_items, TiedState)
+@base.implements(base.set_items, TiedState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -133,7 +133,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k] += y * y
 
 
-@base.implements(base.derive, TiedState)
+@base.implements(base.derive, TiedState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     share = power / (state.kappa0[0] + power * state.count[k])

@@ -100,7 +100,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.log_marginal_union, MultinomialState)
+@base.implements(base.log_marginal_union, MultinomialState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, beta = state.X.shape[1], state.beta[0]
     value = math.lgamma(d * beta) - math.lgamma(d * beta + state.mass[a] + state.mass[b])
@@ -111,7 +111,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.set_items, MultinomialState)
+@base.implements(base.set_items, MultinomialState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -120,7 +120,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _shift(state, i, k, 1.0)
 
 
-@base.implements(base.derive, MultinomialState)
+@base.implements(base.derive, MultinomialState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 

@@ -158,12 +158,12 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, PoissonState)
+@base.implements(base.log_marginal_union, PoissonState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return _union(state, a, b)
 
 
-@base.implements(base.set_items, PoissonState)
+@base.implements(base.set_items, PoissonState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -172,7 +172,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _shift(state, i, k, 1.0)
 
 
-@base.implements(base.derive, PoissonState)
+@base.implements(base.derive, PoissonState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     _prepare(state, k)
 

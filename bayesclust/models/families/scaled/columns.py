@@ -102,12 +102,12 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, ColumnsState)
+@base.implements(base.log_marginal_union, ColumnsState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return _union(state, a, b)
 
 
-@base.implements(base.set_items, ColumnsState)
+@base.implements(base.set_items, ColumnsState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -116,7 +116,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _shift(state, i, k, 1.0)
 
 
-@base.implements(base.derive, ColumnsState)
+@base.implements(base.derive, ColumnsState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 

@@ -93,7 +93,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return 0.5 * d * math.log(kappa0 / kappa) - state.gamma[0] * scatter
 
 
-@base.implements(base.log_marginal_union, KnownVarianceState)
+@base.implements(base.log_marginal_union, KnownVarianceState, lean=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     kappa0 = state.kappa0[0]
@@ -105,7 +105,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return 0.5 * d * math.log(kappa0 / kappa) - state.gamma[0] * scatter
 
 
-@base.implements(base.set_items, KnownVarianceState)
+@base.implements(base.set_items, KnownVarianceState, lean=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -117,7 +117,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k] += x * x
 
 
-@base.implements(base.derive, KnownVarianceState)
+@base.implements(base.derive, KnownVarianceState, lean=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     kappa = state.kappa0[0] + state.count[k]
     for j in range(state.X.shape[1]):
