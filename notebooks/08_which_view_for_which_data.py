@@ -45,7 +45,7 @@ answers = {name: bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=1) fo
 models = {
     "plain": {}, "mixture": {"view": "mixture"}, "power": {"power": 0.25}, "mixed": {"family": "mixed"},
 }  # fmt: skip
-short = {"num_chains": 2, "num_warmup": 150, "num_samples": 150, "progress": False, "random_state": 0}
+short = {"num_warmup": 300, "num_samples": 100, "progress": False, "random_state": 0}
 fits = {
     (name, model): bc.TVClust(**settings, **short).fit(X, constraints=answers[name])
     for name, (X, _) in data.items()
