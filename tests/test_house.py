@@ -25,7 +25,7 @@ MODULES = {
 }
 FLOORS = [
     {"_beside", "_garbage", "_linking", "_uncollected"},
-    {"typing", "_arrays", "_files", "_jit", "_memory", "_prefetch"},
+    {"typing", "_arrays", "_files", "_jit", "_memory", "_prefetch", "_stream"},
     {"checks", "constraints"},
     {"models"},
     {"inference", "metrics", "posterior"},

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._beside import Call, compile_beside
+from bayesclust._stream import as_stream
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference._ahead import calls_of_data, calls_of_moves, is_first, of_one_item
@@ -50,7 +51,7 @@ class CollapsedChain:
     """
 
     def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
-        self.rng, self.moves = rng, moves
+        self.rng, self.moves = as_stream(rng), moves
         self._pose(problem)
         self.schedule = MoveSchedule(moves)
         self.hyper_sampler = HyperSampler(problem.family)

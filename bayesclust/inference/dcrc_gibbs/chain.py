@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._stream import as_stream
 from bayesclust.constraints.base import View
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
@@ -84,7 +85,7 @@ class DCRCChain:
     """
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
-        self.problem, self.rng = problem, rng
+        self.problem, self.rng = problem, as_stream(rng)
         self.free = unnamed(problem.views, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
