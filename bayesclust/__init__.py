@@ -205,7 +205,7 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
-    with uncollected():  # a quarter of the time of loading what stands behind most of these names
+    with uncollected(old=True):  # a quarter of the time of loading what stands behind most of these names
         module = import_module(_HOME[name])
         value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value

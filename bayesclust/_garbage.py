@@ -9,6 +9,8 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from bayesclust._uncollected import may_set_aside
+
 try:
     from numba.core import event
 
@@ -18,8 +20,6 @@ except (ImportError, AttributeError):  # a numba arranged otherwise: it takes a 
     Listener, register = object, None
 
 COMPILING = "numba:compile"
-PYTHONS_OWN = 1000
-"""Objects that Python may have set aside for itself; where there are more, others did so, and they stay there."""
 
 
 class Aside(Listener):  # type: ignore[misc]
@@ -37,7 +37,7 @@ class Aside(Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         """A function is begun."""
         if self._is_meant(event):
-            if self.depth == 0 and gc.get_freeze_count() < PYTHONS_OWN:
+            if self.depth == 0 and may_set_aside():
                 gc.freeze()
                 self.frozen = True
             self.depth += 1
