@@ -32,7 +32,7 @@ except (ImportError, AttributeError):  # a numba arranged otherwise: it takes a 
 
 
 def _typed(typing_context: Any, shape: Any, kind: Any) -> Any:
-    """An array of zeros, of one length or a tuple of them, as `np.zeros` makes it."""
+    """An array of zeros, of one length or a tuple of them, as `np.zeros` makes it. Lengths must not be negative."""
     many = isinstance(shape, types.BaseTuple)
     lengths: list[Any] = list(shape) if many else [shape]
     made = Array(type_of(kind), len(lengths), "C")

@@ -97,14 +97,17 @@ class Queue:
             compile_here(other)
 
     def _instead(self, task: Task, end: float) -> Task | None:
-        """What nobody has begun, to be compiled while a process is at a task; None when it is not, or not in time."""
+        """What nobody has begun, to be compiled while a process is at a task; None when it is not, or not in time.
+
+        What is asked for last is left alone: chains that find their kernels in the cache would wait for it.
+        """
         with self.changed:
-            self.changed.wait_for(lambda: task not in self.doing or self.todo, end - time.monotonic())
-            if task not in self.doing or not self.todo:
+            self.changed.wait_for(lambda: task not in self.doing or self.todo.keys() - self.last, end - time.monotonic())
+            others = [other for other in self.todo if other not in self.last]
+            if task not in self.doing or not others or time.monotonic() >= end:
                 return None
-            other = next(iter(self.todo))
-            del self.todo[other]
-            return other
+            del self.todo[others[0]]
+            return others[0]
 
 
 _queue = Queue()

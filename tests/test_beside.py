@@ -97,6 +97,20 @@ def test_who_waits_compiles_what_nobody_has_begun(alone, monkeypatch):
     assert list(alone.todo) == [THIRD]
 
 
+def test_who_waits_leaves_alone_what_is_to_be_last(alone, monkeypatch):
+    monkeypatch.setattr(_beside, "compile_here", lambda task: pytest.fail("it was not to be compiled yet"))
+    alone.put(orders(THIRD), last=True)
+    alone.put(orders(FIRST), last=False)
+    alone.take()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(alone.claim, FIRST)
+        time.sleep(0.1)
+        assert not waiting.done()
+        alone.settle(FIRST)
+        waiting.result(timeout=10)
+    assert list(alone.todo) == [THIRD]
+
+
 def test_what_is_to_be_last_waits_for_what_is_about_to_be_asked_for(alone, monkeypatch):
     monkeypatch.setattr(_beside, "LINGER", 10.0)
     alone.put(orders(THIRD), last=True)
@@ -117,9 +131,11 @@ def test_what_is_to_be_last_may_be_all_there_is(alone, monkeypatch):
 
 def test_nothing_is_waited_for_without_end(alone, monkeypatch):
     monkeypatch.setattr(_beside, "PATIENCE", 0.05)
-    alone.put(orders(FIRST), last=False)
+    monkeypatch.setattr(_beside, "compile_here", lambda task: time.sleep(0.1))
+    alone.put(orders(FIRST, SECOND, THIRD), last=False)
     alone.take()
     alone.claim(FIRST)
+    assert list(alone.todo) == [THIRD]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """The garbage collector is off meanwhile, and afterwards as it was."""
 
 import gc
+import os
+import threading
+import warnings
 
 import pytest
 
@@ -48,3 +51,27 @@ def test_what_others_set_aside_stays_there():
         assert gc.get_freeze_count() == before > PYTHONS_OWN
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of processes here")
+def test_a_copy_of_a_process_has_it_on_again():
+    entered, done = threading.Event(), threading.Event()
+
+    def work():
+        with uncollected():
+            entered.set()
+            done.wait(10)
+
+    other = threading.Thread(target=work)
+    other.start()
+    entered.wait(10)
+    assert not gc.isenabled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python and JAX do not like copies of processes with threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if gc.isenabled() else 1)
+    done.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert gc.isenabled()

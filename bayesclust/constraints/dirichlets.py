@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import FAST, inner
 from bayesclust.constraints.base import View
-from bayesclust.constraints.noise_model import NoiseModel
+from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
 from bayesclust.constraints.sites import N_PATTERNS, Sites, factor_pattern
 
 GIVEN, PASSED_OVER = -1, -2
@@ -48,6 +48,28 @@ def _has_rows(noise: NoiseModel) -> bool:
     return issubclass(says, next(owner for owner in type(noise).__mro__ if "log_marginal" in vars(owner)))
 
 
+def _rows_of(noise: NoiseModel) -> DirichletRows | None:
+    """What a model says, once it is sure that compiled code can go by it."""
+    rows = noise.dirichlet_rows() if _has_rows(noise) else None
+    if rows is None:
+        return None
+    where, shape = f"{type(noise).__name__}.dirichlet_rows()", (max(noise.truth) + 1, noise.n_answers)
+    weights = [weight for row in rows.weights for weight in row]
+    if not all(math.isfinite(weight) and weight > 0 for weight in weights):
+        raise ValueError(f"{where}: weights must be finite and above 0; got {rows.weights}.")
+    kind, log_factor = np.asarray(rows.kind), np.asarray(rows.log_factor)
+    for name, table in (("kind", kind), ("log_factor", log_factor)):
+        if table.ndim != 2 or table.shape[0] < shape[0] or table.shape[1] != shape[1]:
+            raise ValueError(f"{where}: {name} must have a row for each truth and a column for each of {noise.n_answers} "
+                             f"answers; got shape {table.shape}.")  # fmt: skip
+    if kind.dtype.kind not in "iu" or kind.min() < GIVEN or kind.max() >= len(weights):
+        raise ValueError(f"{where}: kind must hold integers from {GIVEN} to {len(weights) - 1}, as there are {len(weights)} "
+                         f"weights; got {kind.tolist()}.")  # fmt: skip
+    if not np.isfinite(log_factor).all():
+        raise ValueError(f"{where}: log_factor must be finite; got {log_factor.tolist()}.")
+    return DirichletRows(rows.weights, kind, log_factor)
+
+
 def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
     """The rows of all views whose noise is learned, or None if there is one that has no such form.
 
@@ -59,22 +81,28 @@ def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
     -------
     Dirichlets or None
         Its codes are laid out as by `bayesclust.constraints.sites.stack_tables`.
+
+    Raises
+    ------
+    ValueError
+        If a model says rows that are none: weights that are not positive, tables of another shape, kinds that do not exist.
     """
     weights: list[Sequence[float]] = []
-    kinds, factors = [NONE.kind], [NONE.factor]
+    kinds, factors, n_kinds = [NONE.kind], [NONE.factor], 0
     for view in views:
         shape = view.n_sources, view.n_answers, N_PATTERNS
         kind, factor, noise = np.full(shape, PASSED_OVER), np.zeros(shape), view.noise
-        rows = noise.dirichlet_rows() if noise.free and _has_rows(noise) else None
+        rows = _rows_of(noise) if noise.free else None
         if noise.free and rows is None:
             return None
         if rows is not None:
-            truth = list(noise.truth)
-            for source in range(view.n_sources):
-                own, first = rows.kind[truth].T, sum(map(len, weights))
-                kind[source, :, : len(truth)] = np.where(own >= 0, own + first, GIVEN)
-                factor[source, :, : len(truth)] = rows.log_factor[truth].T
-                weights.extend(rows.weights)
+            truth, kinds_of_one = list(noise.truth), sum(map(len, rows.weights))
+            first = n_kinds + kinds_of_one * np.arange(view.n_sources)[:, None, None]
+            own = rows.kind[truth].T
+            kind[..., : len(truth)] = np.where(own >= 0, own + first, GIVEN)
+            factor[..., : len(truth)] = rows.log_factor[truth].T
+            weights.extend(rows.weights * view.n_sources)
+            n_kinds += kinds_of_one * view.n_sources
         kinds.append(kind.reshape(-1, N_PATTERNS))
         factors.append(factor.reshape(-1, N_PATTERNS))
     start = np.cumsum([0, *map(len, weights)])

@@ -168,11 +168,13 @@ class LinkNoise(NoiseModel):
 
     def _tallies(self, counts: Counts) -> list[tuple[str, tuple[float, float] | float, Counts, Counts]]:
         tables: Any = np.asarray(counts)
-        table = tables.reshape(*tables.shape[:-2], -1, 2, 2)  # by answer and pattern, of which each has a truth of its own
-        return [
-            ("p", self.p, table[..., 1, 0], table[..., 0, 0]),
-            ("q", self.q, table[..., 0, 1], table[..., 1, 1]),
-        ]
+        if self.truth == (1, 0):  # each pattern has a truth of its own: nothing to add up
+            table = tables.reshape(*tables.shape[:-2], -1, 2, 2)
+            same, different = table[..., 0], table[..., 1]
+        else:
+            folded: Any = self.fold(tables)
+            different, same = folded[..., 0, :], folded[..., 1, :]
+        return [("p", self.p, same[..., 1], same[..., 0]), ("q", self.q, different[..., 0], different[..., 1])]
 
 
 __all__ = ["ConfusionNoise", "LinkNoise", "NoiseModel", "TripletNoise", "UniformNoise"]

@@ -187,7 +187,7 @@ class NoiseModel(ABC):
         """Sum counts (..., S * n_answers, n_patterns) over patterns of one truth: (..., S, truth, answer)."""
         tables: Any = np.asarray(counts)
         by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
-        return cast("Counts", np.swapaxes(by_source @ _truths(self.truth, self.n_answers), -1, -2))
+        return cast("Counts", np.swapaxes(by_source @ _truths(tuple(self.truth), self.n_answers), -1, -2))
 
 
 __all__ = ["DirichletRows", "NoiseModel"]

@@ -123,7 +123,8 @@ class CollapsedChain:
             if adapt and not trust:
                 self.schedule.record_blocks(moved, number)
         self.anchors.noting = adapt and not trust
-        self._split_merge(self.schedule.proposals(self.rng, adapt=adapt), joint=not trust)
+        proposals = self.schedule.proposals(self.rng, adapt=adapt) if self.problem.n_items > 1 else 0  # each takes a pair
+        self._split_merge(proposals, joint=not trust)
         self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
         self._update_concentration()
         if not trust:
@@ -229,6 +230,7 @@ class CollapsedChain:
         return int(moved[0]), number
 
     def _split_merge(self, proposals: int, *, joint: bool) -> None:
+        """Splits and merges; those with the noise integrated out leave it as it was, for `_update_noise` to draw anew."""
         with_noise, rows = self._number_with_noise(proposals, joint), self.unheard.rows
         at_once = 0 if self.problem.family.n_shared else proposals if rows is not None else proposals - with_noise
         # those with the noise integrated out come last: it is not drawn anew before the end of the sweep
@@ -265,8 +267,6 @@ class CollapsedChain:
             )
             self.anchors.note(anchors, chance)
             anchors, accepted = anchors[position:], accepted + more
-            if len(anchors) < len(drawn.table):
-                drawn = drawn._replace(table=drawn.table[len(drawn.table) - len(anchors) :])
         return accepted
 
     def _propose_with_noise(self, first: int, second: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -229,7 +230,7 @@ def run_chains(
     parts = processes.number() if spread and processes.number() <= number else 1
     mine = range(processes.index() % parts, number, parts)
     entries = [_Entry(starts[c], schedule, _record(checkpoint, c, number, schedule.num_samples, parts)) for c in mine]
-    total, shown = len(mine) * schedule.length, progress and processes.index() == 0
+    total, shown = len(mine) * schedule.length, progress and processes.index() == 0 and sys.stderr is not None
     bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if shown else True)
     workers = min(len(mine), n_jobs or os.cpu_count() or 1)
     futures: list[Future[None]] = []

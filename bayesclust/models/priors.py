@@ -48,8 +48,8 @@ def crp_log_prob(
         # alpha^K Gamma(alpha) / Gamma(alpha + n) = alpha^(K - 1) / prod_{0 < j < n} (alpha + j)
         rising = np.logaddexp(log_concentration, np.log(np.arange(1, n))).sum()
         return float((len(sizes) - 1) * log_concentration - rising + gammaln(sizes).sum())
-    # of few numbers, one by one
-    factorials = gammaln(sizes).sum() if len(sizes) > FEW else sum(map(math.lgamma, sizes.tolist()))
+    few = sizes.tolist() if len(sizes) <= FEW else [0]
+    factorials = gammaln(sizes).sum() if 0 in few else sum(map(math.lgamma, few))  # of few numbers, one by one
     return float(len(sizes) * np.log(alpha) + gammaln(alpha) - gammaln(alpha + n) + factorials)
 
 

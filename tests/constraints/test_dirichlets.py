@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
+from bayesclust.constraints import (
+    ConfusionNoise,
+    DirichletRows,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+    UniformNoise,
+)
 from bayesclust.constraints.dirichlets import GIVEN, PASSED_OVER, stack_dirichlets
 from tests.constraints.test_view_contract import COMBINATIONS, CUT, random_view
 
@@ -102,3 +109,61 @@ def test_a_model_that_changes_the_integral_has_no_rows_of_its_parent():
 def test_a_cut_prior_has_none(noise):
     assert noise.dirichlet_rows() is None
     assert stack_dirichlets([view_of(noise)]) is None
+
+
+class Says(LinkNoise):
+    """The same model, which says other rows."""
+
+    said: DirichletRows
+
+    def dirichlet_rows(self):
+        return self.said
+
+
+def saying(**changes):
+    noise = Says()
+    object.__setattr__(noise, "said", LinkNoise().dirichlet_rows()._replace(**changes))
+    return view_of(noise)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"kind": np.array([[0, 1], [2, 4]])}, "from -1 to 3"),
+        ({"kind": np.array([[0, 1], [2, -2]])}, "from -1 to 3"),
+        ({"kind": np.array([[0, 1], [2, 100_000_000]])}, "from -1 to 3"),
+        ({"kind": np.array([[0.0, 1.0], [2.0, 3.0]])}, "integers"),
+        ({"kind": np.array([[0, 1]])}, "a row for each truth"),
+        ({"log_factor": np.zeros(2)}, "a row for each truth"),
+        ({"log_factor": np.zeros((2, 3))}, "each of 2 answers"),
+        ({"log_factor": np.full((2, 2), np.nan)}, "log_factor must be finite"),
+        ({"log_factor": np.full((2, 2), -np.inf)}, "log_factor must be finite"),
+        ({"weights": ((1.0, 1.0), (1.0, 0.0))}, "weights must be finite and above 0"),
+        ({"weights": ((1.0, 1.0), (np.inf, 1.0))}, "weights must be finite and above 0"),
+        ({"weights": ((1.0, 1.0), (1.0,))}, "from -1 to 2"),
+    ],
+)
+def test_rows_that_are_none_are_refused(changes, fault):
+    with pytest.raises(ValueError, match=rf"^Says\.dirichlet_rows\(\): .*{fault}"):
+        stack_dirichlets([saying(**changes)])
+
+
+def test_rows_that_are_said_as_they_are_pass():
+    for ours, own in zip(stack_dirichlets([saying()]), stack_dirichlets([view_of(LinkNoise())]), strict=True):
+        np.testing.assert_array_equal(ours, own)
+
+
+class Reversed(LinkNoise):
+    """Of patterns that come in the other order."""
+
+    truth = (0, 1)
+
+
+def test_tallies_go_by_the_truth_of_each_pattern(rng):
+    noise = {"p": (4.0, 1.0), "q": (2.0, 3.0)}
+    for _ in range(5):
+        counts = rng.integers(6, size=(6, 2))
+        other_way = counts[:, ::-1]
+        assert Reversed(**noise).log_marginal(counts) == LinkNoise(**noise).log_marginal(other_way)
+        expected = LinkNoise(**noise).expected_log_table(other_way, 3)[:, ::-1]
+        np.testing.assert_array_equal(Reversed(**noise).expected_log_table(counts, 3), expected)

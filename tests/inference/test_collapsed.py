@@ -126,3 +126,13 @@ def test_identical_items_end_in_finite_states():
         sampler.sweep(adapt=True)
     assert np.isfinite(sampler.log_joint())
     assert np.isfinite(sampler.hyper).all()
+
+
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_tied"])
+def test_one_item_stays_alone(name):
+    sampler = chain(name, n=1, views=False, moves=Moves(split_merge=3.0))
+    for sweep in range(20):
+        sampler.sweep(adapt=sweep < 10)
+        check_seating(sampler)
+    assert sampler.n_clusters == 1
+    assert math.isnan(sampler.accepted)

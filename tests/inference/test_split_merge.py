@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from bayesclust._jit import FAST, kernel
+from bayesclust.inference import collapsed
 from bayesclust.inference.anchors import NOWHERE
 from bayesclust.inference.joint_moves import NONE_DRAWN
-from bayesclust.inference.seating import members
+from bayesclust.inference.seating import members, new_seating, refresh
 from bayesclust.inference.split_merge import DECIDE, _log_ratio, attempt, bound_merge, propose_split_merge, split_merge
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating
@@ -155,6 +156,38 @@ def test_with_the_noise_integrated_out_they_are_so_too(scans):
         np.testing.assert_array_equal(row.seating.z, one.seating.z)
         assert row.rng.random() == one.rng.random()
     assert min(accepted) > 1
+
+
+def test_where_slots_run_out_between_proposals_they_go_on_with_the_same_noise(monkeypatch):
+    entered = []
+
+    def counted(*arguments):
+        entered[-1] += 1
+        return attempt(*arguments)
+
+    monkeypatch.setattr(collapsed, "attempt", counted)
+
+    def scarce(sampler, z):
+        capacity = int(z.max()) + 1 + collapsed.SPARE_SLOTS
+        sampler.state, sampler.seating = sampler.problem.family.new_state(capacity, sampler.hyper), new_seating(z, capacity)
+        refresh(sampler.state, sampler.seating)
+
+    again = accepted = 0
+    for seed in range(40):
+        few, many = (chain(n=30, kind="one", seed=seed, alpha=20.0) for _ in range(2))
+        few._seat = lambda z, few=few: scarce(few, z)
+        many._make_room(80)
+        entered.append(0)
+        few._make_room(80)
+        taken = few._propose_all(16, 10)
+        again += entered[-1] - 1
+        assert many._propose_all(16, 10) == taken
+        assert canonical(few.seating.z) == canonical(many.seating.z)
+        assert few.rng.random() == many.rng.random()
+        check_seating(few)
+        accepted += taken
+    assert again > 10
+    assert accepted > 40
 
 
 def test_the_chance_of_each_proposal_is_told():

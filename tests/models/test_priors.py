@@ -28,6 +28,11 @@ def test_restaurant_guest_by_guest():
     assert crp_log_prob(np.bincount(z), alpha) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("number", [3, 100])
+def test_no_partition_has_an_empty_cluster(number):
+    assert crp_log_prob(np.r_[0, np.ones(number, int)], 1.0) == np.inf  # Gamma(0), whatever their number
+
+
 @pytest.mark.parametrize("value", [0.5, (2.0, 3.0), [2.0, 3.0], np.array([1.0, 4.0]), Concentration(fixed=2.0)])
 def test_parse_good(value):
     parsed = Concentration.parse(value)
