@@ -25,7 +25,7 @@ MODULES = {
 }
 FLOORS = [
     {"_uncollected"},
-    {"_beside", "_garbage", "_linking"},
+    {"_beside", "_garbage", "_linking", "_turns"},
     {"typing", "_arrays", "_files", "_jit", "_memory", "_prefetch", "_stream"},
     {"checks", "constraints"},
     {"models"},

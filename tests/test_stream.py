@@ -85,6 +85,17 @@ def test_calls_leave_no_references_behind():
     assert (sys.getrefcount(quick), sys.getrefcount(quick.bit_generator)) == held
 
 
+class Backwards(np.random.Generator):
+    def permutation(self, x):
+        return np.arange(x)[::-1]
+
+
+def test_a_generator_with_ways_of_its_own_keeps_them():
+    own = Backwards(np.random.PCG64(0))
+    assert as_stream(own) is own
+    assert several(own, np.zeros(5, np.int64)) == several(generator(), np.zeros(5, np.int64))
+
+
 def test_a_kernel_is_compiled_once_for_all_streams():
     fresh = kernel(several.py_func, cache=False)
     for bits in BITS:

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 
 from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
+from bayesclust._stream import enter_python
+from bayesclust._turns import YIELDS
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, sort_by_group, use_slot
 from bayesclust.models.families.base import add_item, derive, log_marginal, remove_item, set_items
@@ -160,7 +162,9 @@ def move_blocks(
         blocks = draw_blocks(sites, table, seating.z, rng)
     for block in range(first, len(blocks.begin)):
         if seating.number[0] == len(seating.slots):
+            enter_python(rng, YIELDS)
             return block, blocks
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
         moved[0] += _move_block(state, seating, sites, table, log_alpha, items, rng)
+    enter_python(rng, YIELDS)
     return len(blocks.begin), blocks

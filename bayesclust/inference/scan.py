@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, kernel
+from bayesclust._stream import enter_python
+from bayesclust._turns import YIELDS
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
@@ -50,6 +52,7 @@ def scan(
     logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
     for position in range(first, len(order)):
         if seating.number[0] == empty:
+            enter_python(rng, YIELDS)
             return position
         i = order[position]
         old = z[i]
@@ -77,4 +80,5 @@ def scan(
         moved[0] += k != old
         z[i] = k
         add_item(state, i, k)
+    enter_python(rng, YIELDS)
     return len(order)

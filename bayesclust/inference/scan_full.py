@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 
 from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
+from bayesclust._stream import enter_python
+from bayesclust._turns import YIELDS
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.models.families.base import add_item, clear_cluster, remove_item
@@ -113,16 +115,9 @@ def _block_logits(
 
 @kernel(fastmath=FAST)
 def scan_full(
-    state: FullState,
-    seating: Seating,
-    sites: Sites,
-    table: NDArray[np.float64],
-    log_alpha: float,
-    order: NDArray[np.int64],
-    first: int,
-    moved: NDArray[np.int64],
-    rng: Generator,
-) -> int:
+    state: FullState, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
+    order: NDArray[np.int64], first: int, moved: NDArray[np.int64], rng: Generator,
+) -> int:  # fmt: skip
     """Update the items order[first:], one after another; see `bayesclust.inference.scan.scan`."""
     z, empty, n, nu0 = seating.z, len(state.count) - 1, len(order), state.nu0[0]
     logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
@@ -142,6 +137,7 @@ def scan_full(
         for j in range(size):
             number = seating.number[0]
             if number == empty:
+                enter_python(rng, YIELDS)
                 return begin + j
             i = order[begin + j]
             old = z[i]
@@ -171,4 +167,5 @@ def scan_full(
             mend(state, i, k, 1.0, rows[j + 1 :], forms[k, j + 1 : size])
             add_item(state, i, k)
             z[i] = k
+    enter_python(rng, YIELDS)
     return n

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 
 from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
+from bayesclust._stream import enter_python
+from bayesclust._turns import YIELDS
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.anchors import NOWHERE, Places, fill_pairs
 from bayesclust.inference.joint_moves import NONE_DRAWN, Drawn, gain_of_split
@@ -192,6 +194,7 @@ def attempt(
     for position in range(len(anchors)):
         number = seating.number[0]
         if number + 3 > len(slots):
+            enter_python(rng, YIELDS)
             return position, accepted, ratio, items, before
         anchor, other = anchors[position, 0], anchors[position, 1]
         unheard = position - len(anchors) + len(drawn.table)
@@ -229,6 +232,7 @@ def attempt(
             settle(seating, items, before)
         else:
             seat_each(z, items, before)
+    enter_python(rng, YIELDS)
     return len(anchors), accepted, ratio, items, before
 
 
