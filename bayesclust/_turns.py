@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 TURN = np.zeros(48, np.int64)[24:25]
-"""The thread that is in Python, among those that take turns, or 0. Far from what else is in memory: who waits reads it on and on."""
+"""The thread that is in Python, among those that take turns, or 0; by itself in memory, for who waits reads it on and on."""
 YIELDS = 1000
 """How often a thread that waits lets others have its processor before it goes on: some tenths of a millisecond in all."""
 THREADS_HAVE_NAMES = sys.platform != "win32"  # those of POSIX

@@ -19,8 +19,9 @@ from benchmarks.one_fit import COLUMNS, ITEMS, SHARE
 from benchmarks.records import Alternative, Race, Target
 from benchmarks.timing import Scale
 
-NOTHING, ALONE, BEFORE, AGAIN, IMPORT = (
-    "nothing compiled", "the same, by this process alone", "compiled before", "a second fit", "import bayesclust",
+NOTHING, ALONE, BEFORE, CALL, AGAIN, IMPORT = (
+    "nothing compiled", "the same, by this process alone", "compiled before", "its call of fit alone", "a second fit",
+    "import bayesclust",
 )  # fmt: skip
 
 
@@ -51,6 +52,7 @@ def run(scale: Scale) -> Iterator[Race]:
             Alternative(NOTHING, tuple(row["first"] for row in cold)),
             Alternative(ALONE, tuple(row["first"] for row in alone)),
             Alternative(BEFORE, tuple(row["first"] for row in warm)),
+            Alternative(CALL, tuple(row["call"] for row in warm)),
             Alternative(AGAIN, tuple(row["second"] for row in warm)),
             Alternative(IMPORT, tuple(row["import"] for row in warm)),
         ),
