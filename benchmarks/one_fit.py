@@ -12,7 +12,7 @@ ITEMS, COLUMNS, CLUSTERS, SHARE, WRONG = 200, 4, 5, 0.01, 0.1
 
 
 def measure() -> dict[str, float]:
-    """Seconds of the import, of all up to the end of a first fit with the defaults, of its call alone, and of another fit."""
+    """Seconds of the import, of all to the end of a first fit with the defaults, of its call alone, and of another fit."""
     begun = time.perf_counter()
     import bayesclust as bc
 
