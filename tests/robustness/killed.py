@@ -139,12 +139,12 @@ class Sessions:
 class Cells:
     """Cells that are appended one by one: whole lines are kept, and the same command goes on after them."""
 
-    seconds = 0.05
+    seconds, number = 0.05, 10_000  # more work than there is time for before the kills, on a busy machine too
     kinds = {"seed": "int64", "trial": "int64", "score": "float64"}  # noqa: RUF012
 
     def round(self, folder, rng):
         path, hits, wrong, before = folder / "cells.csv", 0, [], 0
-        wanted = [(0, trial) for trial in range(3000)]
+        wanted = [(0, trial) for trial in range(self.number)]
 
         def work(rows=wanted):
             left = cells.missing(rows, cells.load(path, self.kinds))
@@ -159,7 +159,7 @@ class Cells:
             before = len(found)
         work()
         found = cells.load(path, self.kinds)
-        if found.trial.tolist() != list(range(3000)) or not np.array_equal(found.score, np.arange(3000) / 7):
+        if found.trial.tolist() != list(range(self.number)) or not np.array_equal(found.score, np.arange(self.number) / 7):
             wrong.append("the file that was gone on with is another")
         return hits, wrong
 
