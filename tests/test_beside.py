@@ -56,6 +56,15 @@ def orders(*tasks):
     return {task: pickle.dumps(pickle.dumps(task)) for task in tasks}
 
 
+def assert_waits_until_it_is_settled(queue, task):
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(queue.claim, task)
+        time.sleep(0.1)
+        assert not waiting.done()
+        queue.settle(task)
+        waiting.result(timeout=10)
+
+
 def test_they_are_begun_in_the_order_in_which_they_were_asked_for_but_the_last(alone):
     alone.put(orders(THIRD), last=True)
     alone.put(orders(FIRST, SECOND), last=False)
@@ -79,12 +88,7 @@ def test_what_was_not_begun_is_compiled_by_whoever_calls_it(alone):
 def test_what_was_begun_is_waited_for(alone):
     alone.put(orders(FIRST), last=False)
     alone.take()
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(alone.claim, FIRST)
-        time.sleep(0.1)
-        assert not waiting.done()
-        alone.settle(FIRST)
-        waiting.result(timeout=10)
+    assert_waits_until_it_is_settled(alone, FIRST)
 
 
 def test_who_waits_compiles_what_nobody_has_begun(alone, monkeypatch):
@@ -102,12 +106,7 @@ def test_who_waits_leaves_alone_what_is_to_be_last(alone, monkeypatch):
     alone.put(orders(THIRD), last=True)
     alone.put(orders(FIRST), last=False)
     alone.take()
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(alone.claim, FIRST)
-        time.sleep(0.1)
-        assert not waiting.done()
-        alone.settle(FIRST)
-        waiting.result(timeout=10)
+    assert_waits_until_it_is_settled(alone, FIRST)
     assert list(alone.todo) == [THIRD]
 
 
