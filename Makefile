@@ -11,12 +11,12 @@ help:
 	@echo "make demo       fit wine with doubtful links, print a summary, write figures to demo_output/"
 	@echo "make test       the tests, without the slow ones"
 	@echo "make test-slow  the slow, simulation-based tests"
-	@echo "make lint       ruff and mypy"
+	@echo "make lint       ruff, its format included, and mypy"
 	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/output, as JSON and as a page"
 	@echo "make docs       the documentation site, notebooks run, warnings as errors; goes to docs/_build/html"
 	@echo "make package    build wheel and sdist and try them in empty environments, with the oldest dependencies and the newest"
 	@echo "make notebooks  write the notebooks from the scripts beside them"
-	@echo "make format     let ruff sort imports and mend what it can"
+	@echo "make format     let ruff lay out the code and mend what it can"
 
 env:
 	@sh tools/make-venv
@@ -31,6 +31,7 @@ test-slow: env
 	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow
 
 lint: env
+	@$(PYTHON_IN_VENV) -m ruff format --check
 	@$(PYTHON_IN_VENV) -m ruff check
 	@$(PYTHON_IN_VENV) -m mypy
 
@@ -49,4 +50,5 @@ notebooks: env
 	@$(PYTHON_IN_VENV) tools/pair_notebooks.py
 
 format: env
+	@$(PYTHON_IN_VENV) -m ruff format
 	@$(PYTHON_IN_VENV) -m ruff check --fix

@@ -1,7 +1,7 @@
 """Bayesian clustering with side information: posteriors over partitions from data and doubtful answers.
 
-Everything a user calls is reached from here. Names are looked up on first use, so that importing the package loads
-neither JAX nor ArviZ nor numba.
+Everything a user calls is reached from here. Names are looked up on first use, so that importing
+the package loads neither JAX nor ArviZ nor numba.
 """
 
 from importlib import import_module
@@ -205,7 +205,9 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
-    with uncollected(old=True):  # a quarter of the time of loading what stands behind most of these names
+    with uncollected(
+        old=True
+    ):  # a quarter of the time of loading what stands behind most of these names
         module = import_module(_HOME[name])
         value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value

@@ -1,7 +1,8 @@
 """New arrays in compiled code.
 
-NumPy's own functions for them take numba a tenth of a second to compile for each type and number of axes, in every process
-that compiles: they are for any shape and any type. This one is a call for memory.
+NumPy's own functions for them take numba a tenth of a second to compile for each type and number of
+axes, in every process that compiles: they are for any shape and any type. This one is a call for
+memory.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def _typed(typing_context: Any, shape: Any, kind: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         given = take_apart(builder, arguments[0]) if many else [arguments[0]]
-        sizes = [context.cast(builder, size, length, types.intp) for size, length in zip(given, lengths, strict=True)]
+        sizes = [
+            context.cast(builder, size, length, types.intp)
+            for size, length in zip(given, lengths, strict=True)
+        ]
         array = allocate(context, builder, made, sizes)
         clear(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)
         return own(context, builder, made, array._getvalue())

@@ -1,9 +1,10 @@
 """Kernels that other processes compile, while this one compiles the rest.
 
-numba compiles one function after another, on one processor. What is asked for here is compiled by processes of their own,
-into the cache on disk that all share. What this process comes to need before any of them has begun it, it compiles itself;
-what one of them is at, it waits for, and compiles what nobody has begun meanwhile. They end when they have done what there
-is to do, or when this process does.
+numba compiles one function after another, on one processor. What is asked for here is compiled by
+processes of their own, into the cache on disk that all share. What this process comes to need
+before any of them has begun it, it compiles itself; what one of them is at, it waits for, and
+compiles what nobody has begun meanwhile. They end when they have done what there is to do, or when
+this process does.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class Queue:
             self.last.update(new if last else ())
             self.todo = self.todo | new if last else new | self.todo
             self.changed.notify_all()
-            for _ in range(min(number_of_compilers(), len(self.todo) + len(self.doing)) - self.workers):
+            for _ in range(
+                min(number_of_compilers(), len(self.todo) + len(self.doing)) - self.workers
+            ):
                 with contextlib.suppress(RuntimeError):  # where there can be no more threads
                     threading.Thread(target=feed, args=(self,), daemon=True).start()
                     self.workers += 1
@@ -99,10 +102,14 @@ class Queue:
     def _instead(self, task: Task, end: float) -> Task | None:
         """What nobody has begun, to be compiled while a process is at a task; None when it is not, or not in time.
 
-        What is asked for last is left alone: chains that find their kernels in the cache would wait for it.
+        What is asked for last is left alone: chains that find their kernels in the cache would wait
+        for it.
         """
         with self.changed:
-            self.changed.wait_for(lambda: task not in self.doing or self.todo.keys() - self.last, end - time.monotonic())
+            self.changed.wait_for(
+                lambda: task not in self.doing or self.todo.keys() - self.last,
+                end - time.monotonic(),
+            )
             others = [other for other in self.todo if other not in self.last]
             if task not in self.doing or not others or time.monotonic() >= end:
                 return None
@@ -131,7 +138,11 @@ def number_of_compilers() -> int:
     """How many processes there may be; none where this is one of several, or no Python that can be started anew."""
     family = sys.modules.get("multiprocessing.process")
     name = os.path.basename(sys.executable or "").lower()
-    if getattr(sys, "frozen", False) or not name.startswith("python") or (family and family.parent_process()):
+    if (
+        getattr(sys, "frozen", False)
+        or not name.startswith("python")
+        or (family and family.parent_process())
+    ):
         return 0
     allowed = getattr(os, "sched_getaffinity", None)
     spare = (len(allowed(0)) if allowed else os.cpu_count() or 1) - 1
@@ -152,12 +163,22 @@ def compile_beside(calls: Iterable[Call], *, last: bool = False) -> None:
     orders = {}
     for dispatcher, arguments in calls:
         signature = tuple(dispatcher.typeof_pyval(value) for value in arguments)
-        holds = getattr(dispatcher._cache, "holds", None)  # where nothing is cached, there is nothing to share
-        if holds is None or signature in dispatcher.overloads or holds(signature, dispatcher.targetctx):
+        holds = getattr(
+            dispatcher._cache, "holds", None
+        )  # where nothing is cached, there is nothing to share
+        if (
+            holds is None
+            or signature in dispatcher.overloads
+            or holds(signature, dispatcher.targetctx)
+        ):
             continue
         task = task_of(dispatcher.py_func, signature)
-        with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):  # types that have no name elsewhere
-            orders[task] = pickle.dumps(pickle.dumps(task))  # one that cannot be read there leaves those after it in step
+        with contextlib.suppress(
+            pickle.PicklingError, AttributeError, TypeError
+        ):  # types that have no name elsewhere
+            orders[task] = pickle.dumps(
+                pickle.dumps(task)
+            )  # one that cannot be read there leaves those after it in step
     if orders:
         _queue.put(orders, last=last)
 
@@ -205,7 +226,9 @@ def _does(process: Any, task: Task, order: bytes, queue: Queue) -> bool:
 
 
 def _start() -> Any:
-    optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []  # or their code has other names
+    optimised = (
+        ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
+    )  # or their code has other names
     process = subprocess.Popen(
         [sys.executable, *optimised, "-P", "-c", PROGRAM],
         env=os.environ | {VARIABLE: "0"},
@@ -216,7 +239,10 @@ def _start() -> Any:
     )
     path: list[Any] = sys.path
     with contextlib.suppress(OSError):  # if it has ended, it will not be ready
-        _tell(process, pickle.dumps([entry or os.getcwd() for entry in path if isinstance(entry, str)]))
+        _tell(
+            process,
+            pickle.dumps([entry or os.getcwd() for entry in path if isinstance(entry, str)]),
+        )
     return process
 
 

@@ -62,9 +62,13 @@ def check_target(path: Path, name: str = "path") -> None:
     if path.is_dir():
         raise ValueError(f"{name} {path} is a folder: name a file to write.")
     if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} for the {name} {path.name}: make it first.")
+        raise ValueError(
+            f"there is no folder {path.parent} for the {name} {path.name}: make it first."
+        )
     if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"the folder {path.parent} cannot be written to: choose another {name} for {path.name}.")
+        raise ValueError(
+            f"the folder {path.parent} cannot be written to: choose another {name} for {path.name}."
+        )
 
 
 @contextmanager
@@ -80,8 +84,8 @@ def replaced(path: str | os.PathLike[str], *, suffix: str = ".part") -> Iterator
     Yields
     ------
     pathlib.Path
-        An empty file in the same folder. It is gone when the block ends: in the place of the one wanted, flushed to the
-        disk, or, after an error, removed. A kill leaves it behind, hidden.
+        An empty file in the same folder. It is gone when the block ends: in the place of the one
+        wanted, flushed to the disk, or, after an error, removed. A kill leaves it behind, hidden.
 
     Raises
     ------
@@ -116,7 +120,8 @@ def write_netcdf(tree: Any, path: str | os.PathLike[str]) -> None:
     TypeError, ValueError
         As `replaced`.
     OSError
-        If there is no room for it on the disk. That is found out beforehand: HDF5 ends the process where a write fails.
+        If there is no room for it on the disk. That is found out beforehand: HDF5 ends the process
+        where a write fails.
     """
     with replaced(path) as draft:
         _reserve(draft, int(tree.nbytes) + SPARE)

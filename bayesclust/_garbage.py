@@ -1,7 +1,8 @@
 """Python's garbage collector, while kernels are compiled.
 
-numba makes so many objects that the collector goes again and again through all that there were before: a seventh of the time
-that a first fit takes to compile. So these are set aside meanwhile; what is made meanwhile is collected as ever.
+numba makes so many objects that the collector goes again and again through all that there were
+before: a seventh of the time that a first fit takes to compile. So these are set aside meanwhile;
+what is made meanwhile is collected as ever.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Aside(Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         """A function is done, or has failed."""
         if self._is_meant(event):
-            self.depth = max(self.depth - 1, 0)  # another listener may have kept the beginning from this one
+            self.depth = max(
+                self.depth - 1, 0
+            )  # another listener may have kept the beginning from this one
             if self.depth == 0 and self.frozen:
                 gc.unfreeze()
                 self.frozen = False

@@ -1,10 +1,11 @@
 """The decorator of all compiled kernels, with a cache on disk that notices every change of what it depends on.
 
-numba discards a cached function when the file it is written in changes, but not when a kernel that it calls, and that
-was compiled into it from another file, does. So the freshness stamp of every kernel covers all sources of the package
-that mention numba, this module or a family's kernels. Code compiled for a type of a file outside the package depends on
-that file too, and is listed in an index of its own: an index can be read only where all types in it can be imported.
-Constants that kernels read from other files belong in files that mention this module.
+numba discards a cached function when the file it is written in changes, but not when a kernel that
+it calls, and that was compiled into it from another file, does. So the freshness stamp of every
+kernel covers all sources of the package that mention numba, this module or a family's kernels. Code
+compiled for a type of a file outside the package depends on that file too, and is listed in an
+index of its own: an index can be read only where all types in it can be imported. Constants that
+kernels read from other files belong in files that mention this module.
 """
 
 from __future__ import annotations
@@ -41,8 +42,13 @@ CAN_BE_LEAN = hasattr(getattr(getattr(numba.core, "options", None), "DefaultOpti
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": False}
 PACKAGE = Path(__file__).resolve().parent
 set_aside_while_compiling(__name__.partition(".")[0])
-MARKS = (b"_jit", b"numba", b"base.implements")  # a family's functions are compiled into the samplers' kernels
-# types and modules that are named in a cache and gone since, or a full or damaged cache, cost a compilation alone
+MARKS = (
+    b"_jit",
+    b"numba",
+    b"base.implements",
+)  # a family's functions are compiled into the samplers' kernels
+# types and modules that are named in a cache and gone since, or a full or damaged cache, cost a
+# compilation alone
 GONE = (EOFError, pickle.UnpicklingError, ImportError, AttributeError)
 UNREADABLE = (OSError, *GONE)
 
@@ -50,7 +56,8 @@ UNREADABLE = (OSError, *GONE)
 def _counting(lean: bool) -> dict[str, Any]:
     """Whether references to arrays are counted, which costs small functions up to ten times what they do.
 
-    It is always said, for a function that is not told does as its caller, and cannot make arrays then.
+    It is always said, for a function that is not told does as its caller, and cannot make arrays
+    then.
     """
     return {"_nrt": not lean} if CAN_BE_LEAN else {}
 
@@ -88,7 +95,8 @@ def _index() -> Any:
     class Index(IndexFile):  # type: ignore[misc]
         """numba's list of what is in the cache, begun anew where it cannot be read; several processes may write it."""
 
-        # numba names code by counting, so that of two processes one could find the other's under its key, for other types
+        # numba names code by counting, so that of two processes one could find the other's under
+        # its key, for other types
         def save(self, key: Any, data: Any) -> None:
             name = f"{self._index_name}.{hashlib.sha256(self._dump(key)).hexdigest()[:24]}.nbc"
             self._save_data(name, (self._source_stamp, key, data))
@@ -132,12 +140,19 @@ def _package_caches() -> tuple[Any, Any]:
             if not places:
                 return Index(self._folder, self._base, self._stamp)
             name = hashlib.sha256(repr(places).encode()).hexdigest()[:16]
-            return Index(self._folder, f"{self._base}.{name}", (self._stamp, *(_file_stamp(path) for _, path in places)))
+            return Index(
+                self._folder,
+                f"{self._base}.{name}",
+                (self._stamp, *(_file_stamp(path) for _, path in places)),
+            )
 
         def holds(self, sig: Any, target_context: Any) -> bool:
             """Whether there is compiled code for these types."""
             with contextlib.suppress(*UNREADABLE):
-                return self._index_key(sig, target_context.codegen()) in self._index_of(sig)._load_index()
+                return (
+                    self._index_key(sig, target_context.codegen())
+                    in self._index_of(sig)._load_index()
+                )
             return False
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -163,7 +178,9 @@ def _package_caches() -> tuple[Any, Any]:
 def _enable_cache(dispatcher: Any, linked: bool) -> None:
     if FunctionCache is not None:
         with contextlib.suppress(AttributeError, TypeError):
-            with contextlib.suppress(RuntimeError):  # no directory to write to: compile in every run
+            with contextlib.suppress(
+                RuntimeError
+            ):  # no directory to write to: compile in every run
                 dispatcher._cache = _package_caches()[linked](dispatcher.py_func)
             return
     with contextlib.suppress(RuntimeError):
@@ -178,8 +195,8 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     function : callable, optional
         Left out where options are given, as in ``@kernel(fastmath=True)``.
     **options
-        Options of `numba.njit`. ``cache=False`` compiles anew in every run. ``lean=True`` counts no references to arrays:
-        for functions that make none, and return numbers.
+        Options of `numba.njit`. ``cache=False`` compiles anew in every run. ``lean=True`` counts no
+        references to arrays: for functions that make none, and return numbers.
 
     Returns
     -------
@@ -212,9 +229,9 @@ def _compiled_as(function: Callable[..., Any] | None, linked: bool, options: dic
 def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a function that only kernels call: `kernel` without the way in from Python.
 
-    For named tuples of arrays that takes longer to compile than many a function itself. With ``inline="always"`` a function
-    that is called at one place becomes part of its caller, and is compiled once instead of twice. Two such functions cannot
-    call each other.
+    For named tuples of arrays that takes longer to compile than many a function itself. With
+    ``inline="always"`` a function that is called at one place becomes part of its caller, and is
+    compiled once instead of twice. Two such functions cannot call each other.
 
     Parameters
     ----------
@@ -234,6 +251,7 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     >>> kernel(lambda x: double(x) + 1, cache=False)(21)
     43
     """
+
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = _compiled_as(None, True, {**linked_options(), **options})(function)
 
@@ -241,9 +259,13 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             dispatcher.overloads[tuple(compiled.signature.args)] = compiled
 
         def refuse(*_: Any, **__: Any) -> None:
-            raise TypeError(f"{function.__name__} is compiled for kernels alone: make it a kernel to call it from Python.")
+            raise TypeError(
+                f"{function.__name__} is compiled for kernels alone: make it a kernel to call it from Python."
+            )
 
-        if Compiler is not None:  # it must not be found by calls from Python, for which there is no machine code
+        if (
+            Compiler is not None
+        ):  # it must not be found by calls from Python, for which there is no machine code
             dispatcher.add_overload, dispatcher._compile_for_args = keep, refuse
         return dispatcher
 
@@ -251,12 +273,17 @@ def inner(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 def implements(
-    function: Callable[..., Any], state_type: type, *, others: bool = False, lean: bool = False, **options: Any
+    function: Callable[..., Any],
+    state_type: type,
+    *,
+    others: bool = False,
+    lean: bool = False,
+    **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Register a compiled version of a function for a named tuple as its first argument.
 
-    Kernels that call `function` choose by the type that they are compiled for, as by a method. The file must mention this
-    module, or the cache does not notice its changes.
+    Kernels that call `function` choose by the type that they are compiled for, as by a method. The
+    file must mention this module, or the cache does not notice its changes.
 
     Parameters
     ----------
@@ -292,7 +319,9 @@ def implements(
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
         def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
-            return body if (getattr(state, "instance_class", None) is state_type) != others else None
+            return (
+                body if (getattr(state, "instance_class", None) is state_type) != others else None
+            )
 
         overload(function, jit_options=settings, strict=False)(choose)
         return body

@@ -1,9 +1,10 @@
 """How functions that only kernels call are compiled: for their callers to take in, with no machine code of their own.
 
-numba compiles whatever a kernel calls as if Python might call it too: with a wrapper that takes arguments apart, which for
-named tuples of arrays is longer than many a function itself, with every optimisation, and to machine code that nothing ever
-runs, since the kernel has been given a copy. Here such a function stays in LLVM's own language, in memory and in the cache,
-and is optimised in the kernels that take it in.
+numba compiles whatever a kernel calls as if Python might call it too: with a wrapper that takes
+arguments apart, which for named tuples of arrays is longer than many a function itself, with every
+optimisation, and to machine code that nothing ever runs, since the kernel has been given a copy.
+Here such a function stays in LLVM's own language, in memory and in the cache, and is optimised in
+the kernels that take it in.
 """
 
 from __future__ import annotations
@@ -137,14 +138,18 @@ def linked_options() -> dict[str, Any]:
         """numba's, with one pass replaced: given as an option, it would have what is called compiled once more."""
 
         def _compile_bytecode(self) -> Any:
-            # copies in kernels are told apart by name, of which numba's own part begins anew with every process: that of a
-            # kernel from the cache would be taken for another function of the same name
+            # copies in kernels are told apart by name, of which numba's own part begins anew with
+            # every process: that of a kernel from the cache would be taken for another function of
+            # the same name
             self.state.func_id.unique_id = uuid.uuid4().int >> 64
             return super()._compile_bytecode()
 
         def define_pipelines(self) -> list[Any]:
             pipeline = default_passes(self.state)
-            pipeline.passes = [(ForCallersAlone if kind is Lowering else kind, why) for kind, why in pipeline.passes]
+            pipeline.passes = [
+                (ForCallersAlone if kind is Lowering else kind, why)
+                for kind, why in pipeline.passes
+            ]
             pipeline.finalize()
             return [pipeline]
 

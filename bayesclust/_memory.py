@@ -7,7 +7,11 @@ from pathlib import Path
 
 __all__ = ["available_memory", "check_memory"]
 
-MEMINFO, OWN_GROUP, GROUPS = Path("/proc/meminfo"), Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+MEMINFO, OWN_GROUP, GROUPS = (
+    Path("/proc/meminfo"),
+    Path("/proc/self/cgroup"),
+    Path("/sys/fs/cgroup"),
+)
 UNLIMITED = 1 << 60
 """Control groups write what they do not limit as a word, or as a number of this size."""
 
@@ -26,7 +30,11 @@ def available_memory() -> int | None:
     >>> left is None or left > 0
     True
     """
-    found = [left for left in (_left_of_machine(), _left_of_group(), _left_of_limit()) if left is not None]
+    found = [
+        left
+        for left in (_left_of_machine(), _left_of_group(), _left_of_limit())
+        if left is not None
+    ]
     return max(min(found), 0) if found else None
 
 
@@ -51,11 +59,14 @@ def check_memory(needed: int, what: str, remedy: str) -> None:
     --------
     >>> check_memory(1 << 60, "a matrix of all pairs", "take fewer items")
     Traceback (most recent call last):
-    MemoryError: a matrix of all pairs needs 1,073,741,824.0 GiB of memory, but only ... GiB are left: take fewer items.
+    MemoryError: a matrix of all pairs needs 1,073,741,824.0 GiB of memory, but only ... GiB are
+    left: take fewer items.
     """
     left = available_memory()
     if left is not None and needed > left:
-        raise MemoryError(f"{what} needs {_gib(needed)} GiB of memory, but only {_gib(left)} GiB are left: {remedy}.")
+        raise MemoryError(
+            f"{what} needs {_gib(needed)} GiB of memory, but only {_gib(left)} GiB are left: {remedy}."
+        )
 
 
 def _gib(number: int) -> str:
@@ -78,7 +89,11 @@ def _left_of_machine() -> int | None:
 def _left_of_group() -> int | None:
     """What the control group and those above it leave; files that could be dropped from its memory count as left."""
     try:
-        group = next(line.split("::", 1)[1] for line in OWN_GROUP.read_text().splitlines() if line.startswith("0::"))
+        group = next(
+            line.split("::", 1)[1]
+            for line in OWN_GROUP.read_text().splitlines()
+            if line.startswith("0::")
+        )
     except (OSError, StopIteration):
         return None
     here, found = GROUPS / group.strip("/"), []

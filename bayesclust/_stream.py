@@ -1,9 +1,10 @@
 """Random numbers that compiled code reaches quickly.
 
-numba looks a generator's functions up by their names whenever a kernel is called with it: 6 of the 7 microseconds that a
-small kernel takes. NumPy keeps their addresses side by side, in a structure that its C interface documents
-(`bitgen_t` of numpy/random/bitgen.h), and one look-up leads there. A second one leads to what all streams of the process
-share: which thread is in Python (`bayesclust._turns`). A kernel that is called with a stream gives up its turn there.
+numba looks a generator's functions up by their names whenever a kernel is called with it: 6 of the
+7 microseconds that a small kernel takes. NumPy keeps their addresses side by side, in a structure
+that its C interface documents (`bitgen_t` of numpy/random/bitgen.h), and one look-up leads there. A
+second one leads to what all streams of the process share: which thread is in Python
+(`bayesclust._turns`). A kernel that is called with a stream gives up its turn there.
 """
 
 from __future__ import annotations
@@ -105,7 +106,9 @@ def _typed(typing_context: Any, rng: Any, yields: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
         if Model is not None and isinstance(kind, StreamType):
-            bits = proxy(BITS)(context, builder, proxy(kind)(context, builder, arguments[0]).bit_generator)
+            bits = proxy(BITS)(
+                context, builder, proxy(kind)(context, builder, arguments[0]).bit_generator
+            )
             turn = builder.inttoptr(bits.bit_generator, integer.as_pointer())
             enter(builder, turn, context.cast(builder, arguments[1], signature.args[1], types.intp))
         return context.get_dummy_value()

@@ -1,9 +1,10 @@
 """Threads that sample take turns in Python, and wait for them awake.
 
-A sweep is a few calls of compiled code with a little Python between them. A thread that comes back from compiled code while
-another is in Python is put to sleep by the interpreter's lock, and to be woken takes longer than what it has waited for: two
-threads were hardly faster than one. With these it waits in compiled code, until the other has gone back to its own. It is a
-courtesy, not a lock: nobody waits for long, and the interpreter's lock decides as ever.
+A sweep is a few calls of compiled code with a little Python between them. A thread that comes back
+from compiled code while another is in Python is put to sleep by the interpreter's lock, and to be
+woken takes longer than what it has waited for: two threads were hardly faster than one. With these
+it waits in compiled code, until the other has gone back to its own. It is a courtesy, not a lock:
+nobody waits for long, and the interpreter's lock decides as ever.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def _called(builder: Any, name: str, result: Any) -> Any:
 def leave(builder: Any, turn: Any) -> None:
     """Write code that gives up the turn, if this thread has it."""
     if THREADS_HAVE_NAMES:
-        builder.cmpxchg(turn, _called(builder, "pthread_self", Integer), Integer(0), ORDERED, ORDERED)
+        builder.cmpxchg(
+            turn, _called(builder, "pthread_self", Integer), Integer(0), ORDERED, ORDERED
+        )
 
 
 def enter(builder: Any, turn: Any, yields: Any) -> None:
@@ -48,10 +51,14 @@ def enter(builder: Any, turn: Any, yields: Any) -> None:
     builder.branch(look)
     builder.position_at_end(look)
     holder = builder.load_atomic(turn, ORDERED, 8)
-    free = builder.or_(builder.icmp_signed("==", holder, Integer(0)), builder.icmp_signed("==", holder, own))
+    free = builder.or_(
+        builder.icmp_signed("==", holder, Integer(0)), builder.icmp_signed("==", holder, own)
+    )
     builder.cbranch(free, take, wait)
     builder.position_at_end(take)
-    builder.cbranch(builder.extract_value(builder.cmpxchg(turn, holder, own, ORDERED, ORDERED), 1), done, wait)
+    builder.cbranch(
+        builder.extract_value(builder.cmpxchg(turn, holder, own, ORDERED, ORDERED), 1), done, wait
+    )
     builder.position_at_end(wait)
     _called(builder, "sched_yield", ir.IntType(32))
     fewer = builder.sub(builder.load(left), Integer(1))

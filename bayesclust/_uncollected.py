@@ -22,7 +22,8 @@ def may_set_aside() -> bool:
 def uncollected(*, old: bool = False) -> Iterator[None]:
     """Keep the collector off meanwhile; it is on afterwards if it was before.
 
-    It would go through all that was made meanwhile then, twice. With `old` it leaves that alone, as it does what is old.
+    It would go through all that was made meanwhile then, twice. With `old` it leaves that alone, as
+    it does what is old.
     """
     was_on = gc.isenabled()
     try:

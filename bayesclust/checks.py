@@ -46,8 +46,8 @@ def check_items(
     TypeError
         If the entries are no real numbers, or X is sparse.
     ValueError
-        If the shape is not (n, d) with n >= `least` and d >= 1, entries are missing (unless `missing`), infinite or so
-        large that their squares overflow, or `counts` are no counts.
+        If the shape is not (n, d) with n >= `least` and d >= 1, entries are missing (unless
+        `missing`), infinite or so large that their squares overflow, or `counts` are no counts.
 
     Examples
     --------
@@ -81,15 +81,27 @@ def check_items(
 
 def _real_numbers(X: Any, name: str) -> FloatArray:
     if hasattr(X, "toarray"):
-        raise TypeError(f"{name} is a sparse {type(X).__name__}, but dense data is needed: pass {name}.toarray().")
+        raise TypeError(
+            f"{name} is a sparse {type(X).__name__}, but dense data is needed: pass {name}.toarray()."
+        )
     if np.ma.is_masked(X):
         row = int(np.argmax(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1)))
-        raise ValueError(f"{name} has masked entries, first in row {row}: remove these items or fill in values.")
-    array = _from_frame(X, name) if hasattr(X, "columns") and hasattr(X, "dtypes") else plain_array(X, name, CELLS)
+        raise ValueError(
+            f"{name} has masked entries, first in row {row}: remove these items or fill in values."
+        )
+    array = (
+        _from_frame(X, name)
+        if hasattr(X, "columns") and hasattr(X, "dtypes")
+        else plain_array(X, name, CELLS)
+    )
     if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}, pass real numbers.")
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {array.dtype}, pass real numbers."
+        )
     if array.dtype.kind not in "biufO":
-        raise TypeError(f"{name} must hold numbers; got dtype {array.dtype}: encode words and dates as numbers.")
+        raise TypeError(
+            f"{name} must hold numbers; got dtype {array.dtype}: encode words and dates as numbers."
+        )
     if array.dtype == object:
         for where, value in np.ndenumerate(array):
             if not _is_number(value):
@@ -106,7 +118,9 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if is_numeric is not None:
         other = [str(column) for column in is_numeric(exclude=["number", "bool", "object"]).columns]
         if other:
-            which, them = ("column {} does not", "it") if len(other) == 1 else ("columns {} do not", "them")
+            which, them = (
+                ("column {} does not", "it") if len(other) == 1 else ("columns {} do not", "them")
+            )
             raise TypeError(
                 f"{name} must hold numbers, but {which.format(_some(other))}: drop {them} or encode {them} as numbers."
             )
@@ -136,13 +150,19 @@ def _check_finite(array: FloatArray, name: str) -> None:
             raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
     flags = np.abs(array) > LARGEST
     if flags.any():
-        raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {rows_in_words(flags)}: rescale the features.")
+        raise ValueError(
+            f"{name} has values beyond {LARGEST:.0e} in {rows_in_words(flags)}: rescale the features."
+        )
 
 
 def _check_counts(array: FloatArray, name: str) -> None:
     for what, flags, remedy in (
         ("negative counts", array < 0, "pass how often each outcome was seen"),
-        ("counts that are not whole", array != np.floor(array), "pass how often each outcome was seen"),
+        (
+            "counts that are not whole",
+            array != np.floor(array),
+            "pass how often each outcome was seen",
+        ),
         ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
     ):
         if flags.any():
@@ -163,7 +183,9 @@ def _some(values: Sequence[Any], shown: int = 5) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] | None = ("pairwise", "relative")) -> list[View]:
+def check_views(
+    constraints: Any, n_items: int, *, kinds: Collection[str] | None = ("pairwise", "relative")
+) -> list[View]:
     """Return side information as a list of views on the items of the data.
 
     Parameters
@@ -172,7 +194,8 @@ def check_views(constraints: Any, n_items: int, *, kinds: Collection[str] | None
     n_items : int
         Number of items of the data.
     kinds : collection of str or None, default ("pairwise", "relative")
-        The kinds of views that the method can use; None is any view, one's own kinds included, but no rules.
+        The kinds of views that the method can use; None is any view, one's own kinds included, but
+        no rules.
 
     Returns
     -------
@@ -234,7 +257,8 @@ def check_random_state(seed: Any, name: str = "random_state") -> np.random.Gener
     Parameters
     ----------
     seed : None, int, Generator, RandomState or anything `numpy.random.default_rng` takes
-        A Generator is returned as it is, and so advances as it is used; a RandomState seeds a new one.
+        A Generator is returned as it is, and so advances as it is used; a RandomState seeds a new
+        one.
     name : str, default "random_state"
         What the sentences call it.
 
@@ -262,9 +286,13 @@ def check_positive(value: Any, name: str) -> float:
 
 def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
     """Return `value` as an int from `least` to `most`."""
-    wanted = f"an integer of at least {least}" if most is None else f"an integer from {least} to {most}"
+    wanted = (
+        f"an integer of at least {least}" if most is None else f"an integer from {least} to {most}"
+    )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be {wanted}; got {shown(value)} of type {type(value).__name__}.")
+        raise TypeError(
+            f"{name} must be {wanted}; got {shown(value)} of type {type(value).__name__}."
+        )
     number = int(value)
     if number < least or (most is not None and number > most):
         raise ValueError(f"{name} must be {wanted}; got {number}.")
@@ -281,7 +309,9 @@ def check_n_clusters(value: Any, n_items: int) -> int:
     """Return `value` as a number of clusters that so many items can make."""
     k = check_int(value, "n_clusters")
     if k > n_items:
-        raise ValueError(f"n_clusters={k} is more than the {n_items} items of X: ask for fewer clusters.")
+        raise ValueError(
+            f"n_clusters={k} is more than the {n_items} items of X: ask for fewer clusters."
+        )
     return k
 
 
@@ -289,5 +319,7 @@ def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
     if not isinstance(value, str) or value not in choices:
         options = " or ".join(f'"{choice}"' for choice in choices)
-        raise (ValueError if isinstance(value, str) else TypeError)(f"{name} must be {options}; got {shown(value)}.")
+        raise (ValueError if isinstance(value, str) else TypeError)(
+            f"{name} must be {options}; got {shown(value)}."
+        )
     return value

@@ -1,7 +1,8 @@
 """What one answer tells about labels, before anything else is known.
 
-Labels are independent, each one of K with equal probability, and answers are never wrong. Mutual information I(labels;
-answer) is then the entropy of the answer, and Eq. 3 and 4 of Pei et al. follow.
+Labels are independent, each one of K with equal probability, and answers are never wrong. Mutual
+information I(labels; answer) is then the entropy of the answer, and Eq. 3 and 4 of Pei et al.
+follow.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def triplet(K: ArrayLike, *, dnk: bool = True) -> float | FloatArray:
 
     References
     ----------
-    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 3 and 5, P_dnk = 1 - 2 (K-1) / K^2.
+    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 3 and 5,
+    P_dnk = 1 - 2 (K-1) / K^2.
 
     Examples
     --------
@@ -76,7 +78,8 @@ def pair(K: ArrayLike) -> float | FloatArray:
 
     References
     ----------
-    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 4, P_CL = 1 - 1 / K.
+    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 4, P_CL =
+    1 - 1 / K.
 
     Examples
     --------

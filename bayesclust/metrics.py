@@ -1,7 +1,8 @@
 """How well one partition agrees with another.
 
-Labels are names only: every function here gives the same value when either partition is relabelled. The first argument
-is the partition judged, the second the truth; all but `pairwise_scores` are symmetric in the two.
+Labels are names only: every function here gives the same value when either partition is relabelled.
+The first argument is the partition judged, the second the truth; all but `pairwise_scores` are
+symmetric in the two.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_o
 def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, float]:
     """Precision, recall and F of the pairs put together.
 
-    Over all unordered pairs of different items: precision is the share of the pairs together in `labels` that are
-    together in `truth`, recall the share of the pairs together in `truth` that are together in `labels`, and F their
-    harmonic mean (Bilenko, Basu and Mooney 2004, section 4.1). They took the pairs within held-out items; pass only
-    those items' labels to do the same. Where neither partition has a pair together, they agree and all three are 1;
-    where only one has, all three are 0.
+    Over all unordered pairs of different items: precision is the share of the pairs together in
+    `labels` that are together in `truth`, recall the share of the pairs together in `truth` that
+    are together in `labels`, and F their harmonic mean (Bilenko, Basu and Mooney 2004, section
+    4.1). They took the pairs within held-out items; pass only those items' labels to do the same.
+    Where neither partition has a pair together, they agree and all three are 1; where only one has,
+    all three are 0.
 
     Parameters
     ----------
@@ -38,7 +40,8 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
     Raises
     ------
     ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing
+        (NaN).
 
     Examples
     --------
@@ -69,12 +72,14 @@ def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 0 and 1; 1 only for equal partitions. No correction for chance: one single cluster has recall 1.
+        Between 0 and 1; 1 only for equal partitions. No correction for chance: one single cluster
+        has recall 1.
 
     Raises
     ------
     ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing
+        (NaN).
 
     Examples
     --------
@@ -98,12 +103,14 @@ def adjusted_rand(labels: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for equal partitions, about 0 for independent ones, below 0 for less agreement than by chance.
+        1 for equal partitions, about 0 for independent ones, below 0 for less agreement than by
+        chance.
 
     Raises
     ------
     ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing
+        (NaN).
 
     Examples
     --------
@@ -132,7 +139,8 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing (NaN).
+        If either is empty or not one-dimensional, their lengths differ, or a label is missing
+        (NaN).
 
     Examples
     --------
@@ -148,7 +156,8 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
 def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float = 2.0) -> float:
     """Information lost and gained in going from one partition to the other: H(labels | truth) + H(truth | labels).
 
-    A metric on partitions (Meila 2007). Bits by default, as the loss of the point estimate counts them.
+    A metric on partitions (Meila 2007). Bits by default, as the loss of the point estimate counts
+    them.
 
     Parameters
     ----------
@@ -165,8 +174,8 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     Raises
     ------
     ValueError
-        If either is empty or not one-dimensional, their lengths differ, a label is missing (NaN), or the base is not
-        above 1.
+        If either is empty or not one-dimensional, their lengths differ, a label is missing (NaN),
+        or the base is not above 1.
 
     Examples
     --------
@@ -198,13 +207,21 @@ def check_partition(values: ArrayLike, name: str) -> np.ndarray:
     """Return one label for each item as an array, whatever the labels are, or refuse what is none."""
     array = plain_array(values, name, "pass one label per item")
     if array.ndim != 1:
-        raise ValueError(f"{name} must have shape (n,); got {array.shape}: pass one label per item.")
+        raise ValueError(
+            f"{name} must have shape (n,); got {array.shape}: pass one label per item."
+        )
     if array.size == 0:
         raise ValueError(f"{name} is empty: pass one label per item.")
-    missing = ~np.isfinite(array) if array.dtype.kind == "f" else np.array([_is_missing(value) for value in array.tolist()])
+    missing = (
+        ~np.isfinite(array)
+        if array.dtype.kind == "f"
+        else np.array([_is_missing(value) for value in array.tolist()])
+    )
     if missing.any():
         where = np.flatnonzero(missing)
-        raise ValueError(f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such items out.")
+        raise ValueError(
+            f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such items out."
+        )
     return array
 
 

@@ -22,4 +22,14 @@ Params = dict[str, FloatArray]
 Seed = int | np.random.Generator | None
 """What `numpy.random.default_rng` turns into a generator."""
 
-__all__ = ["ArrayLike", "BoolArray", "CodeArray", "Counts", "FloatArray", "IntArray", "NDArray", "Params", "Seed"]
+__all__ = [
+    "ArrayLike",
+    "BoolArray",
+    "CodeArray",
+    "Counts",
+    "FloatArray",
+    "IntArray",
+    "NDArray",
+    "Params",
+    "Seed",
+]

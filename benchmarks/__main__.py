@@ -21,9 +21,22 @@ from benchmarks.records import Benchmark, Results
 from benchmarks.timing import Scale
 
 NAMES = (
-    "collapsed_scan", "gibbs_scan", "other_views", "effective_draws", "blocked_iteration", "point_estimate", "limit_pass",
-    "mpck_means", "dcrc_fit", "minimal_modification", "npu", "collapsed_growth", "summaries", "blocked_scale", "first_fit",
-)  # fmt: skip
+    "collapsed_scan",
+    "gibbs_scan",
+    "other_views",
+    "effective_draws",
+    "blocked_iteration",
+    "point_estimate",
+    "limit_pass",
+    "mpck_means",
+    "dcrc_fit",
+    "minimal_modification",
+    "npu",
+    "collapsed_growth",
+    "summaries",
+    "blocked_scale",
+    "first_fit",
+)
 OUTPUT = Path(__file__).parent / "output"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 
@@ -45,15 +58,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="python -m benchmarks compare OLD.json NEW.json compares two runs.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
-    parser.add_argument("--quick", action="store_true", help="smallest sizes and two repetitions, to see that all works")
-    parser.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help="folder of the results (%(default)s)")
-    parser.add_argument("--resume", action="store_true", help="keep what results.json in that folder has, and run the rest")
-    parser.add_argument("--budget", type=float, default=Scale.budget, help="CPU seconds for each race (%(default)s)")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="smallest sizes and two repetitions, to see that all works",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=OUTPUT,
+        metavar="DIR",
+        help="folder of the results (%(default)s)",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep what results.json in that folder has, and run the rest",
+    )
+    parser.add_argument(
+        "--budget", type=float, default=Scale.budget, help="CPU seconds for each race (%(default)s)"
+    )
     parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
     settings = parser.parse_args(arguments)
     unknown = set(settings.names) - set(NAMES)
     if unknown:
-        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}.")
+        parser.error(
+            f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}."
+        )
     if settings.list:
         for name in NAMES:
             print(f"{name:22}{about(name)}")
@@ -63,7 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = _begin(settings.output / "results.json", settings.quick, settings.resume)
     except (ValueError, OSError) as error:
         parser.error(str(error))
-    return _run(settings.names or NAMES, results, Scale(settings.quick, settings.budget), settings.output)
+    return _run(
+        settings.names or NAMES, results, Scale(settings.quick, settings.budget), settings.output
+    )
 
 
 def _begin(path: Path, quick: bool, resume: bool) -> Results:
@@ -73,7 +106,9 @@ def _begin(path: Path, quick: bool, resume: bool) -> Results:
         return new
     old = Results.read(path)
     if replace(old, benchmarks={}) != new:
-        raise ValueError(f"{path} is of another machine, version or size: run without --resume, or into another folder.")
+        raise ValueError(
+            f"{path} is of another machine, version or size: run without --resume, or into another folder."
+        )
     return old
 
 
@@ -81,7 +116,9 @@ def _run(names: Sequence[str], results: Results, scale: Scale, folder: Path) -> 
     """Run benchmarks that are not among the results; each is written when it is done, and one that fails stops no other."""
     code = 0
     for variable, value in ONE_THREAD.items():
-        os.environ.setdefault(variable, value)  # read when JAX first counts devices, and by processes of their own
+        os.environ.setdefault(
+            variable, value
+        )  # read when JAX first counts devices, and by processes of their own
     try:
         with threadpool_limits(1):
             for name in (name for name in names if name not in results.benchmarks):
@@ -114,7 +151,9 @@ def measure(name: str, scale: Scale) -> Benchmark:
 
 
 def _compare(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks compare", description=compare.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks compare", description=compare.__doc__
+    )
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     settings = parser.parse_args(arguments)

@@ -39,7 +39,9 @@ def run(scale: Scale) -> Iterator[Race]:
     """Race them; the sampler's slots, for clusters and new ones, are the peer's components."""
     for n, d, K in scale.pick(SHAPES, ((1000, 3, 3),)):
         X, z = mixture(n, d, K, np.random.default_rng(0))
-        chain = BlockedChains(TVClustProblem(FullGaussian().bind(X)), z[None], [np.random.default_rng(1)])
+        chain = BlockedChains(
+            TVClustProblem(FullGaussian().bind(X)), z[None], [np.random.default_rng(1)]
+        )
         for _ in range(WARM_UP):
             chain.sweep(adapt=True)
         slots = chain.slots
@@ -47,8 +49,15 @@ def run(scale: Scale) -> Iterator[Race]:
         yield race(
             f"Blocked sampler, n = {n}, d = {d}, {slots} slots",
             f"CPU time of a sweep, and of a further iteration (the difference between {1 + SPAN} and 1, by {SPAN})",
-            {"sweep": chain.sweep, peer: Entry(iterations(X, slots, 1 + SPAN), less=iterations(X, slots, 1), steps=SPAN)},
+            {
+                "sweep": chain.sweep,
+                peer: Entry(
+                    iterations(X, slots, 1 + SPAN), less=iterations(X, slots, 1), steps=SPAN
+                ),
+            },
             scale,
             reference="sweep",
-            note="" if chain.slots == slots else f"The number of slots changed to {chain.slots} meanwhile.",
+            note=""
+            if chain.slots == slots
+            else f"The number of slots changed to {chain.slots} meanwhile.",
         )

@@ -1,7 +1,7 @@
 """The blocked sampler from 10^4 to 10^6 items: time of a sweep, and memory.
 
-Each size runs in a process of its own, since memory is measured by its peak. On a machine with a GPU the same command runs
-on the GPU. ``python -m benchmarks.blocked_scale 100000`` runs one size.
+Each size runs in a process of its own, since memory is measured by its peak. On a machine with a
+GPU the same command runs on the GPU. ``python -m benchmarks.blocked_scale 100000`` runs one size.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def peak() -> int:
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
     except (OSError, StopIteration):
         # where there is no such file; on Linux it would start from what the parent held
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+            1 if sys.platform == "darwin" else 1024
+        )
 
 
 def measure(n: int) -> dict[str, Any]:
@@ -84,12 +86,22 @@ def run(scale: Scale) -> Iterator[Growth]:
     points, walls = [], []
     for n in scale.pick(SIZES, (2000, 5000)):
         command = [sys.executable, "-m", "benchmarks.blocked_scale", str(n)]
-        row = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        row = json.loads(
+            subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        )
         points.append(Point(n, tuple(row["cpu"]), row["bytes"]))
         walls.append(f"{min(row['wall']):.3f} s at n = {n:,} ({row['slots']} slots)")
     title = f"Blocked sampler along n, d = {COLUMNS}, {CLUSTERS} clusters, {LINKS} links, one chain"
     note = f"By the wall clock, least of {SWEEPS} sweeps, on {row['device']}: {', '.join(walls)}."
-    yield Growth(title, "items", "CPU time of a sweep, all threads together", tuple(points), OF_PROCESS, 1.1, note)
+    yield Growth(
+        title,
+        "items",
+        "CPU time of a sweep, all threads together",
+        tuple(points),
+        OF_PROCESS,
+        1.1,
+        note,
+    )
 
 
 if __name__ == "__main__":

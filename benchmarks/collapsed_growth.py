@@ -29,7 +29,9 @@ def sweep(n: int, d: int, K: int, links: int, moves: Moves) -> Callable[[], Run]
     views = (PairwiseConstraints.sample(z, size=links, flip=0.1, seed=0),) if links else ()
 
     def build() -> Run:
-        return CollapsedChain(TVClustProblem(FAMILY.bind(X), views), z, np.random.default_rng(1), moves).sweep
+        return CollapsedChain(
+            TVClustProblem(FAMILY.bind(X), views), z, np.random.default_rng(1), moves
+        ).sweep
 
     return build
 
@@ -43,20 +45,37 @@ def run(scale: Scale) -> Iterator[Growth]:
         return scale.pick(sizes, quick)
 
     yield grow(
-        "Collapsed sweep along n, d = 10, K = 10", "items", scan, few(N_ITEMS, (100, 300)),
-        lambda n: sweep(n, 10, 10, 0, SCAN), scale, most_slope=1.1,
-    )  # fmt: skip
+        "Collapsed sweep along n, d = 10, K = 10",
+        "items",
+        scan,
+        few(N_ITEMS, (100, 300)),
+        lambda n: sweep(n, 10, 10, 0, SCAN),
+        scale,
+        most_slope=1.1,
+    )
     yield grow(
-        f"Collapsed sweep along d, n = {items}, K = 10", "features", scan, few(N_FEATURES, (2, 4)),
-        lambda d: sweep(items, d, 10, 0, SCAN), scale,
-    )  # fmt: skip
+        f"Collapsed sweep along d, n = {items}, K = 10",
+        "features",
+        scan,
+        few(N_FEATURES, (2, 4)),
+        lambda d: sweep(items, d, 10, 0, SCAN),
+        scale,
+    )
     yield grow(
-        f"Collapsed sweep along K, n = {items}, d = 10", "clusters", scan, few(N_CLUSTERS, (2, 4)),
-        lambda K: sweep(items, 10, K, 0, SCAN), scale,
-    )  # fmt: skip
+        f"Collapsed sweep along K, n = {items}, d = 10",
+        "clusters",
+        scan,
+        few(N_CLUSTERS, (2, 4)),
+        lambda K: sweep(items, 10, K, 0, SCAN),
+        scale,
+    )
     for moves, measured in ((SCAN, scan), (BLOCKS, f"{scan} and a pass over the link blocks")):
         title = "Collapsed sweep" + (" with link blocks" if moves.link_blocks else "")
         yield grow(
-            f"{title} along links, n = {linked}, d = 10, K = 10", "links", measured, few(N_LINKS, (0, 50, 100)),
-            partial(sweep, linked, 10, 10, moves=moves), scale,
-        )  # fmt: skip
+            f"{title} along links, n = {linked}, d = 10, K = 10",
+            "links",
+            measured,
+            few(N_LINKS, (0, 50, 100)),
+            partial(sweep, linked, 10, 10, moves=moves),
+            scale,
+        )

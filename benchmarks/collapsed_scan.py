@@ -51,7 +51,9 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Entry | Run]:
         "sweep with split-merge (default)": chain(Moves.default(n)).sweep,
         "sweep, generic kernel": chain(Moves(split_merge=0, fast=False)).sweep,
         "plain numba Neal 3": numba_plain,
-        "plain numpy Neal 3": Entry(lambda: numpy_scan(family, hyper, labels, np.arange(NUMPY_ITEMS), rng), NUMPY_ITEMS / n),
+        "plain numpy Neal 3": Entry(
+            lambda: numpy_scan(family, hyper, labels, np.arange(NUMPY_ITEMS), rng), NUMPY_ITEMS / n
+        ),
         FLOOR: floor,
     }
 
@@ -59,7 +61,10 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Entry | Run]:
 def run(scale: Scale) -> Iterator[Race]:
     """Race all shapes."""
     for n, d, K in scale.pick(SHAPES, FEW):
-        title, measured = f"Collapsed sampler, n = {n}, d = {d}, K = {K}", "CPU time of one sweep from the generating labels"
+        title, measured = (
+            f"Collapsed sampler, n = {n}, d = {d}, K = {K}",
+            "CPU time of one sweep from the generating labels",
+        )
         targets = []
         if (n, d, K) == SHAPES[-1]:
             # 40 sweeps a second, within five times the floor

@@ -51,12 +51,20 @@ def changes(old: Results, new: Results) -> Iterator[Change]:
             for a, b in product(former.points, record.points):
                 if a.at == b.at:
                     memory = b.bytes / a.bytes if a.bytes and b.bytes else None
-                    yield Change(record.title, f"{record.along} {b.at:,.0f}", _quotients(b.seconds, a.seconds), None, memory)
+                    yield Change(
+                        record.title,
+                        f"{record.along} {b.at:,.0f}",
+                        _quotients(b.seconds, a.seconds),
+                        None,
+                        memory,
+                    )
 
 
 def _records(results: Results) -> dict[tuple[str, str, str], Record]:
     return {
-        (name, record.kind, record.title): record for name, each in results.benchmarks.items() for record in each.records
+        (name, record.kind, record.title): record
+        for name, each in results.benchmarks.items()
+        for record in each.records
     }
 
 
@@ -86,17 +94,26 @@ def lines(old: Results, new: Results) -> Iterator[str]:
     if old.quick or new.quick:
         yield "Of a quick run the figures mean nothing."
     found = list(changes(old, new))
-    columns = {"": "word", "new / old seconds": "number", "new / old ratio": "number", "memory": "number", "change": "word"}
+    columns = {
+        "": "word",
+        "new / old seconds": "number",
+        "new / old ratio": "number",
+        "memory": "number",
+        "change": "word",
+    }
     for title in dict.fromkeys(change.title for change in found):
         yield f"\n{title}"
         rows = [
             [
-                change.what, between(change.seconds), between(change.ratios) if change.ratios else "",
-                f"{change.memory:.2f}" if change.memory else "", change.verdict,
+                change.what,
+                between(change.seconds),
+                between(change.ratios) if change.ratios else "",
+                f"{change.memory:.2f}" if change.memory else "",
+                change.verdict,
             ]
             for change in found
             if change.title == title
-        ]  # fmt: skip
+        ]
         yield from text(columns, rows)
     if not found:
         yield "Nothing was measured by both."

@@ -7,7 +7,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 
-def mixture(n: int, d: int, K: int, rng: Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def mixture(
+    n: int, d: int, K: int, rng: Generator
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Overlapping clusters with covariances of their own, and their labels."""
     centres = rng.normal(size=(K, d)) * (2.0 if d < 5 else 1.0)
     roots = rng.normal(size=(K, d, d)) / np.sqrt(d)

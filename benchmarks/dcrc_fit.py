@@ -55,7 +55,16 @@ class Iteration:
         assert soft is not None
         order = np.concatenate([step.items for step in soft.steps]).tolist()
         log_p = self.objective.log_p(self.start)
-        q = expect(log_p, np.exp(log_p), view.items, view.answers.tolist(), self.table, order, SWEEPS, SETTLED)
+        q = expect(
+            log_p,
+            np.exp(log_p),
+            view.items,
+            view.answers.tolist(),
+            self.table,
+            order,
+            SWEEPS,
+            SETTLED,
+        )
         return q, maximise(self.X, len(q), self.start, q, self.penalty, self.tau, STEPS)
 
 

@@ -29,9 +29,15 @@ def tables(table: Array, K: int) -> Array:
 
 
 def expect(
-    log_p: Array, q: Array, triplets: NDArray[np.int64], answers: Sequence[int], table: Array, order: Sequence[int],
-    sweeps: int, settled: float,
-) -> Array:  # fmt: skip
+    log_p: Array,
+    q: Array,
+    triplets: NDArray[np.int64],
+    answers: Sequence[int],
+    table: Array,
+    order: Sequence[int],
+    sweeps: int,
+    settled: float,
+) -> Array:
     """Mean-field sweeps over the items in some order (Table II, Eq. 13), until every probability is settled."""
     cubes, q = tables(table, q.shape[1]), q.copy()
     of_item: list[list[tuple[int, int]]] = [[] for _ in q]
@@ -52,7 +58,9 @@ def expect(
     return q
 
 
-def maximise(X: Array, named: int, W: Array, q: Array, penalty: float, tau: float, steps: int) -> Array:
+def maximise(
+    X: Array, named: int, W: Array, q: Array, penalty: float, tau: float, steps: int
+) -> Array:
     """L-BFGS on the bound, multiplied by the number of answers, given q of the items that answers name; biases are free."""
 
     def descend(flat: Array) -> tuple[float, Any]:
@@ -60,7 +68,9 @@ def maximise(X: Array, named: int, W: Array, q: Array, penalty: float, tau: floa
         p = softmax(X @ V.T)
         log_p = np.log(np.maximum(p, TINY))
         mean, free = p.mean(axis=0), len(X) - named
-        value = (q * log_p[:named]).sum() - penalty * (V[:, :-1] ** 2).sum() - tau * mean @ np.log(mean)
+        value = (
+            (q * log_p[:named]).sum() - penalty * (V[:, :-1] ** 2).sum() - tau * mean @ np.log(mean)
+        )
         # derivative by log p, then by the logits
         slope = -tau / len(X) * (np.log(mean) + 1) * p
         slope[:named] += q
@@ -72,4 +82,8 @@ def maximise(X: Array, named: int, W: Array, q: Array, penalty: float, tau: floa
         return -float(value) / max(named, 1), -gradient.ravel() / max(named, 1)
 
     options: Any = {"maxiter": steps, "maxcor": 10, "ftol": 1e-9}
-    return np.asarray(minimize(descend, W.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(W.shape))
+    return np.asarray(
+        minimize(descend, W.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(
+            W.shape
+        )
+    )

@@ -23,7 +23,11 @@ MOVES = {
     "+ link blocks": Moves(split_merge=0),
     "+ split-merge (default)": Moves.default(N),
 }
-FOLLOWED = {"n_clusters": "number of clusters", "entropy": "entropy of their sizes", "rand_to_reference": "Rand index"}
+FOLLOWED = {
+    "n_clusters": "number of clusters",
+    "entropy": "entropy of their sizes",
+    "rand_to_reference": "Rand index",
+}
 
 
 def sampled(
@@ -64,6 +68,9 @@ def run(scale: Scale) -> Iterator[Race]:
                 f"Effective draws of the {words}, n = {N}, d = {FEATURES}, {CLUSTERS} classes, {number} links",
                 f"CPU time for each effective draw, {sweeps} sweeps; one answer in ten is wrong",
                 ITEMS,
-                tuple(Alternative(name, tuple(each[f] for each in values)) for name, values in spent.items()),
+                tuple(
+                    Alternative(name, tuple(each[f] for each in values))
+                    for name, values in spent.items()
+                ),
                 note="A chain in which it never changes counts as one effective draw.",
             )

@@ -23,15 +23,23 @@ def picture(section: str, record: Record) -> Picture:
     with figure_style():
         figure = _race(record) if isinstance(record, Race) else _growth(record)
         figure.get_layout_engine().set(rect=(0, 0, 0.98, 1))  # type: ignore[union-attr, call-arg]
-        return Picture(section, record.title, f"{record.measured}.", _in_words(record), *png(figure))
+        return Picture(
+            section, record.title, f"{record.measured}.", _in_words(record), *png(figure)
+        )
 
 
 def _in_words(record: Record) -> str:
     """What the figure shows, for those who do not see it."""
     if isinstance(record, Growth):
-        ends = (f"{duration(point.median)} at {point.at:,.0f}" for point in (record.points[0], record.points[-1]))
-        return f"Time along {record.along}, {" to ".join(ends)}; slope {record.slope:.2f}."
-    ratios = (f"{each.name} {between(Spread.of(record.ratios(each.name)))}" for each in record.alternatives)
+        ends = (
+            f"{duration(point.median)} at {point.at:,.0f}"
+            for point in (record.points[0], record.points[-1])
+        )
+        return f"Time along {record.along}, {' to '.join(ends)}; slope {record.slope:.2f}."
+    ratios = (
+        f"{each.name} {between(Spread.of(record.ratios(each.name)))}"
+        for each in record.alternatives
+    )
     return f"Times {record.reference}: {'; '.join(ratios)}."
 
 
@@ -47,10 +55,24 @@ def _race(race: Race) -> Figure:
     for row, each in enumerate(race.alternatives):
         spread = Spread.of(max(ratio, 1e-6) for ratio in race.ratios(each.name))
         colour = OWN if each.name == race.reference else OTHER
-        ax.plot([spread.least, spread.most], [row, row], color=colour, linewidth=2, alpha=0.5, solid_capstyle="butt")
+        ax.plot(
+            [spread.least, spread.most],
+            [row, row],
+            color=colour,
+            linewidth=2,
+            alpha=0.5,
+            solid_capstyle="butt",
+        )
         ax.plot(spread.median, row, "o", color=colour, markersize=5)
-        ax.annotate(_short(each.name), (0, row), (2, 6), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    fontsize="x-small", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
+        ax.annotate(
+            _short(each.name),
+            (0, row),
+            (2, 6),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            fontsize="x-small",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
     ax.set(xscale="log", ylim=(len(race.alternatives) - 0.4, -0.7), yticks=[])
     ax.set_xlabel(f"times {_short(race.reference)}", fontsize="small")
     low, high = ax.get_xlim()
@@ -71,7 +93,12 @@ def _growth(growth: Growth) -> Figure:
     seconds = np.array([Spread.of(point.seconds) for point in growth.points])
     some = at > 0
     upper.errorbar(
-        at[some], seconds[some, 0], np.abs(seconds[some, 1:] - seconds[some, :1]).T, fmt="o-", color=OWN, capsize=3
+        at[some],
+        seconds[some, 0],
+        np.abs(seconds[some, 1:] - seconds[some, :1]).T,
+        fmt="o-",
+        color=OWN,
+        capsize=3,
     )
     if not some.all():
         upper.axhline(seconds[~some, 0][0], color=GREY, linestyle=":", label="none")
@@ -79,7 +106,12 @@ def _growth(growth: Growth) -> Figure:
     upper.set(title=f"slope {growth.slope:.2f}")
     _logarithmic(upper, "CPU time", duration)
     for ax in lower:
-        ax.plot([p.at for p in remembered if p.at], [p.bytes for p in remembered if p.at], "s-", color=OTHER)
+        ax.plot(
+            [p.at for p in remembered if p.at],
+            [p.bytes for p in remembered if p.at],
+            "s-",
+            color=OTHER,
+        )
         _logarithmic(ax, "peak memory", size_of)
     bottom = lower[0] if lower else upper
     bottom.set_xlabel(growth.along, fontsize="small")
@@ -104,6 +136,8 @@ def _logarithmic(ax: Any, label: str, words: Callable[[float], str]) -> None:
     if high / low < 100:
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     few = high / low < 4
-    ax.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: words(value)) if few else NullFormatter())
+    ax.yaxis.set_minor_formatter(
+        FuncFormatter(lambda value, _: words(value)) if few else NullFormatter()
+    )
     ax.tick_params(which="both", labelsize="small")
     ax.spines[["top", "right"]].set_visible(False)

@@ -1,7 +1,7 @@
 """The first fit of `TVClust` after an installation and after a start of Python, a second one, and the import.
 
-Seconds by the clock, each in a process of its own, since other processes and threads compile and sample too.
-``python -m benchmarks.one_fit`` is what they do.
+Seconds by the clock, each in a process of its own, since other processes and threads compile and
+sample too. ``python -m benchmarks.one_fit`` is what they do.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ from benchmarks.records import Alternative, Race, Target
 from benchmarks.timing import Scale
 
 NOTHING, ALONE, BEFORE, CALL, AGAIN, IMPORT = (
-    "nothing compiled", "the same, by this process alone", "compiled before", "its call of fit alone", "a second fit",
+    "nothing compiled",
+    "the same, by this process alone",
+    "compiled before",
+    "its call of fit alone",
+    "a second fit",
     "import bayesclust",
-)  # fmt: skip
+)
 
 
 def in_a_process(cache: Path, **environment: str) -> dict[str, float]:
@@ -30,7 +34,14 @@ def in_a_process(cache: Path, **environment: str) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.one_fit"]
     settings = os.environ | {"NUMBA_CACHE_DIR": str(cache)} | environment
     settings.pop("PYTHONDONTWRITEBYTECODE", None)
-    row = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=settings, cwd=Path(__file__).parents[1])
+    row = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=settings,
+        cwd=Path(__file__).parents[1],
+    )
     return {name: float(value) for name, value in json.loads(row.stdout).items()}
 
 
@@ -47,7 +58,8 @@ def run(scale: Scale) -> Iterator[Race]:
             alone.append(in_a_process(Path(folder, "alone"), **{VARIABLE: "0"}))
     yield Race(
         f"First fit, {ITEMS} x {COLUMNS}, {SHARE:.0%} of the pairs answered, four chains, 6000 sweeps",
-        "seconds by the clock, imports with them", NOTHING,
+        "seconds by the clock, imports with them",
+        NOTHING,
         (
             Alternative(NOTHING, tuple(row["first"] for row in cold)),
             Alternative(ALONE, tuple(row["first"] for row in alone)),
@@ -56,5 +68,9 @@ def run(scale: Scale) -> Iterator[Race]:
             Alternative(AGAIN, tuple(row["second"] for row in warm)),
             Alternative(IMPORT, tuple(row["import"] for row in warm)),
         ),
-        (Target(NOTHING, most=10, unit="s"), Target(BEFORE, most=2, unit="s"), Target(IMPORT, most=0.5, unit="s")),
-    )  # fmt: skip
+        (
+            Target(NOTHING, most=10, unit="s"),
+            Target(BEFORE, most=2, unit="s"),
+            Target(IMPORT, most=0.5, unit="s"),
+        ),
+    )

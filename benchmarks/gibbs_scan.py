@@ -22,7 +22,9 @@ from benchmarks.records import Race
 from benchmarks.timing import Run, Scale, race
 
 
-def _column(family: BoundFullGaussian, hyper: NDArray[np.float64], members: Any, rng: Generator) -> NDArray[np.float64]:
+def _column(
+    family: BoundFullGaussian, hyper: NDArray[np.float64], members: Any, rng: Generator
+) -> NDArray[np.float64]:
     """log p(x_i | theta) of all items, theta drawn from the posterior given some of them."""
     kappa0, nu0, psi0 = family.parameters(hyper)
     X, rows = family.X, family.X[members]
@@ -33,11 +35,19 @@ def _column(family: BoundFullGaussian, hyper: NDArray[np.float64], members: Any,
     lower = np.linalg.cholesky(sigma)
     centre = mean + lower @ rng.standard_normal(d) / np.sqrt(kappa)
     standard = np.linalg.solve(lower, (X - centre).T)
-    return np.asarray(-np.log(np.diag(lower)).sum() - 0.5 * d * np.log(2 * np.pi) - 0.5 * (standard**2).sum(axis=0))
+    return np.asarray(
+        -np.log(np.diag(lower)).sum()
+        - 0.5 * d * np.log(2 * np.pi)
+        - 0.5 * (standard**2).sum(axis=0)
+    )
 
 
 def plain_sweep(
-    family: BoundFullGaussian, hyper: NDArray[np.float64], log_prior: NDArray[np.float64], z: list[int], rng: Generator
+    family: BoundFullGaussian,
+    hyper: NDArray[np.float64],
+    log_prior: NDArray[np.float64],
+    z: list[int],
+    rng: Generator,
 ) -> None:
     """Neal's Algorithm 2 with alpha = 1 as one would write it first: all likelihoods at once, the seating in Python."""
     columns = {k: _column(family, hyper, np.array(z) == k, rng) for k in set(z)}
@@ -85,15 +95,24 @@ def of_family(name: str, n: int, d: int, K: int) -> dict[str, Run]:
     X, z = mixture(n, d, K, np.random.default_rng(0))
     problem = TVClustProblem(FAMILIES[name]().bind(X))
     return {
-        "sweep, parameters drawn": GibbsChain(problem, z, np.random.default_rng(1), GibbsChain.default_moves(n)).sweep,
-        "sweep, collapsed": CollapsedChain(problem, z, np.random.default_rng(1), Moves(split_merge=0)).sweep,
+        "sweep, parameters drawn": GibbsChain(
+            problem, z, np.random.default_rng(1), GibbsChain.default_moves(n)
+        ).sweep,
+        "sweep, collapsed": CollapsedChain(
+            problem, z, np.random.default_rng(1), Moves(split_merge=0)
+        ).sweep,
     }
 
 
 def run(scale: Scale) -> Iterator[Race]:
     """Race all shapes and families."""
     for n, d, K in scale.pick(SHAPES, FEW):
-        for name in scale.pick(("gaussian", "gaussian_diagonal", "gaussian_spherical"), ("gaussian",)):
+        for name in scale.pick(
+            ("gaussian", "gaussian_diagonal", "gaussian_spherical"), ("gaussian",)
+        ):
             raced = alternatives(n, d, K) if name == "gaussian" else of_family(name, n, d, K)
-            title, measured = f"Parameters drawn, {name}, n = {n}, d = {d}, K = {K}", "CPU time of one sweep"
+            title, measured = (
+                f"Parameters drawn, {name}, n = {n}, d = {d}, K = {K}",
+                "CPU time of one sweep",
+            )
             yield race(title, measured, raced, scale, reference="sweep, collapsed")

@@ -72,7 +72,9 @@ def lloyd(X: NDArray[np.float64], iterations: int) -> Callable[[], Any]:
     def run() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = KMeans(K, init=X[:K], n_init=1, max_iter=iterations, tol=0, algorithm="lloyd").fit(X)
+            found = KMeans(
+                K, init=X[:K], n_init=1, max_iter=iterations, tol=0, algorithm="lloyd"
+            ).fit(X)
         assert found.n_iter_ == iterations
 
     return run

@@ -51,9 +51,15 @@ def _commit() -> str:
     """The commit of the working tree, with a word if files differ from it; nothing where there is no git."""
     here = Path(__file__).parent
     try:
-        words = [["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]]
+        words = [
+            ["rev-parse", "--short=12", "HEAD"],
+            ["status", "--porcelain", "--untracked-files=no"],
+        ]
         commit, changed = (
-            subprocess.run(["git", *each], cwd=here, capture_output=True, text=True, check=True).stdout for each in words
+            subprocess.run(
+                ["git", *each], cwd=here, capture_output=True, text=True, check=True
+            ).stdout
+            for each in words
         )
     except (OSError, subprocess.CalledProcessError):
         return ""

@@ -44,9 +44,13 @@ def images(rng: Generator) -> Data:
     chosen = rng.integers(len(digits.data), size=10_000)
     blown = np.kron(digits.images[chosen] * 16.0, np.ones((3, 3)))
     X = np.zeros((len(chosen), 28, 28))
-    for image, small, (down, right) in zip(X, blown, rng.integers(5, size=(len(chosen), 2)), strict=True):
+    for image, small, (down, right) in zip(
+        X, blown, rng.integers(5, size=(len(chosen), 2)), strict=True
+    ):
         image[down : down + 24, right : right + 24] = small
-    return (X + rng.normal(scale=8.0, size=X.shape)).reshape(len(X), -1), digits.target[chosen].astype(np.int64)
+    return (X + rng.normal(scale=8.0, size=X.shape)).reshape(len(X), -1), digits.target[
+        chosen
+    ].astype(np.int64)
 
 
 def few_items(rng: Generator) -> Data:
@@ -55,7 +59,9 @@ def few_items(rng: Generator) -> Data:
     return rng.normal(size=(3, 4))[y] * 3 + rng.normal(size=(60, 4)), y
 
 
-def informative_triplets(y: NDArray[np.int64], rng: Generator, wrong: float, number: int) -> bc.RelativeConstraints:
+def informative_triplets(
+    y: NDArray[np.int64], rng: Generator, wrong: float, number: int
+) -> bc.RelativeConstraints:
     """Triplets answered yes or no: two items of one class and one of another, in either order."""
     rows: list[tuple[int, int, int]] = []
     answers: list[bool] = []
@@ -75,11 +81,15 @@ def constraints(y: NDArray[np.int64], wrong: float, number: int) -> dict[str, An
     return {
         "pairs": pairs,
         "triplets": informative_triplets(y, np.random.default_rng(2), wrong, number),
-        f"pairs among {len(few)} items": bc.PairwiseConstraints(few[among.items], among.answers, len(y)),
+        f"pairs among {len(few)} items": bc.PairwiseConstraints(
+            few[among.items], among.answers, len(y)
+        ),
     }
 
 
-def entries(X: Any, y: NDArray[np.int64], wrong: float, share: float, number: int, once: bool) -> dict[str, Entry | Run]:
+def entries(
+    X: Any, y: NDArray[np.int64], wrong: float, share: float, number: int, once: bool
+) -> dict[str, Entry | Run]:
     """One fit of every kind under every setting."""
     k_means = KMeans(int(y.max()) + 1, n_init=1, random_state=0)
     seen = k_means.fit(X).labels_
@@ -87,14 +97,18 @@ def entries(X: Any, y: NDArray[np.int64], wrong: float, share: float, number: in
     for kind, given in constraints(y, wrong, number).items():
         for setting, (alpha, beta) in SETTINGS.items():
             fit = bc.MinimalModification(alpha, beta, satisfied=share).fit
-            raced[f"{kind}, {setting}"] = Entry(partial(fit, X, partition=seen, constraints=given), once=once)
+            raced[f"{kind}, {setting}"] = Entry(
+                partial(fit, X, partition=seen, constraints=given), once=once
+            )
     return raced
 
 
 def run(scale: Scale) -> Iterator[Race]:
     """Time all, one solver thread; what takes many seconds only once."""
     number = scale.pick(CONSTRAINTS, 20)
-    for name, make in (("letters", letters), ("images", images)) if not scale.quick else (("few", few_items),):
+    for name, make in (
+        (("letters", letters), ("images", images)) if not scale.quick else (("few", few_items),)
+    ):
         X, y = make(np.random.default_rng(0))
         X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9) if name == "letters" else X
         for wrong, share in ((0.0, 1.0), (WRONG, SHARE)):
@@ -105,6 +119,8 @@ def run(scale: Scale) -> Iterator[Race]:
                 entries(X, y, wrong, share, number, once=not published),
                 scale,
                 reference=YARDSTICK,
-                targets=[Target(each, most=most, unit="s") for each, most in MOST_SECONDS.items()] if published else [],
+                targets=[Target(each, most=most, unit="s") for each, most in MOST_SECONDS.items()]
+                if published
+                else [],
                 note=PUBLISHED if published else "",
             )

@@ -58,7 +58,11 @@ def run(scale: Scale) -> Iterator[Race]:
     X, y = mixture(n, D, K, np.random.default_rng(0))
     links = bc.PairwiseConstraints.sample(y, size=n, seed=0)
     found: dict[str, Any] = {}
-    theirs = PLAIN if find_spec("active_semi_clustering") is None else "active-semi-supervised-clustering"
+    theirs = (
+        PLAIN
+        if find_spec("active_semi_clustering") is None
+        else "active-semi-supervised-clustering"
+    )
 
     def ours() -> None:
         found[OURS] = bc.MPCKMeans(K, random_state=0).fit(X, constraints=links).labels_
@@ -86,7 +90,9 @@ def run(scale: Scale) -> Iterator[Race]:
         f"MPCK-Means, n = {n}, d = {D}, K = {K}, {n} answers",
         "CPU time of a fit",
         {
-            OURS: Entry(lambda: bc.MPCKMeans(K, random_state=0).fit(X, constraints=many), once=True),
+            OURS: Entry(
+                lambda: bc.MPCKMeans(K, random_state=0).fit(X, constraints=many), once=True
+            ),
             KMEANS: lambda: KMeans(K, n_init=1, random_state=0).fit(X),
         },
         scale,

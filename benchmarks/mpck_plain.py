@@ -24,7 +24,9 @@ def farthest(X: Any, weights: Any) -> tuple[int, int]:
     return found
 
 
-def assign(X: Any, centers: Any, weights: Any, far: Any, links: Any, rng: np.random.Generator) -> Any:
+def assign(
+    X: Any, centers: Any, weights: Any, far: Any, links: Any, rng: np.random.Generator
+) -> Any:
     """Items in random order choose clusters; those not placed yet are left out."""
     z, diameter = np.full(len(X), -1), squared(X[far[0]], X[far[1]], weights)
     for i in rng.permutation(len(X)):
@@ -50,7 +52,9 @@ def metric(X: Any, z: Any, centers: Any, far: Any, pairs: Any, same: Any) -> Any
     return len(X) / np.maximum(total, 1e-9)
 
 
-def fit(X: Any, pairs: Any, same: Any, centers: Any, rng: np.random.Generator, max_iter: int = 10) -> Any:
+def fit(
+    X: Any, pairs: Any, same: Any, centers: Any, rng: np.random.Generator, max_iter: int = 10
+) -> Any:
     """Labels after at most `max_iter` rounds, from given centres."""
     links: list[list[Any]] = [[] for _ in X]
     for (i, j), answer in zip(pairs, same, strict=True):
@@ -60,7 +64,9 @@ def fit(X: Any, pairs: Any, same: Any, centers: Any, rng: np.random.Generator, m
     for _ in range(max_iter):
         far, before = farthest(X, weights), centers
         z = assign(X, centers, weights, far, links, rng)
-        centers = np.stack([X[z == k].mean(axis=0) if (z == k).any() else before[k] for k in range(len(before))])
+        centers = np.stack(
+            [X[z == k].mean(axis=0) if (z == k).any() else before[k] for k in range(len(before))]
+        )
         weights = metric(X, z, centers, far, pairs, same)
         if np.allclose(centers, before, rtol=0, atol=1e-6):
             break

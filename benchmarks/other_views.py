@@ -41,17 +41,28 @@ def kinds(n: int, d: int, K: int) -> dict[str, Entry | Run]:
     half, rest = d // 2, d // 4
     X[:, :half][rng.random((n, half)) < 0.5] = 0.0
     counts = rng.poisson(np.exp(0.3 * X[:, half + rest :]))
-    blocks = {"hurdle": X[:, :half], "gaussian_diagonal": X[:, half : half + rest], "poisson": counts.astype(np.float64)}
+    blocks = {
+        "hurdle": X[:, :half],
+        "gaussian_diagonal": X[:, half : half + rest],
+        "poisson": counts.astype(np.float64),
+    }
     ends = np.cumsum([block.shape[1] for block in blocks.values()])
     columns = np.split(np.arange(ends[-1]), ends[:-1])
-    together = Product(list(zip(blocks, map(list, columns), strict=True))).bind(np.column_stack(list(blocks.values())))
-    alone = [Product([(name, list(range(block.shape[1])))]).bind(block) for name, block in blocks.items()]
+    together = Product(list(zip(blocks, map(list, columns), strict=True))).bind(
+        np.column_stack(list(blocks.values()))
+    )
+    alone = [
+        Product([(name, list(range(block.shape[1])))]).bind(block) for name, block in blocks.items()
+    ]
 
     def sweep(bound: object) -> Run:
         return CollapsedChain(TVClustProblem(bound), z, np.random.default_rng(1), SCAN_ONLY).sweep  # type: ignore[arg-type]
 
     one, parts = sweep(together), [sweep(bound) for bound in alone]
-    return {MIXED: one, "its kinds of columns, one after the other": lambda: [part() for part in parts]}
+    return {
+        MIXED: one,
+        "its kinds of columns, one after the other": lambda: [part() for part in parts],
+    }
 
 
 def run(scale: Scale) -> Iterator[Race]:
@@ -59,5 +70,9 @@ def run(scale: Scale) -> Iterator[Race]:
     for n, d, K in scale.pick(SHAPES, FEW):
         about = f"n = {n}, d = {d}, K = {K}"
         measured = "CPU time of one sweep, from the generating labels on"
-        yield race(f"A mixture to a cluster, {about}", measured, mixtures(n, d, K), scale, reference=SWEEP)
-        yield race(f"Columns of several kinds, {about}", measured, kinds(n, d, K), scale, reference=MIXED)
+        yield race(
+            f"A mixture to a cluster, {about}", measured, mixtures(n, d, K), scale, reference=SWEEP
+        )
+        yield race(
+            f"Columns of several kinds, {about}", measured, kinds(n, d, K), scale, reference=MIXED
+        )

@@ -30,7 +30,9 @@ def page(results: Results) -> str:
     """The page, which needs nothing but itself."""
     body = [f"<h1>{TITLE}</h1>", markup.definitions(results.machine), f"<p>{ABOUT}</p>"]
     if results.quick:
-        body.append("<p>A quick run, with the smallest sizes: it shows that all works, and its figures mean nothing.</p>")
+        body.append(
+            "<p>A quick run, with the smallest sizes: it shows that all works, and its figures mean nothing.</p>"
+        )
     columns, rows = words.targets(results)
     if rows:
         body += ["<h2>What is asked</h2>", markup.table(columns, rows)]
@@ -43,7 +45,9 @@ def _section(name: str, results: Results) -> Iterator[str]:
     each = results.benchmarks[name]
     parts = [f"<p>{escape(each.about)}</p>"]
     for record in each.records:
-        parts.append(f"<h3>{escape(record.title)}</h3><p><small>{escape(record.measured)}</small></p>")
+        parts.append(
+            f"<h3>{escape(record.title)}</h3><p><small>{escape(record.measured)}</small></p>"
+        )
         parts.append(markup.table(*words.table_of(record)))
         parts += [f"<p><small>{escape(note)}</small></p>" for note in words.notes(record)]
     pictures = [picture(name, record) for record in each.records]

@@ -16,7 +16,11 @@ Array = NDArray[np.float64]
 
 
 def numpy_scan(
-    family: BoundFullGaussian, hyper: Array, z: NDArray[np.int64], items: NDArray[np.int64], rng: Generator
+    family: BoundFullGaussian,
+    hyper: Array,
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    rng: Generator,
 ) -> None:
     """Update the items given, every predictive from a fresh factorisation of the cluster's scatter."""
     kappa0, nu0, psi0 = family.parameters(hyper)
@@ -35,9 +39,13 @@ def numpy_scan(
             difference = X[i] - mean
             q = difference @ np.linalg.solve(psi, difference) * kappa / (kappa + 1)
             logits[a] = (
-                math.log(n or 1.0) + gammaln((nu + 1) / 2) - gammaln((nu + 1 - d) / 2)
-                + 0.5 * d * math.log(kappa / (math.pi * (kappa + 1))) - 0.5 * sign_logdet - 0.5 * (nu + 1) * math.log1p(q)
-            )  # fmt: skip
+                math.log(n or 1.0)
+                + gammaln((nu + 1) / 2)
+                - gammaln((nu + 1 - d) / 2)
+                + 0.5 * d * math.log(kappa / (math.pi * (kappa + 1)))
+                - 0.5 * sign_logdet
+                - 0.5 * (nu + 1) * math.log1p(q)
+            )
         weights = np.exp(logits - logits.max())
         choice = rng.choice(len(weights), p=weights / weights.sum())
         z[i] = labels[choice] if choice < len(labels) else z.max() + 1
@@ -63,7 +71,14 @@ def _rank_one(lower: Array, vector: Array, sign: float) -> None:
 
 @njit(cache=True)
 def numba_scan(
-    X: Array, psi0: Array, kappa0: float, nu0: float, constant: Array, z: NDArray[np.int64], K: int, rng: Generator
+    X: Array,
+    psi0: Array,
+    kappa0: float,
+    nu0: float,
+    constant: Array,
+    z: NDArray[np.int64],
+    K: int,
+    rng: Generator,
 ) -> int:
     """One sweep with Cholesky factors updated by rank-one terms and a triangular solve per item and cluster.
 
@@ -77,7 +92,9 @@ def numba_scan(
         rows = X[z == k]
         count[k] = len(rows)
         mean[k] = rows.sum(axis=0) / (kappa0 + len(rows))
-        lower[k], logdet[k] = _factor(psi0 + rows.T @ rows - (kappa0 + len(rows)) * np.outer(mean[k], mean[k]))
+        lower[k], logdet[k] = _factor(
+            psi0 + rows.T @ rows - (kappa0 + len(rows)) * np.outer(mean[k], mean[k])
+        )
     prior, prior_logdet = _factor(psi0)
     logits, solved = np.empty(C + 1), np.empty(d)
     for i in range(n):

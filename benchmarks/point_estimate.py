@@ -78,7 +78,9 @@ def run(scale: Scale) -> Iterator[Record]:
         yield race(title, measured, entries, scale, reference=ours, targets=targets, note=note)
     title, measured = "Point estimate by VI along", f"CPU time of the search, {RUNS} runs"
     items, fixed = scale.pick(((500, 1000, 2000, 5000, 10_000), 200), ((100, 200), 20))
-    yield grow(f"{title} n, {fixed} draws", "items", measured, items, lambda n: search(n, fixed), scale)
+    yield grow(
+        f"{title} n, {fixed} draws", "items", measured, items, lambda n: search(n, fixed), scale
+    )
     number, fixed_items = scale.pick(((100, 300, 1000, 3000), 1000), ((20, 40), 100))
     along = f"{title} draws, n = {fixed_items}"
     yield grow(along, "draws", measured, number, lambda draws: search(fixed_items, draws), scale)

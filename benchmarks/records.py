@@ -45,7 +45,9 @@ class Target:
 
     def met(self, value: float) -> bool:
         """Whether a number is good enough."""
-        return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
+        return (self.most is None or value <= self.most) and (
+            self.least is None or value >= self.least
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class Race:
     def ratios(self, name: str) -> tuple[float, ...]:
         """How many times as long as the reference an alternative took, turn by turn.
 
-        Where one of the two was measured less often, the median of the reference stands for its turns.
+        Where one of the two was measured less often, the median of the reference stands for its
+        turns.
         """
         own, reference = self[name].whole, self[self.reference].whole
         if len(own) != len(reference):
@@ -98,7 +101,11 @@ class Race:
 
     def value(self, target: Target) -> float:
         """What was measured of a target."""
-        of = self.ratios(target.alternative) if target.unit == "times" else self[target.alternative].whole
+        of = (
+            self.ratios(target.alternative)
+            if target.unit == "times"
+            else self[target.alternative].whole
+        )
         return float(np.median(of))
 
 
@@ -173,7 +180,10 @@ class Results:
     def to_json(self) -> str:
         """The whole as text."""
         done = {
-            name: {**asdict(each), "records": [{"kind": record.kind, **asdict(record)} for record in each.records]}
+            name: {
+                **asdict(each),
+                "records": [{"kind": record.kind, **asdict(record)} for record in each.records],
+            }
             for name, each in self.benchmarks.items()
         }
         whole = {"format": FORMAT, "machine": self.machine, "quick": self.quick, "benchmarks": done}
@@ -187,12 +197,16 @@ class Results:
             if whole["format"] != FORMAT:
                 raise ValueError(f"format {whole['format']}, not {FORMAT}")
             done = {
-                name: Benchmark(each["about"], each["seconds"], tuple(map(_record, each["records"])))
+                name: Benchmark(
+                    each["about"], each["seconds"], tuple(map(_record, each["records"]))
+                )
                 for name, each in whole["benchmarks"].items()
             }
             return cls(dict(whole["machine"]), bool(whole["quick"]), done)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"these are no results of `python -m benchmarks` ({error!r}).") from error
+            raise ValueError(
+                f"these are no results of `python -m benchmarks` ({error!r})."
+            ) from error
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -211,9 +225,13 @@ class Results:
 def _record(fields: Mapping[str, Any]) -> Record:
     given = {name: value for name, value in fields.items() if name != "kind"}
     if fields["kind"] == Growth.kind:
-        return Growth(**{**given, "points": tuple(Point(**_tupled(point)) for point in given["points"])})
+        return Growth(
+            **{**given, "points": tuple(Point(**_tupled(point)) for point in given["points"])}
+        )
     if fields["kind"] == Race.kind:
-        given["alternatives"] = tuple(Alternative(**_tupled(each)) for each in given["alternatives"])
+        given["alternatives"] = tuple(
+            Alternative(**_tupled(each)) for each in given["alternatives"]
+        )
         return Race(**{**given, "targets": tuple(Target(**target) for target in given["targets"])})
     raise ValueError(f"a record of kind {fields['kind']!r}")
 

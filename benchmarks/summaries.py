@@ -28,7 +28,12 @@ def credibilities(n: int, draws: int) -> Callable[[], Run]:
     links = bc.PairwiseConstraints.sample(z[0], size=n, flip=[0.05, 0.2], n_sources=2, seed=0)
     noise = {name: rng.beta(90, 10, (1, draws, 2)) for name in "pq"}
     dims = dict.fromkeys("pq", ("links_source",))
-    tree = to_datatree({"z": z[None], **noise}, {"log_joint": rng.normal(size=(1, draws))}, views=[links], dims=dims)
+    tree = to_datatree(
+        {"z": z[None], **noise},
+        {"log_joint": rng.normal(size=(1, draws))},
+        views=[links],
+        dims=dims,
+    )
     return lambda: lambda: bc.constraint_credibility(tree)
 
 
@@ -40,5 +45,11 @@ def run(scale: Scale) -> Iterator[Growth]:
         (credibilities, f"Credibilities of {n} answers", "CPU time of the table"),
     ):
         yield grow(
-            f"{title} along draws, n = {n}", "draws", measured, draws, partial(prepare, n), scale, most_slope=1.1
+            f"{title} along draws, n = {n}",
+            "draws",
+            measured,
+            draws,
+            partial(prepare, n),
+            scale,
+            most_slope=1.1,
         )

@@ -92,7 +92,9 @@ def race(
     note: str = "",
 ) -> Race:
     """Run every alternative once uncounted, then all of them in turn, as often as the budget allows."""
-    entered = {name: entry if isinstance(entry, Entry) else Entry(entry) for name, entry in entries.items()}
+    entered = {
+        name: entry if isinstance(entry, Entry) else Entry(entry) for name, entry in entries.items()
+    }
     seconds = {name: [entry.seconds()] if entry.once else [] for name, entry in entered.items()}
     often = {name: entry for name, entry in entered.items() if not entry.once}
     for entry in often.values():
@@ -104,7 +106,9 @@ def race(
 
     for _ in range(scale.repetitions(cpu(turn), scale.budget) - 1):
         turn()
-    alternatives = tuple(Alternative(name, tuple(seconds[name]), entry.share) for name, entry in entered.items())
+    alternatives = tuple(
+        Alternative(name, tuple(seconds[name]), entry.share) for name, entry in entered.items()
+    )
     return Race(title, measured, reference, alternatives, tuple(targets), note)
 
 

@@ -39,7 +39,13 @@ def _digits(number: float) -> str:
 
 def of_race(race: Race) -> Table:
     """One row for each alternative."""
-    columns = {"": "word", "median": "number", "least": "number", "most": "number", f"times {race.reference}": "number"}
+    columns = {
+        "": "word",
+        "median": "number",
+        "least": "number",
+        "most": "number",
+        f"times {race.reference}": "number",
+    }
     rows = []
     for each in race.alternatives:
         spread = Spread.of(each.whole)
@@ -71,7 +77,9 @@ def notes(record: Record) -> Iterator[str]:
         for each in record.alternatives:
             if each.share != 1.0:
                 yield f"{each.name}: {each.share:.3g} of the work was done; shown is what all of it would take."
-        yield from (f"{asked}: {measured}, {verdict}." for asked, measured, verdict in _judged(record))
+        yield from (
+            f"{asked}: {measured}, {verdict}." for asked, measured, verdict in _judged(record)
+        )
     else:
         asked = "" if record.most_slope is None else f", asked: at most {record.most_slope:g}"
         yield f"Slope over the last decade, on logarithmic axes: {record.slope:.2f}{asked}."
@@ -90,13 +98,19 @@ def _judged(record: Record) -> Iterator[tuple[str, str, str]]:
             yield _asked(record, target), measured, _reached(target.met(value))
     elif record.most_slope is not None:
         reached = _reached(record.slope <= record.most_slope)
-        yield f"slope along {record.along} at most {record.most_slope:g}", f"{record.slope:.2f}", reached
+        yield (
+            f"slope along {record.along} at most {record.most_slope:g}",
+            f"{record.slope:.2f}",
+            reached,
+        )
 
 
 def _asked(race: Race, target: Target) -> str:
     bounds = (("at least", target.least), ("at most", target.most))
     words = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-    return f"{target.alternative}: {words} " + (f"times {race.reference}" if target.unit == "times" else "s")
+    return f"{target.alternative}: {words} " + (
+        f"times {race.reference}" if target.unit == "times" else "s"
+    )
 
 
 def _reached(met: bool) -> str:
@@ -117,7 +131,12 @@ def targets(results: Results) -> Table:
 
 def lines(record: Record) -> list[str]:
     """A record as text."""
-    return ["", f"{record.title}; {record.measured}", *text(*table_of(record)), *(f"  {note}" for note in notes(record))]
+    return [
+        "",
+        f"{record.title}; {record.measured}",
+        *text(*table_of(record)),
+        *(f"  {note}" for note in notes(record)),
+    ]
 
 
 def text(columns: dict[str, str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -126,6 +145,9 @@ def text(columns: dict[str, str], rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[c]) for row in cells) for c in range(len(columns))]
     sides = ["<" if kind == "word" else ">" for kind in columns.values()]
     return [
-        "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        "  "
+        + "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)
+        ).rstrip()
         for row in cells
     ]

@@ -8,16 +8,26 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_ext"), str(ROOT)]
-os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])  # for the notebooks' kernels
-os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"  # tqdm's, of bars for which ipywidgets would be needed
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT), os.environ.get("PYTHONPATH", "")]
+)  # for the notebooks' kernels
+os.environ["PYTHONWARNINGS"] = (
+    "ignore:IProgress not found"  # tqdm's, of bars for which ipywidgets would be needed
+)
 
 import bayesclust  # noqa: E402
 
 project = "bayesclust"
 version = release = bayesclust.__version__
 extensions = [
-    "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_nb", "docstrings", "mathml", "written",
-]  # fmt: skip
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_nb",
+    "docstrings",
+    "mathml",
+    "written",
+]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = True

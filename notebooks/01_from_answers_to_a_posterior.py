@@ -1,9 +1,9 @@
 # %% [markdown]
 # # From answers to a posterior
 #
-# Somebody was shown pairs of flowers and said of each pair whether both are of one species. Some of the answers are
-# wrong, and nobody says which. The flowers were also measured. What can be believed about the species, and about the
-# answers?
+# Somebody was shown pairs of flowers and said of each pair whether both are of one species. Some of
+# the answers are wrong, and nobody says which. The flowers were also measured. What can be believed
+# about the species, and about the answers?
 
 # %%
 import matplotlib.pyplot as plt
@@ -17,25 +17,34 @@ links = bc.PairwiseConstraints.sample(iris.y, fraction=0.03, flip=0.1, seed=0)
 links
 
 # %% [markdown]
-# The answers are drawn here, from the true species, so that we can check later what was found; `flip` is the probability of
-# a wrong one. Your own answers come as `bc.PairwiseConstraints(pairs, same, n_items)`, or in another of the forms that the
-# reference shows.
+# The answers are drawn here, from the true species, so that we can check later what was found;
+# `flip` is the probability of a wrong one. Your own answers come as `bc.PairwiseConstraints(pairs,
+# same, n_items)`, or in another of the forms that the reference shows.
 #
-# Measurements alone separate one species from the other two. Between these two, the answers have to tell.
+# Measurements alone separate one species from the other two. Between these two, the answers have to
+# tell.
 
 # %%
 fig, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 length, width = iris.X[:, 2], iris.X[:, 3]
 for (i, j), same in zip(links.items, links.answers, strict=True):
-    style = {"color": "tab:blue", "alpha": 0.35} if same else {"color": "0.6", "alpha": 0.2, "linestyle": ":"}
+    style = (
+        {"color": "tab:blue", "alpha": 0.35}
+        if same
+        else {"color": "0.6", "alpha": 0.2, "linestyle": ":"}
+    )
     ax.plot(length[[i, j]], width[[i, j]], linewidth=0.8, zorder=1, **style)
 ax.scatter(length, width, s=14, color="0.15", zorder=2)
-ax.set(xlabel="petal length (cm)", ylabel="petal width (cm)", title='Answers: "same" in blue, "different" dotted');
-
+ax.set(
+    xlabel="petal length (cm)",
+    ylabel="petal width (cm)",
+    title='Answers: "same" in blue, "different" dotted',
+)
 # %% [markdown]
-# The model is a mixture with an unknown number of clusters. An answer about two flowers of one cluster is "same" with
-# probability $p$; about two of different clusters it is "different" with probability $q$. Partition, $p$ and $q$ are
-# sampled together: answers that contradict the measurements and the other answers lower $p$ and $q$, and count for less.
+# The model is a mixture with an unknown number of clusters. An answer about two flowers of one
+# cluster is "same" with probability $p$; about two of different clusters it is "different" with
+# probability $q$. Partition, $p$ and $q$ are sampled together: answers that contradict the
+# measurements and the other answers lower $p$ and $q$, and count for less.
 
 # %%
 est = bc.TVClust(num_chains=4, num_warmup=200, num_samples=300, progress=False, random_state=0)
@@ -43,21 +52,25 @@ est.fit(X, constraints=links)
 print(bc.diagnose(est.posterior_))
 
 # %% [markdown]
-# That is the first thing to read: four chains started far apart, and the verdict says whether they came to agree. A
-# notebook of its own is about [runs that are not to be trusted](05_is_the_run_to_be_trusted.ipynb).
+# That is the first thing to read: four chains started far apart, and the verdict says whether they
+# came to agree. A notebook of its own is about [runs that are not to be
+# trusted](05_is_the_run_to_be_trusted.ipynb).
 #
 # ## How many clusters, and how good are the answers?
 #
-# The posterior is an `xarray.DataTree` in ArviZ's groups, so everything that ArviZ does works on it.
+# The posterior is an `xarray.DataTree` in ArviZ's groups, so everything that ArviZ does works on
+# it.
 
 # %%
-bc.plots.n_clusters(est.posterior_, labels=est.labels_);
-
+bc.plots.n_clusters(est.posterior_, labels=est.labels_)
 # %%
-bc.source_reliability(est.posterior_)[["parameter", "mean", "lower", "upper", "answers", "wrong"]].round(2)
+bc.source_reliability(est.posterior_)[
+    ["parameter", "mean", "lower", "upper", "answers", "wrong"]
+].round(2)
 
 # %% [markdown]
-# `wrong` is the expected number of wrong answers; how many there really are, only a simulation knows:
+# `wrong` is the expected number of wrong answers; how many there really are, only a simulation
+# knows:
 
 # %%
 int(links.flipped.sum())
@@ -65,16 +78,15 @@ int(links.flipped.sum())
 # %% [markdown]
 # ## Which flowers belong together?
 #
-# Each cell of the picture is the posterior probability that two flowers share a cluster. Frames are the clusters of
-# `est.labels_`, the partition of least expected loss; the strip above shows how unsure each flower is. Dark squares are
-# settled; what is neither dark nor white is in doubt.
+# Each cell of the picture is the posterior probability that two flowers share a cluster. Frames are
+# the clusters of `est.labels_`, the partition of least expected loss; the strip above shows how
+# unsure each flower is. Dark squares are settled; what is neither dark nor white is in doubt.
 
 # %%
-bc.plots.similarity(est.posterior_, labels=est.labels_);
-
+bc.plots.similarity(est.posterior_, labels=est.labels_)
 # %% [markdown]
-# One partition stands for the posterior, and the credible ball tells how far the posterior reaches around it: 95% of the
-# draws are no farther, in bits of information (VI), than its radius.
+# One partition stands for the posterior, and the credible ball tells how far the posterior reaches
+# around it: 95% of the draws are no farther, in bits of information (VI), than its radius.
 
 # %%
 ball = bc.credible_ball(est.posterior_, est.labels_)
@@ -84,8 +96,8 @@ print(f"pairwise F against the species: {bc.metrics.pairwise_f(est.labels_, iris
 # %% [markdown]
 # ## Which answers to believe?
 #
-# `credibility` is the posterior probability that an answer is right. These ten are the least believed; `flipped`, which the
-# sampler never sees, tells whether they are wrong in truth.
+# `credibility` is the posterior probability that an answer is right. These ten are the least
+# believed; `flipped`, which the sampler never sees, tells whether they are wrong in truth.
 
 # %%
 credibility = bc.constraint_credibility(est.posterior_).assign(flipped=links.flipped)
@@ -95,8 +107,8 @@ doubtful[["i", "j", "answer", "credibility", "flipped"]]
 # %% [markdown]
 # ## A flower that nobody was asked about
 #
-# New items are placed by their measurements. The first of these two is the mean of a cluster's flowers; the second lies
-# far away from all of them.
+# New items are placed by their measurements. The first of these two is the mean of a cluster's
+# flowers; the second lies far away from all of them.
 
 # %%
 new = np.stack([X[est.labels_ == 1].mean(axis=0), X.mean(axis=0) + 6.0])
@@ -104,5 +116,6 @@ print("probability of each cluster:", est.predict_proba(new).round(3).tolist())
 print("probability of a cluster of its own:", est.predict_novelty(new).round(3).tolist())
 
 # %% [markdown]
-# **What to take away.** Answers about a few pairs in a hundred, one in ten of them wrong, are enough to tell apart what the
-# measurements leave together; and the same run says which of the answers not to believe.
+# **What to take away.** Answers about a few pairs in a hundred, one in ten of them wrong, are
+# enough to tell apart what the measurements leave together; and the same run says which of the
+# answers not to believe.

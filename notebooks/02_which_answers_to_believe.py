@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which answers to believe
 #
-# Two people were asked about pairs of wines: are these from the same cultivar? One knows the wines well. The other is
-# hardly better than a coin. Nothing in the data says who is who.
+# Two people were asked about pairs of wines: are these from the same cultivar? One knows the wines
+# well. The other is hardly better than a coin. Nothing in the data says who is who.
 
 # %%
 import bayesclust as bc
@@ -13,8 +13,8 @@ links = bc.PairwiseConstraints.sample(wine.y, size=300, flip=[0.05, 0.4], n_sour
 links.to_frame().head()
 
 # %% [markdown]
-# `source` says who answered. Each source has a $p$ and a $q$ of its own in the model: how often it says "same" of two wines
-# that are the same, and "different" of two that differ.
+# `source` says who answered. Each source has a $p$ and a $q$ of its own in the model: how often it
+# says "same" of two wines that are the same, and "different" of two that differ.
 
 # %%
 est = bc.TVClust(num_chains=4, num_warmup=150, num_samples=250, progress=False, random_state=0)
@@ -24,33 +24,34 @@ print(bc.diagnose(est.posterior_))
 # %% [markdown]
 # ## Who is reliable?
 #
-# The posterior of each source's $p$ and $q$. Beside them the truth, which only a simulation knows: the share of right
-# answers of each person about wines of one cultivar and of different ones.
+# The posterior of each source's $p$ and $q$. Beside them the truth, which only a simulation knows:
+# the share of right answers of each person about wines of one cultivar and of different ones.
 
 # %%
 reliability = bc.source_reliability(est.posterior_)
 within = wine.y[links.items[:, 0]] == wine.y[links.items[:, 1]]
-asked = [(links.source == row.source) & (within if row.parameter == "p" else ~within) for row in reliability.itertuples()]
+asked = [
+    (links.source == row.source) & (within if row.parameter == "p" else ~within)
+    for row in reliability.itertuples()
+]
 reliability = reliability.assign(truth=[(~links.flipped[mask]).mean() for mask in asked])
 reliability[["source", "parameter", "mean", "lower", "upper", "truth"]].round(2)
 
 # %%
-bc.plots.reliability(est.posterior_);
-
+bc.plots.reliability(est.posterior_)
 # %% [markdown]
-# The second person's intervals lie near one half, where an answer says nothing. The sampler has turned this person's
-# answers down; nobody had to remove them.
+# The second person's intervals lie near one half, where an answer says nothing. The sampler has
+# turned this person's answers down; nobody had to remove them.
 #
 # ## Answer by answer
 #
 # One dot an answer, at the probability that it is right; crosses are wrong in truth.
 
 # %%
-bc.plots.constraints(est.posterior_, flipped=links.flipped);
-
+bc.plots.constraints(est.posterior_, flipped=links.flipped)
 # %% [markdown]
-# How well does credibility tell wrong answers from right ones? The area under the ROC curve is the probability that a right
-# answer is believed more than a wrong one.
+# How well does credibility tell wrong answers from right ones? The area under the ROC curve is the
+# probability that a right answer is believed more than a wrong one.
 
 # %%
 from sklearn.metrics import roc_auc_score
@@ -61,23 +62,23 @@ print(f"area under the ROC curve: {area:.3f}")
 answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 
 # %% [markdown]
-# The same in order, the least believed first. Few answers lie in between: nearly all are either believed or not.
+# The same in order, the least believed first. Few answers lie in between: nearly all are either
+# believed or not.
 
 # %%
-bc.plots.ranking(est.posterior_, flipped=links.flipped);
-
+bc.plots.ranking(est.posterior_, flipped=links.flipped)
 # %% [markdown]
 # ## With and without its own say
 #
-# An answer also speaks for itself: it pulls its two wines together or apart. `without` is the credibility that it would
-# have by the wines and all other answers alone. Where the two differ much, the posterior rests on this one answer, and
-# asking somebody else is worth most.
+# An answer also speaks for itself: it pulls its two wines together or apart. `without` is the
+# credibility that it would have by the wines and all other answers alone. Where the two differ
+# much, the posterior rests on this one answer, and asking somebody else is worth most.
 
 # %%
 rests = answers.assign(own_say=answers["credibility"] - answers["without"]).nlargest(5, "own_say")
 rests[["i", "j", "answer", "source", "credibility", "without", "flipped"]].round(3)
 
 # %% [markdown]
-# **What to take away.** Write down who gave each answer: `source=` is all that it takes. The reliability of each person
-# comes out with an interval, a bad one is turned down instead of spoiling the partition, and every single answer comes with
-# the probability that it is right.
+# **What to take away.** Write down who gave each answer: `source=` is all that it takes. The
+# reliability of each person comes out with an interval, a bad one is turned down instead of
+# spoiling the partition, and every single answer comes with the probability that it is right.

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # The sampler and its limit
 #
-# A sampler takes seconds and gives a posterior. `RDPMeans` takes milliseconds and gives one partition. They are not two
-# methods but two ends of one: let the clusters of the model grow sharp, and its posterior becomes a single partition, the
-# one that `RDPMeans` looks for. What is kept on the way, and what is lost?
+# A sampler takes seconds and gives a posterior. `RDPMeans` takes milliseconds and gives one
+# partition. They are not two methods but two ends of one: let the clusters of the model grow sharp,
+# and its posterior becomes a single partition, the one that `RDPMeans` looks for. What is kept on
+# the way, and what is lost?
 
 # %%
 import matplotlib.pyplot as plt
@@ -22,20 +23,23 @@ links
 #
 # ## Two answers to one question
 #
-# The limit wants to know two prices, in squared units of the data: what a cluster costs (`penalty`), and what it costs to go
-# against an answer (`xi`). Left out, both would be chosen from the data; here they are given, to have the same ones all
-# the way.
+# The limit wants to know two prices, in squared units of the data: what a cluster costs
+# (`penalty`), and what it costs to go against an answer (`xi`). Left out, both would be chosen from
+# the data; here they are given, to have the same ones all the way.
 
 # %%
 limit = bc.RDPMeans(penalty=20.0, xi=3.0, n_init=20, random_state=0).fit(X, constraints=links)
-est = bc.TVClust(family="gaussian_spherical", num_warmup=100, num_samples=250, progress=False, random_state=0)
+est = bc.TVClust(
+    family="gaussian_spherical", num_warmup=100, num_samples=250, progress=False, random_state=0
+)
 est.fit(X, constraints=links)
 table = bc.compare({"sampler": est, "limit": limit, "truth": y}, y)
 table.round(3)
 
 # %% [markdown]
-# `inside` tells whether a partition lies in the sampler's 95% credible ball: whether the posterior would call it a surprise.
-# `objective` is what the limit minimises and `log_joint` what the sampler weighs partitions by, each for all of them.
+# `inside` tells whether a partition lies in the sampler's 95% credible ball: whether the posterior
+# would call it a surprise. `objective` is what the limit minimises and `log_joint` what the sampler
+# weighs partitions by, each for all of them.
 #
 # What the limit cannot say is where it is unsure. The sampler can:
 
@@ -43,40 +47,55 @@ table.round(3)
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 left.scatter(*X.T, c=limit.labels_, cmap="viridis", s=22)
 left.set(title="The limit: one partition", xlabel="$x_0$", ylabel="$x_1$")
-bc.plots.entropy(est.posterior_, X, ax=right);
-
+bc.plots.entropy(est.posterior_, X, ax=right)
 # %% [markdown]
 # ## The way there
 #
-# At $\gamma$ every item weighs $\gamma$ in the model: clusters have variance $1/(2\gamma)$, answers weigh $\gamma\xi$, a
-# cluster costs $\gamma\lambda$. `limit_path` samples at growing $\gamma$, and compares the draws with the limit.
+# At $\gamma$ every item weighs $\gamma$ in the model: clusters have variance $1/(2\gamma)$, answers
+# weigh $\gamma\xi$, a cluster costs $\gamma\lambda$. `limit_path` samples at growing $\gamma$, and
+# compares the draws with the limit.
 
 # %%
 path = bc.limit_path(
-    X, constraints=links, limit=limit, gammas=[0.05, 0.2, 1, 5, 25, 1000], num_warmup=60, num_samples=80,
-    progress=False, random_state=0,
-)  # fmt: skip
-path[["vi", "n_clusters", "entropy"]].sel(statistic="mean").to_dataframe().drop(columns="statistic").round(3)
+    X,
+    constraints=links,
+    limit=limit,
+    gammas=[0.05, 0.2, 1, 5, 25, 1000],
+    num_warmup=60,
+    num_samples=80,
+    progress=False,
+    random_state=0,
+)
+path[["vi", "n_clusters", "entropy"]].sel(statistic="mean").to_dataframe().drop(
+    columns="statistic"
+).round(3)
 
 # %%
-bc.plots.limit_path(path);
-
+bc.plots.limit_path(path)
 # %% [markdown]
-# Read the panels from left to right. At small $\gamma$ the data hardly speak, and the draws have little to do with the
-# limit's partition. Then the distance to it falls to nothing: all draws are that one partition, and the objective of the
-# draws is its objective. The last panel is the price: two draws do not differ any more, so there is nothing left to tell
-# how sure the answer is.
+# Read the panels from left to right. At small $\gamma$ the data hardly speak, and the draws have
+# little to do with the limit's partition. Then the distance to it falls to nothing: all draws are
+# that one partition, and the objective of the draws is its objective. The last panel is the price:
+# two draws do not differ any more, so there is nothing left to tell how sure the answer is.
 #
 # ## The limit of this very posterior
 #
-# Prices can also be read off a sampler's run. `RDPMeans.from_posterior` takes them from what it found credible, and a
-# pass over new data of the same kind then costs next to nothing.
+# Prices can also be read off a sampler's run. `RDPMeans.from_posterior` takes them from what it
+# found credible, and a pass over new data of the same kind then costs next to nothing.
 
 # %%
 priced = bc.RDPMeans.from_posterior(est, X).fit(X, constraints=links)
-print("penalty:", round(priced.penalty, 2), " xi:", {k: np.round(v, 2).tolist() for k, v in priced.xi["links"].items()})
-print(f"adjusted Rand index with the sampler's partition: {bc.metrics.adjusted_rand(priced.labels_, est.labels_):.3f}")
+print(
+    "penalty:",
+    round(priced.penalty, 2),
+    " xi:",
+    {k: np.round(v, 2).tolist() for k, v in priced.xi["links"].items()},
+)
+print(
+    f"adjusted Rand index with the sampler's partition: {bc.metrics.adjusted_rand(priced.labels_, est.labels_):.3f}"
+)
 
 # %% [markdown]
-# **What to take away.** Use the limit to look at much data quickly, or where one partition is all that is wanted. Use the
-# sampler to know how sure that partition is, which answers to believe and how many clusters there may be.
+# **What to take away.** Use the limit to look at much data quickly, or where one partition is all
+# that is wanted. Use the sampler to know how sure that partition is, which answers to believe and
+# how many clusters there may be.

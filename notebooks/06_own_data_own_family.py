@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Own data from pandas, own family in one file
 #
-# A table of calls to a help desk: how long the caller waited, how long the call took, by which way it came. Two colleagues
-# who know the calls by their names said of some pairs whether both were about the same kind of trouble. Nothing is
-# numbered, and waiting times are not Gaussian.
+# A table of calls to a help desk: how long the caller waited, how long the call took, by which way
+# it came. Two colleagues who know the calls by their names said of some pairs whether both were
+# about the same kind of trouble. Nothing is numbered, and waiting times are not Gaussian.
 
 # %%
 import numpy as np
@@ -38,11 +38,13 @@ answers.head(3)
 # %% [markdown]
 # ## From names to numbers
 #
-# Answers name items by their row. `get_indexer` looks rows up, `factorize` numbers the people. `-1` would be a name that is
-# not in the table: refused, with a sentence that says which.
+# Answers name items by their row. `get_indexer` looks rows up, `factorize` numbers the people. `-1`
+# would be a name that is not in the table: refused, with a sentence that says which.
 
 # %%
-pairs = np.column_stack([calls.index.get_indexer(answers[column]) for column in ("first", "second")])
+pairs = np.column_stack(
+    [calls.index.get_indexer(answers[column]) for column in ("first", "second")]
+)
 who, people = pd.factorize(answers["who"], sort=True)
 links = bc.PairwiseConstraints(pairs, answers["answer"], n_items=len(calls), source=who)
 links
@@ -50,24 +52,32 @@ links
 # %% [markdown]
 # ## With what is on the shelf
 #
-# `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which some are made here)
-# are left out of the likelihood where columns are independent. Times are positive and skewed, so their logarithms go in as
-# Gaussian. For a first look, mean field instead of a sampler: it takes a second, and finds one mode.
+# `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which
+# some are made here) are left out of the likelihood where columns are independent. Times are
+# positive and skewed, so their logarithms go in as Gaussian. For a first look, mean field instead
+# of a sampler: it takes a second, and finds one mode.
 
 # %%
-table = np.column_stack([np.log(calls[["waited", "took"]]), pd.factorize(calls["way"], sort=True)[0]])
+table = np.column_stack(
+    [np.log(calls[["waited", "took"]]), pd.factorize(calls["way"], sort=True)[0]]
+)
 table[rng.random(table.shape) < 0.03] = np.nan
 shelf = bc.families.Product([("gaussian_diagonal", [0, 1]), ("categorical", 2)])
-look = bc.TVClust("variational", family=shelf, progress=False, random_state=0).fit(table, constraints=links)
-print(f"{look.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(look.labels_, kind):.2f}")
+look = bc.TVClust("variational", family=shelf, progress=False, random_state=0).fit(
+    table, constraints=links
+)
+print(
+    f"{look.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(look.labels_, kind):.2f}"
+)
 
 # %% [markdown]
 # ## A family of one's own
 #
-# The logarithm of an exponential variable is not Gaussian either: its long tail is on the left. The file `waiting_times.py`
-# beside this notebook makes exponential times a family: eight short functions on the sufficient statistics (a count and
-# a sum) for the compiled samplers, the conjugate posterior for the others, and one line of NumPyro. This is the
-# predictive, $p(x \mid \text{cluster}) = \prod_j (a+s)\,(a m_j + t_j)^{a+s} / (a m_j + t_j + x_j)^{a+s+1}$:
+# The logarithm of an exponential variable is not Gaussian either: its long tail is on the left. The
+# file `waiting_times.py` beside this notebook makes exponential times a family: eight short
+# functions on the sufficient statistics (a count and a sum) for the compiled samplers, the
+# conjugate posterior for the others, and one line of NumPyro. This is the predictive, $p(x \mid
+# \text{cluster}) = \prod_j (a+s)\,(a m_j + t_j)^{a+s} / (a m_j + t_j + x_j)^{a+s+1}$:
 
 # %%
 import inspect
@@ -77,8 +87,9 @@ import waiting_times
 print(inspect.getsource(waiting_times._log_predictive))
 
 # %% [markdown]
-# Before it is used, it is tested: the plain `log_marginal` of the file against an integral, here of one column. (The tests
-# of this package hold all parts of the file to the same contract as the package's own families.)
+# Before it is used, it is tested: the plain `log_marginal` of the file against an integral, here of
+# one column. (The tests of this package hold all parts of the file to the same contract as the
+# package's own families.)
 
 # %%
 from scipy import integrate, stats
@@ -94,16 +105,27 @@ def joint(value):
 
 
 whole, _ = integrate.quad(joint, 0, 20 / times.mean(), epsabs=0)
-print(f"{bound.log_marginal(times, np.array([2.0])):.6f} by the file, {np.log(whole):.6f} by the integral")
+print(
+    f"{bound.log_marginal(times, np.array([2.0])):.6f} by the file, {np.log(whole):.6f} by the integral"
+)
 
 # %%
-est = bc.TVClust(family=waiting_times.WaitingTimes(), num_warmup=150, num_samples=350, progress=False, random_state=0)
+est = bc.TVClust(
+    family=waiting_times.WaitingTimes(),
+    num_warmup=150,
+    num_samples=350,
+    progress=False,
+    random_state=0,
+)
 est.fit(calls[["waited", "took"]], constraints=links)
 print(bc.diagnose(est.posterior_))
-print(f"{est.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(est.labels_, kind):.2f}")
+print(
+    f"{est.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(est.labels_, kind):.2f}"
+)
 
 # %% [markdown]
-# The first samples compile the family into the sampler, which takes half a minute; after that, the compiled code is kept.
+# The first samples compile the family into the sampler, which takes half a minute; after that, the
+# compiled code is kept.
 #
 # ## Back to the table
 #
@@ -111,16 +133,18 @@ print(f"{est.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pai
 
 # %%
 found = calls.assign(cluster=est.labels_, doubt=bc.item_entropy(est.posterior_))
-found.groupby("cluster")[["waited", "took", "doubt"]].mean().assign(calls=found["cluster"].value_counts()).round(2)
+found.groupby("cluster")[["waited", "took", "doubt"]].mean().assign(
+    calls=found["cluster"].value_counts()
+).round(2)
 
 # %%
 believed = bc.constraint_credibility(est.posterior_)["credibility"].to_numpy()
 answers.assign(credibility=believed).nsmallest(5, "credibility")
 
 # %%
-bc.plots.similarity(est.posterior_, labels=est.labels_);
+bc.plots.similarity(est.posterior_, labels=est.labels_)
 
 # %% [markdown]
-# **What to take away.** Names, words and holes in a table are a few lines of pandas. A likelihood that is not on the shelf
-# is one file; all samplers, credibilities, plots and prediction then work with it. CONTRIBUTING.md says what each
-# function in it is for.
+# **What to take away.** Names, words and holes in a table are a few lines of pandas. A likelihood
+# that is not on the shelf is one file; all samplers, credibilities, plots and prediction then work
+# with it. CONTRIBUTING.md says what each function in it is for.

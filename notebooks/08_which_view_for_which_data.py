@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Which view for which data
 #
-# Answers are about classes, and a model of the data says what a cluster can look like. Where no cluster looks like a class,
-# the two disagree, and a model that learns how reliable answers are settles the matter by not believing them. This page
-# shows three kinds of data, what each model makes of them, and how to find out which one you need without knowing
-# the classes.
+# Answers are about classes, and a model of the data says what a cluster can look like. Where no
+# cluster looks like a class, the two disagree, and a model that learns how reliable answers are
+# settles the matter by not believing them. This page shows three kinds of data, what each model
+# makes of them, and how to find out which one you need without knowing the classes.
 
 # %%
 import warnings
@@ -23,7 +23,9 @@ def spikes(n=180, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % 3)
     zero, mean = rng.uniform(0.2, 0.9, size=(3, 3)), rng.normal(2, 1.2, size=(3, 3))
-    amounts = np.where(rng.random((n, 3)) < zero[y], 0.0, np.exp(0.4 * (mean[y] + rng.normal(size=(n, 3)))))
+    amounts = np.where(
+        rng.random((n, 3)) < zero[y], 0.0, np.exp(0.4 * (mean[y] + rng.normal(size=(n, 3))))
+    )
     return np.c_[amounts, 2.5 * y + rng.normal(size=n)], y
 
 
@@ -31,20 +33,27 @@ ellipses = bc.datasets.make_mixture(150, 2, 3, separation=5, seed=4)
 spirals = bc.datasets.make_shape("spirals", 180, noise=0.03, seed=0)
 data = {"ellipses": (ellipses.X, ellipses.y), "spirals": (spirals.X, spirals.y), "spikes": spikes()}
 data = {name: ((X - X.mean(axis=0)) / X.std(axis=0), y) for name, (X, y) in data.items()}
-answers = {name: bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=1) for name, (_, y) in data.items()}
+answers = {
+    name: bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=1)
+    for name, (_, y) in data.items()
+}
 
 # %% [markdown]
 # Every set has 300 answers about pairs, of which one in ten is wrong. Four models hear them:
 #
 # - *plain*: a cluster is one Gaussian;
-# - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together (`view="mixture"`);
-# - *power*: as plain, but every item weighs a quarter (`power=0.25`);
-# - *mixed*: columns in which many items share a value have families of their own (`family="mixed"`).
+# - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together
+# (`view="mixture"`); - *power*: as plain, but every item weighs a quarter (`power=0.25`);
+# - *mixed*: columns in which many items share a value have families of their own
+# (`family="mixed"`).
 
 # %%
 models = {
-    "plain": {}, "mixture": {"view": "mixture"}, "power": {"power": 0.25}, "mixed": {"family": "mixed"},
-}  # fmt: skip
+    "plain": {},
+    "mixture": {"view": "mixture"},
+    "power": {"power": 0.25},
+    "mixed": {"family": "mixed"},
+}
 short = {"num_warmup": 300, "num_samples": 100, "progress": False, "random_state": 0}
 fits = {
     (name, model): bc.TVClust(**settings, **short).fit(X, constraints=answers[name])
@@ -57,40 +66,49 @@ fig, axes = plt.subplots(3, 5, figsize=(11, 6.6), layout="constrained")
 for row, (name, (X, y)) in zip(axes, data.items(), strict=True):
     at = X[:, [-1, 0]]
     for ax, (title, labels) in zip(
-        row, {"classes": y, **{model: fits[name, model].labels_ for model in models}}.items(), strict=True
+        row,
+        {"classes": y, **{model: fits[name, model].labels_ for model in models}}.items(),
+        strict=True,
     ):
         f = "" if title == "classes" else f", F {bc.metrics.pairwise_f(labels, y):.2f}"
         number = np.unique(labels, return_inverse=True)[1]
         ax.scatter(*at.T, c=(2 * number + number // 10) % 20, cmap="tab20", vmin=0, vmax=19, s=7)
         ax.set(title=f"{title}{f}", xticks=[], yticks=[])
-    row[0].set_ylabel(name);
+    row[0].set_ylabel(name)
 
 # %% [markdown]
-# On ellipses all is well, whatever the model: the mixture has no need of second components. On spirals one Gaussian per
-# cluster cannot be right, and the mixture finds the arms. On spikes both fail: a Gaussian over items that are all zero in a
-# column is as narrow as one likes, and no answer outweighs that. There the mixed family is at home.
+# On ellipses all is well, whatever the model: the mixture has no need of second components. On
+# spirals one Gaussian per cluster cannot be right, and the mixture finds the arms. On spikes both
+# fail: a Gaussian over items that are all zero in a column is as narrow as one likes, and no answer
+# outweighs that. There the mixed family is at home.
 #
 # ## What the wrong model says of the people who answered
 #
-# Nine answers in ten are right, among pairs of one class as among others. This is what the models have learned of it:
+# Nine answers in ten are right, among pairs of one class as among others. This is what the models
+# have learned of it:
+
 
 # %%
 def summary(name, model):
     est = fits[name, model]
     learned = est.posterior_["posterior"]
     return {
-        "data": name, "model": model, "clusters": est.n_clusters_,
-        "right if same (p)": float(learned["p"].mean()), "right if different (q)": float(learned["q"].mean()),
-    }  # fmt: skip
+        "data": name,
+        "model": model,
+        "clusters": est.n_clusters_,
+        "right if same (p)": float(learned["p"].mean()),
+        "right if different (q)": float(learned["q"].mean()),
+    }
 
 
 table = pd.DataFrame([summary(*key) for key in fits]).set_index(["data", "model"])
 table.round(2)
 
 # %% [markdown]
-# Where the model fits, the noise is found. Where it does not, good answers are called wrong in great number, and more of
-# them would not help. That can be seen without knowing any class: a fit that dismisses far more answers than the prior of
-# their noise expects is named, with what to try. (These short chains are not to be trusted either, which it says first.)
+# Where the model fits, the noise is found. Where it does not, good answers are called wrong in
+# great number, and more of them would not help. That can be seen without knowing any class: a fit
+# that dismisses far more answers than the prior of their noise expects is named, with what to try.
+# (These short chains are not to be trusted either, which it says first.)
 
 # %%
 print(bc.diagnose(fits["spirals", "plain"]))
@@ -98,7 +116,8 @@ print(bc.diagnose(fits["spirals", "plain"]))
 # %% [markdown]
 # ## Ties are found by looking
 #
-# No fit is needed to see what is the matter with the third set. `TVClust` warns of it, and `check_columns` says more:
+# No fit is needed to see what is the matter with the third set. `TVClust` warns of it, and
+# `check_columns` says more:
 
 # %%
 bc.check_columns(data["spikes"][0])
@@ -106,19 +125,22 @@ bc.check_columns(data["spikes"][0])
 # %% [markdown]
 # ## Letting the answers choose
 #
-# Between one Gaussian and several, and between weights of the data, answers can decide: a view is good if it predicts
-# each answer from the data and all the other answers. `view="auto"` tries them in short runs, and takes the plainest
-# one within one standard error of the best.
+# Between one Gaussian and several, and between weights of the data, answers can decide: a view is
+# good if it predicts each answer from the data and all the other answers. `view="auto"` tries them
+# in short runs, and takes the plainest one within one standard error of the best.
 
 # %%
 auto = bc.TVClust(view="auto", **short).fit(data["spirals"][0], constraints=answers["spirals"])
-print(f"chosen: view={auto.view_!r}, power={auto.power_}; F {bc.metrics.pairwise_f(auto.labels_, data['spirals'][1]):.2f}")
+print(
+    f"chosen: view={auto.view_!r}, power={auto.power_}; F {bc.metrics.pairwise_f(auto.labels_, data['spirals'][1]):.2f}"
+)
 auto.view_scores_.round(3)
 
 # %% [markdown]
-# A power below 1 did not help on any of these sets: a quarter of 180 items is 45, and 300 answers are too few to put
-# together what such weak data leave open. It is for data that no model at hand describes, with many answers.
+# A power below 1 did not help on any of these sets: a quarter of 180 items is 45, and 300 answers
+# are too few to put together what such weak data leave open. It is for data that no model at hand
+# describes, with many answers.
 #
-# **What to take away.** Look at `check_columns` first, and take `family="mixed"` where columns have ties. With answers at
-# hand, let `view="auto"` choose. And when `p` or `q` come out lower than you would have thought of the people you asked, ask
-# `diagnose` before you blame them.
+# **What to take away.** Look at `check_columns` first, and take `family="mixed"` where columns have
+# ties. With answers at hand, let `view="auto"` choose. And when `p` or `q` come out lower than you
+# would have thought of the people you asked, ask `diagnose` before you blame them.

@@ -127,7 +127,9 @@ class WaitingComponents(Components):
         """log p(X) of each cluster, (K,)."""
         a, scale0 = self.parameters(hyper)
         shape, scale = self._posterior(statistics, hyper)
-        return (gammaln(shape) - gammaln(a) + a * np.log(scale0) - shape * np.log(scale)).sum(axis=1)
+        return (gammaln(shape) - gammaln(a) + a * np.log(scale0) - shape * np.log(scale)).sum(
+            axis=1
+        )
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,9 @@ class BoundWaitingTimes(BoundFamily):
     def new_state(self, capacity, hyper):
         """Empty clusters."""
         slots, d = capacity + 1, self.X.shape[1]
-        state = WaitingState(self.X, np.zeros(1), np.zeros(d), np.zeros(slots, np.int64), np.zeros((slots, d)))
+        state = WaitingState(
+            self.X, np.zeros(1), np.zeros(d), np.zeros(slots, np.int64), np.zeros((slots, d))
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -155,7 +159,9 @@ class BoundWaitingTimes(BoundFamily):
         """log p(X) of one cluster, plainly: what the compiled function is compared with."""
         a, scale = self.parameters(hyper)
         shape, total = a + len(X), X.sum(axis=0)
-        return float((gammaln(shape) - gammaln(a) + a * np.log(scale) - shape * np.log(scale + total)).sum())
+        return float(
+            (gammaln(shape) - gammaln(a) + a * np.log(scale) - shape * np.log(scale + total)).sum()
+        )
 
     def component_sites(self, hyper):
         """The family as NumPyro code: site "rate"."""
@@ -177,7 +183,8 @@ class BoundWaitingTimes(BoundFamily):
 class WaitingTimes(Family):
     """What a user writes: ``bc.TVClust(family=WaitingTimes())``.
 
-    `spread` is a: the rates of clusters vary around that of the column by its 1 / sqrt(a)-fold; learned by default.
+    `spread` is a: the rates of clusters vary around that of the column by its 1 / sqrt(a)-fold;
+    learned by default.
     """
 
     spread: float | None = None
@@ -186,6 +193,8 @@ class WaitingTimes(Family):
         """Check that the data are times."""
         X = check_items(X)
         if (X < 0).any():
-            raise ValueError(f"X holds {X.min():g}, which is no waiting time: pass times of at least 0.")
+            raise ValueError(
+                f"X holds {X.min():g}, which is no waiting time: pass times of at least 0."
+            )
         prior = HyperPrior("base_spread", self.spread or 1.0, 0.0 if self.spread else 1.0)
         return BoundWaitingTimes(X, 0.0, (prior,), X.mean(axis=0))

@@ -1,17 +1,25 @@
 """What every test runs under: one thread, 64 bits, no windows, the same draws each time.
 
-Warnings are errors (pyproject.toml); what a test expects to be warned of it says with `pytest.warns`.
+Warnings are errors (pyproject.toml); what a test expects to be warned of it says with
+`pytest.warns`.
 """
 
 import os
 import sys
 
 # Read when NumPy's BLAS and JAX are first loaded, hence before anything that imports them.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+for variable in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+):
     os.environ[variable] = "1"
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
+os.environ["XLA_FLAGS"] = (
+    f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
+)
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("BAYESCLUST_COMPILERS", "0")  # the workers compile side by side already
 

@@ -23,7 +23,11 @@ def of_several(n, m):
 @pytest.mark.parametrize("n", [0, 1, 5, 1000])
 def test_they_are_numpys(n):
     kinds = (np.int64, np.bool_, np.float64)
-    expected = [*(np.zeros(n, kind) for kind in kinds), np.zeros((n, 2)), np.zeros((n, 3, 2), np.int64)]
+    expected = [
+        *(np.zeros(n, kind) for kind in kinds),
+        np.zeros((n, 2)),
+        np.zeros((n, 3, 2), np.int64),
+    ]
     for made, own in zip([*of_one_axis(n, 50), *of_several(n, 2)], expected, strict=True):
         assert (made.dtype, made.shape, made.flags.c_contiguous) == (own.dtype, own.shape, True)
         np.testing.assert_array_equal(made, own)

@@ -17,15 +17,25 @@ from benchmarks.records import Alternative, Growth, Point, Race, Results, Target
 from benchmarks.timing import Entry, Scale, grow, race
 
 RACE = Race(
-    "Sorting <1000> numbers", "CPU time of a call", "ours",
-    (Alternative("ours", (1.0, 2.0, 4.0)), Alternative("peer", (3.0, 3.0, 4.0), 0.5), Alternative("slow", (20.0,))),
+    "Sorting <1000> numbers",
+    "CPU time of a call",
+    "ours",
+    (
+        Alternative("ours", (1.0, 2.0, 4.0)),
+        Alternative("peer", (3.0, 3.0, 4.0), 0.5),
+        Alternative("slow", (20.0,)),
+    ),
     (Target("peer", least=2.5), Target("ours", most=1.5, unit="s")),
     "Measured elsewhere: 9.4 s.",
-)  # fmt: skip
+)
 GROWTH = Growth(
-    "Along n", "items", "CPU time", (Point(0, (0.5,), 5), *(Point(n, (n**1.5, n**1.5), 8 * n) for n in (1, 10, 100))),
-    "bytes", 1.2,
-)  # fmt: skip
+    "Along n",
+    "items",
+    "CPU time",
+    (Point(0, (0.5,), 5), *(Point(n, (n**1.5, n**1.5), 8 * n) for n in (1, 10, 100))),
+    "bytes",
+    1.2,
+)
 
 
 def stub(monkeypatch, name, run):
@@ -41,9 +51,26 @@ def test_a_run_is_printed_kept_drawn_taken_up_and_compared(monkeypatch, tmp_path
 
     def real(scale):
         calls.append(scale)
-        spin = {"short": lambda: sum(range(20_000)), "long": Entry(lambda: sum(range(60_000)), share=0.5)}
-        yield race("Sums", "CPU time of a sum", spin, scale, reference="short", targets=[Target("long", least=1)])
-        yield grow("Arrays", "cells", "CPU time", (2000, 20_000), lambda n: lambda: lambda: np.ones(n) + 1, scale)
+        spin = {
+            "short": lambda: sum(range(20_000)),
+            "long": Entry(lambda: sum(range(60_000)), share=0.5),
+        }
+        yield race(
+            "Sums",
+            "CPU time of a sum",
+            spin,
+            scale,
+            reference="short",
+            targets=[Target("long", least=1)],
+        )
+        yield grow(
+            "Arrays",
+            "cells",
+            "CPU time",
+            (2000, 20_000),
+            lambda n: lambda: lambda: np.ones(n) + 1,
+            scale,
+        )
 
     def interrupted(scale):
         yield RACE
@@ -82,14 +109,20 @@ def test_ratios_are_of_the_same_turn_and_of_the_whole_work():
     assert RACE.ratios("peer") == (6, 3, 2)
     assert RACE.ratios("slow") == (10,)  # of the median
     assert [RACE.value(target) for target in RACE.targets] == [3, 2]
-    assert [row[-1] for row in words.targets(results())[1]] == ["reached", "not reached", "not reached"]
+    assert [row[-1] for row in words.targets(results())[1]] == [
+        "reached",
+        "not reached",
+        "not reached",
+    ]
     with pytest.raises(ValueError, match="'thiers' is none of the alternatives"):
         replace(RACE, reference="thiers")
 
 
 def test_slopes_are_those_of_power_laws_over_the_last_decade():
     assert GROWTH.slope == pytest.approx(1.5)
-    bent = replace(GROWTH, points=(Point(1, (1.0,)), Point(10, (1.0,)), Point(50, (5.0,)), Point(100, (10.0,))))
+    bent = replace(
+        GROWTH, points=(Point(1, (1.0,)), Point(10, (1.0,)), Point(50, (5.0,)), Point(100, (10.0,)))
+    )
     assert bent.slope == pytest.approx(1.0)
     assert replace(bent, points=bent.points[:2]).slope == pytest.approx(0.0)
     assert (GROWTH.bytes_each, bent.bytes_each) == (8, None)
@@ -113,16 +146,33 @@ def test_results_survive_json_and_other_files_are_refused_in_a_sentence(tmp_path
 
 def test_two_runs_are_compared_by_seconds_and_by_ratios_which_count_across_machines():
     slower = replace(
-        RACE, alternatives=(Alternative("ours", (2.0, 4.0, 8.0)), Alternative("peer", (24.0, 24.0, 32.0), 0.5))
+        RACE,
+        alternatives=(
+            Alternative("ours", (2.0, 4.0, 8.0)),
+            Alternative("peer", (24.0, 24.0, 32.0), 0.5),
+        ),
     )
-    grown = replace(GROWTH, points=tuple(replace(point, bytes=3 * point.bytes) for point in GROWTH.points))
+    grown = replace(
+        GROWTH, points=tuple(replace(point, bytes=3 * point.bytes) for point in GROWTH.points)
+    )
     new = results(slower, grown, commit="b", processor="q")
     found = {change.what: change for change in changes(results(), new)}
-    assert found.keys() == {"ours", "peer", "items 0", "items 1", "items 10", "items 100"}  # "slow" is gone
+    assert found.keys() == {
+        "ours",
+        "peer",
+        "items 0",
+        "items 1",
+        "items 10",
+        "items 100",
+    }  # "slow" is gone
     assert found["ours"].seconds == (2, 0.5, 8)
     assert found["peer"].ratios == (4, 8 / 6, 12)
     assert found["items 10"].seconds == (1, 1, 1)
-    assert (found["items 10"].memory, found["items 10"].verdict, found["peer"].verdict) == (3, "", "slower")
+    assert (found["items 10"].memory, found["items 10"].verdict, found["peer"].verdict) == (
+        3,
+        "",
+        "slower",
+    )
     said = "\n".join(lines(results(), new))
     assert "The machines differ" in said
     assert "processor: p against q" in said
@@ -141,14 +191,26 @@ def test_the_page_holds_every_record_its_figure_and_what_is_asked():
 
 
 def test_numbers_have_units_that_suit_them():
-    assert [words.duration(s) for s in (123.4, 1.234, 0.01234, 2e-5)] == ["123 s", "1.23 s", "12.3 ms", "20.0 µs"]
-    assert [words.size_of(b) for b in (12, 1234, 5e6, 2.5e9)] == ["12 B", "1.23 kB", "5.00 MB", "2.50 GB"]
+    assert [words.duration(s) for s in (123.4, 1.234, 0.01234, 2e-5)] == [
+        "123 s",
+        "1.23 s",
+        "12.3 ms",
+        "20.0 µs",
+    ]
+    assert [words.size_of(b) for b in (12, 1234, 5e6, 2.5e9)] == [
+        "12 B",
+        "1.23 kB",
+        "5.00 MB",
+        "2.50 GB",
+    ]
 
 
 def test_the_plain_iteration_of_dcrc_is_that_of_the_package():
     twins = Iteration(40, 2, 3, 25)
     (q, W), (plain_q, plain_W) = twins.ours(), twins.plain()
-    assert np.abs(q - np.exp(twins.objective.log_p(twins.start))).max() > 0.01  # the answers were heard
+    assert (
+        np.abs(q - np.exp(twins.objective.log_p(twins.start))).max() > 0.01
+    )  # the answers were heard
     np.testing.assert_allclose(plain_q, q, atol=1e-10)
     np.testing.assert_allclose(plain_W, W, atol=1e-4)
 

@@ -93,7 +93,9 @@ def test_what_was_begun_is_waited_for(alone):
 
 def test_who_waits_compiles_what_nobody_has_begun(alone, monkeypatch):
     compiled = []
-    monkeypatch.setattr(_beside, "compile_here", lambda task: (compiled.append(task), alone.settle(FIRST)))
+    monkeypatch.setattr(
+        _beside, "compile_here", lambda task: (compiled.append(task), alone.settle(FIRST))
+    )
     alone.put(orders(FIRST, SECOND, THIRD), last=False)
     alone.take()
     alone.claim(FIRST)
@@ -102,7 +104,9 @@ def test_who_waits_compiles_what_nobody_has_begun(alone, monkeypatch):
 
 
 def test_who_waits_leaves_alone_what_is_to_be_last(alone, monkeypatch):
-    monkeypatch.setattr(_beside, "compile_here", lambda task: pytest.fail("it was not to be compiled yet"))
+    monkeypatch.setattr(
+        _beside, "compile_here", lambda task: pytest.fail("it was not to be compiled yet")
+    )
     alone.put(orders(THIRD), last=True)
     alone.put(orders(FIRST), last=False)
     alone.take()
@@ -139,7 +143,10 @@ def test_nothing_is_waited_for_without_end(alone, monkeypatch):
 
 @pytest.mark.parametrize(
     "program",
-    ["raise SystemExit", "import os, sys; os.write(1, bytes(1)); sys.stdin.buffer.read(1); sys.exit(1)"],
+    [
+        "raise SystemExit",
+        "import os, sys; os.write(1, bytes(1)); sys.stdin.buffer.read(1); sys.exit(1)",
+    ],
     ids=["at once", "in the middle of its work"],
 )
 def test_a_process_that_dies_leaves_the_rest_to_others(alone, monkeypatch, program):
@@ -171,7 +178,9 @@ def test_a_task_that_fails_or_cannot_be_read_ends_no_process(alone, monkeypatch)
     assert (alone.workers, alone.todo, alone.doing, len(done)) == (0, {}, set(), 3)
 
 
-def test_it_has_the_path_of_this_process_and_not_the_current_directory(alone, monkeypatch, tmp_path):
+def test_it_has_the_path_of_this_process_and_not_the_current_directory(
+    alone, monkeypatch, tmp_path
+):
     (tmp_path / "random.py").write_text("raise SystemExit")  # NumPy imports one of this name
     (tmp_path / "on the path").mkdir()
     told = "import pathlib\n\nclass told:\n    compile = pathlib.Path('told').write_text"
@@ -187,7 +196,9 @@ def test_it_has_the_path_of_this_process_and_not_the_current_directory(alone, mo
 def test_what_is_printed_is_no_answer(alone, monkeypatch):
     monkeypatch.setattr(_beside, "PROGRAM", "print('loud'); " + _beside.PROGRAM)
     order, tell = [], _beside._tell
-    monkeypatch.setattr(_beside, "_tell", lambda process, what: (order.append(what), tell(process, what)))
+    monkeypatch.setattr(
+        _beside, "_tell", lambda process, what: (order.append(what), tell(process, what))
+    )
     monkeypatch.setattr(alone, "settle", lambda task: order.append(task))
     alone.put(orders(FIRST, SECOND), last=False)
     alone.workers = 1
@@ -197,7 +208,11 @@ def test_what_is_printed_is_no_answer(alone, monkeypatch):
 
 def test_it_starts_none_itself(alone, monkeypatch):
     seen = {}
-    monkeypatch.setattr(subprocess, "Popen", lambda *_, env, **__: seen.update(env) or (_ for _ in ()).throw(OSError))
+    monkeypatch.setattr(
+        subprocess,
+        "Popen",
+        lambda *_, env, **__: seen.update(env) or (_ for _ in ()).throw(OSError),
+    )
     alone.workers = 1
     feed(alone)
     assert seen[_beside.VARIABLE] == "0"
@@ -245,7 +260,12 @@ def test_how_many_there_may_be(monkeypatch):
 def test_programs_that_hold_python_start_none(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     monkeypatch.delenv(_beside.VARIABLE)
-    for program, number in {"/usr/bin/python3.12": 3, "C:/Python/PythonW.exe": 3, "/opt/app/serve": 0, None: 0}.items():
+    for program, number in {
+        "/usr/bin/python3.12": 3,
+        "C:/Python/PythonW.exe": 3,
+        "/opt/app/serve": 0,
+        None: 0,
+    }.items():
         monkeypatch.setattr(sys, "executable", program)
         assert number_of_compilers() == number
     monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
@@ -273,7 +293,9 @@ def test_kernels_without_a_cache_and_those_at_hand_are_not_asked_for(monkeypatch
 def python(code, **environment):
     command = [sys.executable, "-W", "error", "-c", code]
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    run = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(
+        command, env=settings, capture_output=True, text=True, timeout=300, check=False
+    )
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 

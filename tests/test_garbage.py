@@ -70,6 +70,13 @@ def test_other_packages_are_left_alone(counts):
 
 def test_functions_are_told_apart_by_their_package():
     aside = Aside("bayesclust")
-    for module, meant in {"bayesclust.inference.scan": True, "bayesclusters": False, "numba.np": False}.items():
+    for module, meant in {
+        "bayesclust.inference.scan": True,
+        "bayesclusters": False,
+        "numba.np": False,
+    }.items():
         function = SimpleNamespace(__module__=module)
-        assert aside._is_meant(SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})) == meant
+        assert (
+            aside._is_meant(SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)}))
+            == meant
+        )

@@ -70,9 +70,16 @@ def package(tmp_path):
 
 
 def python(code: str, folder: Path, **environment: str) -> list[int]:
-    settings = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    settings = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **environment,
+    }
     settings.pop("NUMBA_CACHE_DIR", None)
-    run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     return [int(word) for word in run.stdout.split()]
 
@@ -170,7 +177,9 @@ def test_a_foreign_type_that_is_gone_spoils_no_cache(package, change):
     mine.write_text(FOREIGN_TYPE.format(constant=10))
     hits = "sum(total.stats.cache_hits.values())"
     own = f"from twofile.generic import total; print(total(1), {hits})"
-    with_mine = f"from twofile.generic import total; from mine import Mine; print(total(Mine(1)), {hits})"
+    with_mine = (
+        f"from twofile.generic import total; from mine import Mine; print(total(Mine(1)), {hits})"
+    )
     assert python(own, package.parent) == [2, 0]
     assert python(with_mine, package.parent) == [22, 0]
     if change == "the file is gone":
@@ -197,7 +206,9 @@ def test_works_where_no_cache_can_be_written(package):
 def test_works_where_the_cache_breaks_while_saving(package):
     (package / "outer.py").write_text(OUTER)
     (package / "inner.py").write_text(INNER.format(constant=10))
-    break_it = f"import shutil; from twofile.outer import outer; f = {str(package / '__pycache__')!r}; "
+    break_it = (
+        f"import shutil; from twofile.outer import outer; f = {str(package / '__pycache__')!r}; "
+    )
     break_it += "shutil.rmtree(f); open(f, 'w').close(); print(outer(1))"
     assert python(break_it, package.parent) == [22]
 

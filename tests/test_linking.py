@@ -13,7 +13,9 @@ from numba import njit
 from bayesclust import _jit, _linking
 from bayesclust._jit import implements, inner, kernel
 
-pytestmark = pytest.mark.skipif(not _linking.CAN_STAY_UNBUILT, reason="this numba builds every function")
+pytestmark = pytest.mark.skipif(
+    not _linking.CAN_STAY_UNBUILT, reason="this numba builds every function"
+)
 
 INNER = """
 import math
@@ -108,7 +110,12 @@ def package(tmp_path):
     folder = tmp_path / "shared"
     folder.mkdir()
     shutil.copy(_jit.__file__, folder / "_jit.py")
-    for name, text in {"__init__": "", "parts": INNER, "more": USER.format(sign="+"), "less": USER.format(sign="-")}.items():
+    for name, text in {
+        "__init__": "",
+        "parts": INNER,
+        "more": USER.format(sign="+"),
+        "less": USER.format(sign="-"),
+    }.items():
         (folder / f"{name}.py").write_text(text)
     return tmp_path
 
@@ -117,7 +124,9 @@ def in_a_process(code, folder):
     settings = {**os.environ, "PYTHONPATH": str(folder)}
     settings.pop("NUMBA_CACHE_DIR", None)
     command = [sys.executable, "-W", "error", "-c", code]
-    run = subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=300)
+    run = subprocess.run(
+        command, env=settings, capture_output=True, text=True, check=False, timeout=300
+    )
     assert run.returncode == 0, run.stderr
     return [int(word) for word in run.stdout.split()]
 

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from bayesclust import metrics
 
-SYMMETRIC = [metrics.pairwise_f, metrics.adjusted_rand, metrics.nmi, metrics.variation_of_information]
+SYMMETRIC = [
+    metrics.pairwise_f,
+    metrics.adjusted_rand,
+    metrics.nmi,
+    metrics.variation_of_information,
+]
 partitions = st.integers(1, 12).flatmap(
     lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)))
 )
@@ -25,7 +30,11 @@ def scores_by_counting(labels, truth):
         return 1.0, 1.0, 1.0
     precision = len(together & meant) / len(together) if together else 0.0
     recall = len(together & meant) / len(meant) if meant else 0.0
-    return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return (
+        precision,
+        recall,
+        2 * precision * recall / (precision + recall) if precision + recall else 0.0,
+    )
 
 
 def entropy(values):
@@ -93,14 +102,24 @@ def test_many_clusters_take_memory_for_their_items_only():
 @pytest.mark.parametrize(
     ("labels", "truth", "sentence"),
     [
-        ([0, 1], [0, 1, 1], "labels has 2 items and truth 3: pass two partitions of the same items."),
+        (
+            [0, 1],
+            [0, 1, 1],
+            "labels has 2 items and truth 3: pass two partitions of the same items.",
+        ),
         ([], [], "labels is empty: pass one label per item."),
         ([[0, 1]], [0, 1], r"labels must have shape (n,); got (1, 2): pass one label per item."),
         ([0, 1], 3, r"truth must have shape (n,); got (): pass one label per item."),
-        ([0, 1], [0.0, np.nan], "truth has no label for item 1 (and 0 more): leave such items out."),
+        (
+            [0, 1],
+            [0.0, np.nan],
+            "truth has no label for item 1 (and 0 more): leave such items out.",
+        ),
     ],
 )
-@pytest.mark.parametrize("metric", [*SYMMETRIC, metrics.pairwise_scores], ids=lambda metric: metric.__name__)
+@pytest.mark.parametrize(
+    "metric", [*SYMMETRIC, metrics.pairwise_scores], ids=lambda metric: metric.__name__
+)
 def test_bad_input_is_named(metric, labels, truth, sentence):
     with pytest.raises(ValueError) as error:  # noqa: PT011 the whole sentence is compared below
         metric(labels, truth)
@@ -108,5 +127,7 @@ def test_bad_input_is_named(metric, labels, truth, sentence):
 
 
 def test_a_base_that_is_no_base_is_named():
-    with pytest.raises(ValueError, match=r"^base must be above 1; got 1: pass 2 for bits or math.e for nats.$"):
+    with pytest.raises(
+        ValueError, match=r"^base must be above 1; got 1: pass 2 for bits or math.e for nats.$"
+    ):
         metrics.variation_of_information([0], [0], base=1)

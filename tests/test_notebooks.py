@@ -1,7 +1,7 @@
 """Notebooks: equal to the scripts beside them, stripped, and what their text says is so.
 
-They are run as scripts, in this process, where compiled code and imports are shared. Running them in kernels, with what
-they display, is left to `make docs` and to the slow suite.
+They are run as scripts, in this process, where compiled code and imports are shared. Running them
+in kernels, with what they display, is left to `make docs` and to the slow suite.
 """
 
 import ast
@@ -19,7 +19,9 @@ SCRIPTS = sorted(FOLDER.glob("[0-9]*.py"))
 
 
 def tool():
-    spec = importlib.util.spec_from_file_location("pair_notebooks", ROOT / "tools/pair_notebooks.py")
+    spec = importlib.util.spec_from_file_location(
+        "pair_notebooks", ROOT / "tools/pair_notebooks.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -35,7 +37,11 @@ def run(path):
         if kind != "code":
             continue
         where, tree = f"{path.name}, cell {number}", ast.parse(source)
-        shown = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not source.endswith(";") else None
+        shown = (
+            tree.body.pop()
+            if isinstance(tree.body[-1], ast.Expr) and not source.endswith(";")
+            else None
+        )
         exec(compile(tree, where, "exec"), names)
         if shown is not None:
             value = eval(compile(ast.Expression(shown.value), where, "eval"), names)
@@ -63,7 +69,9 @@ def which_answers(names):
     for parameter in "pq":
         assert table.loc[(0, parameter), "lower"] > table.loc[(1, parameter), "upper"]
         assert table.loc[(1, parameter), "lower"] < 0.6
-    assert ((table["lower"] - 0.05 < table["truth"]) & (table["truth"] < table["upper"] + 0.05)).all()
+    assert (
+        (table["lower"] - 0.05 < table["truth"]) & (table["truth"] < table["upper"] + 0.05)
+    ).all()
     assert names["area"] > 0.95
     assert ((names["answers"]["credibility"] - 0.5).abs() > 0.4).mean() > 0.9
     assert (names["rests"]["own_say"] > 0.04).all()
@@ -74,9 +82,13 @@ def triplets(names):
     assert f(names, "learned", names["iris"].y) > f(names, "fixed", names["iris"].y) + 0.03
     assert f(names, "est", names["iris"].y) > 0.95
     matrix = names["matrix"]
-    assert ((matrix["lower"] - 0.03 < matrix["truth"]) & (matrix["truth"] < matrix["upper"] + 0.03)).sum() >= 8
+    assert (
+        (matrix["lower"] - 0.03 < matrix["truth"]) & (matrix["truth"] < matrix["upper"] + 0.03)
+    ).sum() >= 8
     information = names["bc"].information
-    assert (information.triplet(names["classes"]) > information.triplet(names["classes"], dnk=False)).all()
+    assert (
+        information.triplet(names["classes"]) > information.triplet(names["classes"], dnk=False)
+    ).all()
     assert (information.triplet(names["classes"]) > information.pair(names["classes"])).all()
 
 
@@ -101,7 +113,10 @@ def trusted(names):
 
 
 def own_family(names):
-    assert abs(names["bound"].log_marginal(names["times"], np.array([2.0])) - np.log(names["whole"])) < 1e-6
+    assert (
+        abs(names["bound"].log_marginal(names["times"], np.array([2.0])) - np.log(names["whole"]))
+        < 1e-6
+    )
     assert names["bc"].diagnose(names["est"]).ok
     assert f(names, "est", names["kind"]) > f(names, "look", names["kind"])
     assert names["est"].n_clusters_ == 3
@@ -117,7 +132,10 @@ def numpyro_model(names):
 
 def which_view(names):
     score, data = names["bc"].metrics.pairwise_f, names["data"]
-    found = {(name, model): score(est.labels_, data[name][1]) for (name, model), est in names["fits"].items()}
+    found = {
+        (name, model): score(est.labels_, data[name][1])
+        for (name, model), est in names["fits"].items()
+    }
     assert min(found["ellipses", model] for model in ("plain", "mixture", "mixed")) > 0.9
     assert found["spirals", "mixture"] > found["spirals", "plain"] + 0.3
     assert found["spikes", "mixed"] > 0.85
@@ -125,7 +143,10 @@ def which_view(names):
     best = {"ellipses": "plain", "spirals": "mixture", "spikes": "mixed"}
     assert all(found[name, "power"] < found[name, model] for name, model in best.items())
     table = names["table"]
-    right = table.loc[[("spirals", "mixture"), ("spikes", "mixed")], ["right if same (p)", "right if different (q)"]]
+    right = table.loc[
+        [("spirals", "mixture"), ("spikes", "mixed")],
+        ["right if same (p)", "right if different (q)"],
+    ]
     assert (abs(right - 0.9) < 0.07).all(axis=None)
     assert table.loc[("spirals", "plain"), "right if same (p)"] < 0.75
     assert names["auto"].view_ == "mixture"
@@ -146,16 +167,28 @@ CLAIMS = {
 
 
 def test_every_notebook_has_a_script_and_claims():
-    assert [path.stem for path in SCRIPTS] == [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == list(CLAIMS)
+    assert (
+        [path.stem for path in SCRIPTS]
+        == [path.stem for path in sorted(FOLDER.glob("*.ipynb"))]
+        == list(CLAIMS)
+    )
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_pairs_are_equal_and_stripped(path):
     """Both ways: `tools/pair_notebooks.py` would change neither side."""
-    script, notebook = path.read_text(encoding="utf-8"), path.with_suffix(".ipynb").read_text(encoding="utf-8")
-    assert pairs.write_notebook(pairs.read_script(script)) == notebook, "run python tools/pair_notebooks.py"
+    script, notebook = (
+        path.read_text(encoding="utf-8"),
+        path.with_suffix(".ipynb").read_text(encoding="utf-8"),
+    )
+    assert pairs.write_notebook(pairs.read_script(script)) == notebook, (
+        "run python tools/pair_notebooks.py"
+    )
     assert pairs.write_script(pairs.read_notebook(notebook)) == script
-    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in json.loads(notebook)["cells"])
+    assert all(
+        not cell.get("outputs") and cell.get("execution_count") is None
+        for cell in json.loads(notebook)["cells"]
+    )
 
 
 @pytest.mark.parametrize("text", ["x = 1\n", "# %% [markdown]\nnot a comment\n"])
@@ -183,12 +216,18 @@ def test_notebooks_run_in_a_kernel_of_their_own(path, monkeypatch):
     from nbclient import NotebookClient
 
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.delenv("MPLBACKEND", raising=False)  # which the tests set; a kernel shows its figures inline
+    monkeypatch.delenv(
+        "MPLBACKEND", raising=False
+    )  # which the tests set; a kernel shows its figures inline
     notebook = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
     nbformat.validate(notebook)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the client and its event loop; the kernel below has its own filters
-        NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}).execute()
+        warnings.simplefilter(
+            "ignore"
+        )  # of the client and its event loop; the kernel below has its own filters
+        NotebookClient(
+            notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}
+        ).execute()
     shown = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
     words = [out.get("text", "") for out in shown if out.get("name") == "stderr"]
     # tqdm says so where ipywidgets, which draw its bars, are not installed

@@ -21,7 +21,13 @@ BITS = ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"]
 def several(rng, order):
     for i in range(len(order)):
         order[i] = draw_below(len(order), rng)
-    return rng.random(), rng.standard_normal(), rng.standard_gamma(2.5), rng.integers(0, 1000), rng.beta(0.5, 2.0)
+    return (
+        rng.random(),
+        rng.standard_normal(),
+        rng.standard_gamma(2.5),
+        rng.integers(0, 1000),
+        rng.beta(0.5, 2.0),
+    )
 
 
 @kernel(cache=False)
@@ -123,11 +129,14 @@ print(sum(several.stats.cache_hits.values()), sum(several.stats.cache_misses.val
 def test_other_processes_find_the_code_in_the_cache(tmp_path):
     runs = [
         subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, text=True,
-            stdout=subprocess.PIPE, check=True,
+            [sys.executable, "-c", PROGRAM],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            text=True,
+            stdout=subprocess.PIPE,
+            check=True,
         ).stdout.splitlines()
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     (first, counts), (second, counts_again) = runs
     assert first == second
     assert (counts, counts_again) == ("0 1", "1 0")

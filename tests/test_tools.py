@@ -12,7 +12,8 @@ from tools.package import try_package
 
 ROOT = Path(__file__).resolve().parents[1]
 FAKE = """#!/bin/sh
-# Stands in for a Python: answers the probes, makes a .venv that holds itself, and writes down what it was asked.
+# Stands in for a Python: answers the probes, makes a .venv that holds itself, and writes down what
+# it was asked.
 case "$1 $2" in
     "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo venv >>"$LOG" ;;
     "-m pip") echo install >>"$LOG"; echo "$*" >"$LOG.said" ;;
@@ -30,7 +31,11 @@ def executable(path, text=FAKE):
 
 def find_python(**environment):
     return subprocess.run(
-        ["/bin/sh", ROOT / "tools/find-python"], env=environment, capture_output=True, text=True, check=False
+        ["/bin/sh", ROOT / "tools/find-python"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -80,7 +85,12 @@ def clone(tmp_path):
     def make_venv(folder=folder, *extra):
         log.write_text("")
         environment = {**os.environ, "LOG": str(log), "PYTHON": str(fake)}
-        subprocess.run(["sh", folder / "tools/make-venv", *extra], env=environment, check=True, capture_output=True)
+        subprocess.run(
+            ["sh", folder / "tools/make-venv", *extra],
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
         return log.read_text().split()
 
     return folder, make_venv
@@ -123,16 +133,28 @@ def test_an_install_that_fails_is_tried_again(clone, tmp_path):
 def test_one_version_can_be_asked_for():
     running = "{}.{}".format(*sys.version_info)
     found = [
-        subprocess.run(["sh", ROOT / "tools/find-python", version], capture_output=True, text=True, check=False)
+        subprocess.run(
+            ["sh", ROOT / "tools/find-python", version], capture_output=True, text=True, check=False
+        )
         for version in (running, "3.11")
     ]
     assert [f.returncode for f in found] == [0, 1]
-    command = [found[0].stdout.strip(), "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == running
+    command = [
+        found[0].stdout.strip(),
+        "-c",
+        "import sys; print('{}.{}'.format(*sys.version_info))",
+    ]
+    assert (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        == running
+    )
 
 
 def test_lower_bounds_are_read_and_other_requirements_refused():
-    assert try_package.oldest(["numpy>=2.0", "arviz-base[h5netcdf]>=1.3"]) == ["numpy==2.0", "arviz-base==1.3"]
+    assert try_package.oldest(["numpy>=2.0", "arviz-base[h5netcdf]>=1.3"]) == [
+        "numpy==2.0",
+        "arviz-base==1.3",
+    ]
     with pytest.raises(SystemExit, match="written as name>=version"):
         try_package.oldest(["numpy>=2.0", "scipy"])
 
@@ -144,16 +166,26 @@ def test_lower_bounds_are_read_and_other_requirements_refused():
         (["bayesclust/a.py", "bayesclust/py.typed", "models/a.py"], "has models/a.py"),
         (["bayesclust/a.py", "bayesclust/py.typed", "bayesclust/a.csv"], "has bayesclust/a.csv"),
         (["bayesclust/a.py", "bayesclust/py.typed", "tests/test_a.py"], "has tests/test_a.py"),
-        (["bayesclust/a.py", "bayesclust/py.typed", "bayesclust/__pycache__/a.py"], "has bayesclust/__pycache__/a.py"),
+        (
+            ["bayesclust/a.py", "bayesclust/py.typed", "bayesclust/__pycache__/a.py"],
+            "has bayesclust/__pycache__/a.py",
+        ),
         (["bayesclust/a.py"], "holds bayesclust/py.typed not exactly once"),
-        (["bayesclust/a.py", "bayesclust/a.py", "bayesclust/py.typed"], "holds bayesclust/a.py not exactly once"),
+        (
+            ["bayesclust/a.py", "bayesclust/a.py", "bayesclust/py.typed"],
+            "holds bayesclust/a.py not exactly once",
+        ),
     ],
 )
 def test_built_files_hold_the_package_once_and_nothing_else(held, fault):
-    assert try_package.faults(held, ["bayesclust/a.py", "bayesclust/py.typed"]) == ([] if fault is None else [fault])
+    assert try_package.faults(held, ["bayesclust/a.py", "bayesclust/py.typed"]) == (
+        [] if fault is None else [fault]
+    )
 
 
-def test_trying_the_package_goes_on_without_one_python_and_fails_without_any(tmp_path, monkeypatch, capsys):
+def test_trying_the_package_goes_on_without_one_python_and_fails_without_any(
+    tmp_path, monkeypatch, capsys
+):
     fake = executable(tmp_path / "bin/python3.13", FAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(try_package, "PYTHONS", ("3.99", "3.13"))

@@ -12,7 +12,9 @@ from bayesclust._jit import kernel
 from bayesclust._stream import as_stream, enter_python
 from bayesclust._turns import TURN, YIELDS
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="threads have other names there, and take no turns")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="threads have other names there, and take no turns"
+)
 SOMEBODY_ELSE, FOR_EVER = 12345, 2**62
 
 
@@ -49,7 +51,9 @@ def test_it_waits_until_the_turn_is_free(rng):
         time.sleep(0.1)
         assert not waiting.done()
         TURN[0] = 0
-        assert waiting.result(timeout=10) == SOMEBODY_ELSE  # who has not the turn leaves it to whoever has
+        assert (
+            waiting.result(timeout=10) == SOMEBODY_ELSE
+        )  # who has not the turn leaves it to whoever has
         assert TURN[0] not in {0, SOMEBODY_ELSE}
 
 
@@ -68,7 +72,9 @@ def test_streams_of_one_thread_do_not_wait_for_each_other():
 def test_several_threads_all_come_to_their_end():
     def work(seed):
         stream = as_stream(np.random.default_rng(seed))
-        return sum(go_and_come_back(TURN, stream, YIELDS) == threading.get_ident() for _ in range(2000))
+        return sum(
+            go_and_come_back(TURN, stream, YIELDS) == threading.get_ident() for _ in range(2000)
+        )
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [0] * 4

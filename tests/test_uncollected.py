@@ -67,7 +67,9 @@ def test_a_copy_of_a_process_has_it_on_again():
     entered.wait(10)
     assert not gc.isenabled()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python and JAX do not like copies of processes with threads
+        warnings.simplefilter(
+            "ignore"
+        )  # Python and JAX do not like copies of processes with threads
         child = os.fork()
     if child == 0:
         os._exit(0 if gc.isenabled() else 1)

@@ -57,9 +57,13 @@ def test_the_numpyro_sites_are_exponential(bound):
     z = np.arange(12) % 2
     with handlers.substitute(data={"rate": rate}), handlers.seed(rng_seed=0):
         found = bound.component_sites(HYPER)(z).log_prob(bound.X)
-    np.testing.assert_allclose(found, stats.expon(scale=1 / rate[z]).logpdf(bound.X).sum(axis=1), rtol=1e-10)
+    np.testing.assert_allclose(
+        found, stats.expon(scale=1 / rate[z]).logpdf(bound.X).sum(axis=1), rtol=1e-10
+    )
 
 
 def test_negative_times_are_refused(family):
-    with pytest.raises(ValueError, match=r"^X holds -3, which is no waiting time: pass times of at least 0\.$"):
+    with pytest.raises(
+        ValueError, match=r"^X holds -3, which is no waiting time: pass times of at least 0\.$"
+    ):
         family().bind(np.array([[1.0], [-3.0]]))

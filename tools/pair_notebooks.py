@@ -3,8 +3,9 @@
     python tools/pair_notebooks.py                     # notebooks are written anew from their scripts
     python tools/pair_notebooks.py --from-notebooks    # scripts from notebooks that were edited; outputs are stripped
 
-A script is plain Python, in which ``# %%`` opens a cell of code and ``# %% [markdown]`` one of text, every line of which
-is a comment; editors and Jupytext know it as the percent format. Changes can be read there, and outputs are in neither.
+A script is plain Python, in which ``# %%`` opens a cell of code and ``# %% [markdown]`` one of
+text, every line of which is a comment; editors and Jupytext know it as the percent format. Changes
+can be read there, and outputs are in neither.
 """
 
 import argparse
@@ -37,8 +38,13 @@ def read_script(text: str) -> list[Cell]:
         elif opened:
             opened[-1][1].append(line)
         elif line.strip():
-            raise ValueError(f"the script begins with {line!r}: begin with '# %%' or '# %% [markdown]'.")
-    return [Cell(kind, "\n".join(map(_plain, lines) if kind == "markdown" else lines).strip("\n")) for kind, lines in opened]
+            raise ValueError(
+                f"the script begins with {line!r}: begin with '# %%' or '# %% [markdown]'."
+            )
+    return [
+        Cell(kind, "\n".join(map(_plain, lines) if kind == "markdown" else lines).strip("\n"))
+        for kind, lines in opened
+    ]
 
 
 def _plain(line: str) -> str:
@@ -66,7 +72,12 @@ def write_notebook(cells: list[Cell]) -> str:
     """Return the notebook of some cells, without outputs, the same text for the same cells."""
     listed = []
     for number, (kind, source) in enumerate(cells):
-        cell = {"cell_type": kind, "id": f"cell-{number:02}", "metadata": {}, "source": source.splitlines(keepends=True)}
+        cell = {
+            "cell_type": kind,
+            "id": f"cell-{number:02}",
+            "metadata": {},
+            "source": source.splitlines(keepends=True),
+        }
         listed.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
     notebook = {"cells": listed, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -74,8 +85,12 @@ def write_notebook(cells: list[Cell]) -> str:
 
 def main() -> None:
     """Write one side of each pair from the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--from-notebooks", action="store_true", help="write the scripts from the notebooks")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--from-notebooks", action="store_true", help="write the scripts from the notebooks"
+    )
     backwards = parser.parse_args().from_notebooks
     for path in sorted(FOLDER.glob("[0-9]*.ipynb" if backwards else "[0-9]*.py")):
         text = path.read_text(encoding="utf-8")

@@ -8,7 +8,9 @@ from typing import Any
 __all__ = ["describe"]
 
 
-def describe(commands: Any, name: str, text: str, about: str, epilog: str) -> argparse.ArgumentParser:
+def describe(
+    commands: Any, name: str, text: str, about: str, epilog: str
+) -> argparse.ArgumentParser:
     """Add a command whose description and examples are shown as they are written.
 
     Parameters

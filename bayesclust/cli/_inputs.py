@@ -114,8 +114,8 @@ def read_items(
     Raises
     ------
     OSError, ValueError
-        With file and line, if the table cannot be read, a column is not there, items have no name or the same one, or cells
-        are no numbers.
+        With file and line, if the table cannot be read, a column is not there, items have no name
+        or the same one, or cells are no numbers.
     """
     sheet = read_sheet(path, delimiter, header)
     own = id_column or next((name for name in sheet.header if name.lower() == "id"), None)
@@ -124,7 +124,9 @@ def read_items(
     chosen = list(features) if features else [name for name in sheet.header if name != own]
     chosen = [name for name in chosen if name not in left_out]
     if not chosen:
-        raise ValueError(f"{sheet.at(1)}: no columns are left to cluster by, of {', '.join(sheet.header)}.")
+        raise ValueError(
+            f"{sheet.at(1)}: no columns are left to cluster by, of {', '.join(sheet.header)}."
+        )
     X = np.column_stack([_numbers(sheet, name, missing) for name in chosen])
     return Items(path, names, own, chosen, X)
 
@@ -137,7 +139,9 @@ def _names(sheet: Sheet, column: str) -> list[str]:
         if not name:
             raise ValueError(f"{sheet.at(line)}: the item has no {column}: give it a name.")
         if name in first:
-            raise ValueError(f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must differ.")
+            raise ValueError(
+                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must differ."
+            )
         first[name] = line
     return list(first)
 
@@ -167,14 +171,16 @@ def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
     return values
 
 
-def read_answers(paths: Sequence[Path], size: int, items: Items, delimiter: str | None = None) -> Answers:
+def read_answers(
+    paths: Sequence[Path], size: int, items: Items, delimiter: str | None = None
+) -> Answers:
     """Read answers about pairs or triplets.
 
     Parameters
     ----------
     paths : sequence of pathlib.Path
-        Tables with the columns i, j (and k), answer and, where several gave answers, source. Files that do not say are
-        each a source of its own, called like the file, if there are several.
+        Tables with the columns i, j (and k), answer and, where several gave answers, source. Files
+        that do not say are each a source of its own, called like the file, if there are several.
     size : 2 or 3
         Of pairs or triplets.
     items : Items
@@ -187,8 +193,8 @@ def read_answers(paths: Sequence[Path], size: int, items: Items, delimiter: str 
     Raises
     ------
     OSError, ValueError
-        With file and line, if a table cannot be read, columns are missing, an item is unknown or asked about with itself,
-        or an answer is no word of this kind.
+        With file and line, if a table cannot be read, columns are missing, an item is unknown or
+        asked about with itself, or an answer is no word of this kind.
     """
     number = {name: at for at, name in enumerate(items.names)}
     rows: list[list[int]] = []
@@ -200,13 +206,17 @@ def read_answers(paths: Sequence[Path], size: int, items: Items, delimiter: str 
         sheet = read_sheet(path, delimiter)
         columns = _columns(sheet, size)
         said = said or "source" in sheet.header
-        ignored = [name for at, name in enumerate(sheet.header) if at not in columns and name != "source"]
+        ignored = [
+            name for at, name in enumerate(sheet.header) if at not in columns and name != "source"
+        ]
         notes += [f"{path}: columns ignored: {', '.join(ignored)}."] if ignored else []
         by = sheet.header.index("source") if "source" in sheet.header else None
         for line, cells in sheet.rows:
             members = [_item(sheet, line, cells[at], items, number) for at in columns[:-1]]
             if len(set(members)) < size:
-                raise ValueError(f"{sheet.at(line)}: the answer names an item twice: it must be about {size} items.")
+                raise ValueError(
+                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} items."
+                )
             rows.append(members)
             words.append(_answer(sheet, line, cells[columns[-1]], size))
             given.append(path.stem if by is None else cells[by])

@@ -14,9 +14,18 @@ MODELS = ("tvclust", "dcrc", "rdp-means")
 TVCLUST, DCRC, MEANS = MODELS
 SAMPLERS = ("collapsed", "gibbs", "blocked", "variational")
 FAMILIES = (
-    "gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson",
-    "categorical", "hurdle", "recoded", "mixed",
-)  # fmt: skip
+    "gaussian",
+    "gaussian_tied",
+    "gaussian_diagonal",
+    "gaussian_spherical",
+    "multinomial",
+    "bernoulli",
+    "poisson",
+    "categorical",
+    "hurdle",
+    "recoded",
+    "mixed",
+)
 
 
 def _noise(word: str) -> float | str:
@@ -37,47 +46,136 @@ class Option(NamedTuple):
 
 
 OPTIONS = (
-    Option("sampler", "sampler", (TVCLUST,), {"choices": SAMPLERS, "help": "how the posterior is found (collapsed)"}),
-    Option("family", "family", (TVCLUST,), {"choices": FAMILIES, "help": "likelihood of a cluster (gaussian)"}),
     Option(
-        "view", "view", (TVCLUST, MEANS),
+        "sampler",
+        "sampler",
+        (TVCLUST,),
+        {"choices": SAMPLERS, "help": "how the posterior is found (collapsed)"},
+    ),
+    Option(
+        "family",
+        "family",
+        (TVCLUST,),
+        {"choices": FAMILIES, "help": "likelihood of a cluster (gaussian)"},
+    ),
+    Option(
+        "view",
+        "view",
+        (TVCLUST, MEANS),
         {
             "choices": ("plain", "mixture", "auto"),
             "help": "a cluster is one component (plain) or several; auto (tvclust): as predicts the answers best",
         },
     ),
-    Option("power", "power", (TVCLUST,), {"type": float, "metavar": "W", "help": "what an item weighs, up to 1 (1)"}),
-    Option("chains", "num_chains", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "chains (4)"}),
-    Option("warmup", "num_warmup", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "sweeps before the draws (500)"}),
-    Option("draws", "num_samples", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "draws of each chain (1000)"}),
-    Option("thinning", "thinning", (TVCLUST,), {"type": int, "metavar": "N", "help": "sweeps from draw to draw (1)"}),
     Option(
-        "concentration", "concentration", (TVCLUST,),
+        "power",
+        "power",
+        (TVCLUST,),
+        {"type": float, "metavar": "W", "help": "what an item weighs, up to 1 (1)"},
+    ),
+    Option(
+        "chains", "num_chains", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "chains (4)"}
+    ),
+    Option(
+        "warmup",
+        "num_warmup",
+        (TVCLUST, DCRC),
+        {"type": int, "metavar": "N", "help": "sweeps before the draws (500)"},
+    ),
+    Option(
+        "draws",
+        "num_samples",
+        (TVCLUST, DCRC),
+        {"type": int, "metavar": "N", "help": "draws of each chain (1000)"},
+    ),
+    Option(
+        "thinning",
+        "thinning",
+        (TVCLUST,),
+        {"type": int, "metavar": "N", "help": "sweeps from draw to draw (1)"},
+    ),
+    Option(
+        "concentration",
+        "concentration",
+        (TVCLUST,),
         {"type": float, "metavar": "ALPHA", "help": "fix the concentration (default: learned)"},
     ),
     Option(
-        "n-clusters", "n_clusters", (DCRC, MEANS),
-        {"type": int, "metavar": "K", "help": "dcrc: how many clusters, needed; rdp-means: a guess, which sets the penalty"},
+        "n-clusters",
+        "n_clusters",
+        (DCRC, MEANS),
+        {
+            "type": int,
+            "metavar": "K",
+            "help": "dcrc: how many clusters, needed; rdp-means: a guess, which sets the penalty",
+        },
     ),
     Option(
-        "noise", "noise", (DCRC,),
-        {"type": _noise, "metavar": "EPS", "help": "share of wrong answers (0.05), or learn, or confusion"},
+        "noise",
+        "noise",
+        (DCRC,),
+        {
+            "type": _noise,
+            "metavar": "EPS",
+            "help": "share of wrong answers (0.05), or learn, or confusion",
+        },
     ),
     Option(
-        "balance", "balance", (DCRC,),
-        {"type": _balance, "metavar": "WORD", "help": "whether clusters are of equal size: yes, no, learn (default) or cv"},
+        "balance",
+        "balance",
+        (DCRC,),
+        {
+            "type": _balance,
+            "metavar": "WORD",
+            "help": "whether clusters are of equal size: yes, no, learn (default) or cv",
+        },
     ),
-    Option("inference", "inference", (DCRC,), {"metavar": "WORD", "help": "variational_em (default), or gibbs: draws"}),
-    Option("kernel", "kernel", (DCRC,), {"choices": ("rbf", "polynomial"), "help": "curved boundaries (default: straight)"}),
-    Option("penalty", "penalty", (MEANS,), {"type": float, "metavar": "LAMBDA", "help": "cost of a cluster (by the data)"}),
     Option(
-        "divergence", "divergence", (MEANS,),
-        {"metavar": "NAME", "help": "euclidean (default), standardized, mahalanobis, kl, poisson, bernoulli, categorical"},
+        "inference",
+        "inference",
+        (DCRC,),
+        {"metavar": "WORD", "help": "variational_em (default), or gibbs: draws"},
     ),
-    Option("xi", "xi", (MEANS,), {"type": float, "metavar": "XI", "help": "weight of an answer (from held-out answers)"}),
-    Option("starts", "n_init", (MEANS,), {"type": int, "metavar": "N", "help": "starts, of which the best is kept (1)"}),
-    Option("jobs", "n_jobs", (TVCLUST, DCRC), {"type": int, "metavar": "N", "help": "threads (one for each chain)"}),
-)  # fmt: skip
+    Option(
+        "kernel",
+        "kernel",
+        (DCRC,),
+        {"choices": ("rbf", "polynomial"), "help": "curved boundaries (default: straight)"},
+    ),
+    Option(
+        "penalty",
+        "penalty",
+        (MEANS,),
+        {"type": float, "metavar": "LAMBDA", "help": "cost of a cluster (by the data)"},
+    ),
+    Option(
+        "divergence",
+        "divergence",
+        (MEANS,),
+        {
+            "metavar": "NAME",
+            "help": "euclidean (default), standardized, mahalanobis, kl, poisson, bernoulli, categorical",
+        },
+    ),
+    Option(
+        "xi",
+        "xi",
+        (MEANS,),
+        {"type": float, "metavar": "XI", "help": "weight of an answer (from held-out answers)"},
+    ),
+    Option(
+        "starts",
+        "n_init",
+        (MEANS,),
+        {"type": int, "metavar": "N", "help": "starts, of which the best is kept (1)"},
+    ),
+    Option(
+        "jobs",
+        "n_jobs",
+        (TVCLUST, DCRC),
+        {"type": int, "metavar": "N", "help": "threads (one for each chain)"},
+    ),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -92,13 +190,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         for models in dict.fromkeys(option.models for option in OPTIONS)
     }
     for option in OPTIONS:
-        groups[option.models].add_argument(f"--{option.name}", dest=option.parameter, **option.settings)
+        groups[option.models].add_argument(
+            f"--{option.name}", dest=option.parameter, **option.settings
+        )
     groups[(TVCLUST,)].add_argument(
-        "--triplet-noise", choices=("rate", "confusion"),
+        "--triplet-noise",
+        choices=("rate", "confusion"),
         help="learn one error rate for triplets (default), or what each truth is answered",
-    )  # fmt: skip
+    )
     groups[(TVCLUST,)].add_argument(
-        "--checkpoint", metavar="DIR", help="keep draws there as they come; the same command goes on after a kill"
+        "--checkpoint",
+        metavar="DIR",
+        help="keep draws there as they come; the same command goes on after a kill",
     )
 
 
@@ -129,9 +232,15 @@ def given_options(settings: argparse.Namespace) -> dict[str, Any]:
     for name in ("triplet_noise", "checkpoint"):
         if getattr(settings, name) is not None:
             _check_model(name.replace("_", "-"), (TVCLUST,), settings.model)
-    sampling = [name for name in ("chains", "warmup", "draws") if f"num_{name.replace('draws', 'samples')}" in chosen]
+    sampling = [
+        name
+        for name in ("chains", "warmup", "draws")
+        if f"num_{name.replace('draws', 'samples')}" in chosen
+    ]
     if settings.model == DCRC and sampling and chosen.get("inference") != "gibbs":
-        raise ValueError(f"--{sampling[0]} says how to sample, but dcrc does not unless asked to: add --inference gibbs.")
+        raise ValueError(
+            f"--{sampling[0]} says how to sample, but dcrc does not unless asked to: add --inference gibbs."
+        )
     if settings.model == DCRC and "n_clusters" not in chosen:
         raise ValueError("dcrc is told the number of clusters: pass --n-clusters K.")
     return chosen
@@ -139,7 +248,9 @@ def given_options(settings: argparse.Namespace) -> dict[str, Any]:
 
 def _check_model(name: str, models: tuple[str, ...], model: str) -> None:
     if model not in models:
-        raise ValueError(f"--{name} is an option of {' and '.join(models)}, not of {model}: leave it out.")
+        raise ValueError(
+            f"--{name} is an option of {' and '.join(models)}, not of {model}: leave it out."
+        )
 
 
 def make_estimator(model: str, parameters: dict[str, Any], seed: int, progress: bool) -> Any:

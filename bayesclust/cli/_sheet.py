@@ -54,7 +54,8 @@ def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) ->
     ----------
     path : pathlib.Path
     delimiter : str, optional
-        What stands between cells; by default a tab in files named .tsv or .tab, and otherwise a comma.
+        What stands between cells; by default a tab in files named .tsv or .tab, and otherwise a
+        comma.
     header : bool, default True
         Whether the first line names the columns. Otherwise they are called 0, 1, 2, ...
 
@@ -68,15 +69,17 @@ def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) ->
     OSError
         If the file cannot be read.
     ValueError
-        If it is no text in UTF-8, there are no rows, rows have different numbers of cells, columns have no names or the same
-        one, or all names of columns are numbers.
+        If it is no text in UTF-8, there are no rows, rows have different numbers of cells, columns
+        have no names or the same one, or all names of columns are numbers.
     """
     if delimiter is None:
         delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     lines = [(line, [cell.strip() for cell in cells]) for line, cells in _lines(path, delimiter)]
     lines = [(line, cells) for line, cells in lines if any(cells)]
     if not lines:
-        raise ValueError(f"{path} is empty: the first line names the columns, and the others hold the rows.")
+        raise ValueError(
+            f"{path} is empty: the first line names the columns, and the others hold the rows."
+        )
     names = lines.pop(0)[1] if header else [str(at) for at in range(len(lines[0][1]))]
     if header:
         _check_header(path, names)
@@ -100,9 +103,13 @@ def _lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             for cells in reader:
                 yield reader.line_num, cells
         except UnicodeDecodeError:
-            raise ValueError(f"{path}, after line {reader.line_num}: no text in UTF-8: save it as such.") from None
+            raise ValueError(
+                f"{path}, after line {reader.line_num}: no text in UTF-8: save it as such."
+            ) from None
         except csv.Error as error:
-            raise ValueError(f"{path}, line {reader.line_num}: no table ({error}): look for a stray quote.") from None
+            raise ValueError(
+                f"{path}, line {reader.line_num}: no table ({error}): look for a stray quote."
+            ) from None
 
 
 def _check_header(path: Path, names: list[str]) -> None:

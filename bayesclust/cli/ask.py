@@ -36,17 +36,60 @@ def add(commands: Any) -> None:
     text = "answer questions about pairs or triplets, and see the partition follow"
     parser = describe(commands, "ask", text, ABOUT, EPILOG)
     parser.add_argument("data", metavar="DATA", help="file of numbers, or name of a data set")
-    parser.add_argument("--session", type=Path, required=True, metavar="FILE", help="where the session is kept (.npz)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="file to write the labels to, one a line")
+    parser.add_argument(
+        "--session",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="where the session is kept (.npz)",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="file to write the labels to, one a line"
+    )
     begin = parser.add_argument_group("a new session")
-    begin.add_argument("--partition", type=Path, metavar="FILE", help="labels to start from, one a line, counted from 0")
-    begin.add_argument("--clusters", type=int, metavar="K", help="start from k-means (default: from DP-means, K unknown)")
-    begin.add_argument("--chooser", default="random", metavar="NAME", help="who chooses questions (default: %(default)s)")
-    begin.add_argument("--satisfied", type=float, default=1.0, metavar="S", help="share of answers to satisfy (default: 1)")
-    begin.add_argument("--new-clusters", type=int, default=0, metavar="N", help="clusters that may be added (default: 0)")
-    begin.add_argument("--seed", type=int, default=0, metavar="N", help="of questions and k-means (default: 0)")
+    begin.add_argument(
+        "--partition",
+        type=Path,
+        metavar="FILE",
+        help="labels to start from, one a line, counted from 0",
+    )
+    begin.add_argument(
+        "--clusters",
+        type=int,
+        metavar="K",
+        help="start from k-means (default: from DP-means, K unknown)",
+    )
+    begin.add_argument(
+        "--chooser",
+        default="random",
+        metavar="NAME",
+        help="who chooses questions (default: %(default)s)",
+    )
+    begin.add_argument(
+        "--satisfied",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="share of answers to satisfy (default: 1)",
+    )
+    begin.add_argument(
+        "--new-clusters",
+        type=int,
+        default=0,
+        metavar="N",
+        help="clusters that may be added (default: 0)",
+    )
+    begin.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of questions and k-means (default: 0)"
+    )
     parser.add_argument("--questions", type=int, metavar="N", help="stop after so many answers")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="modify after so many answers (default: 1)")
+    parser.add_argument(
+        "--every",
+        type=int,
+        default=1,
+        metavar="N",
+        help="modify after so many answers (default: 1)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -73,7 +116,9 @@ def run(settings: argparse.Namespace) -> int:
     from bayesclust.session.loop import answer_questions
 
     every = check_int(settings.every, "every")
-    number = None if settings.questions is None else check_int(settings.questions, "questions", least=0)
+    number = (
+        None if settings.questions is None else check_int(settings.questions, "questions", least=0)
+    )
     X, y = _data(settings.data)
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
@@ -83,7 +128,12 @@ def run(settings: argparse.Namespace) -> int:
         session.save(settings.session)
 
     answer_questions(
-        session, sys.stdin, sys.stdout, number=number, every=every, save=lambda: session.save(settings.session)
+        session,
+        sys.stdin,
+        sys.stdout,
+        number=number,
+        every=every,
+        save=lambda: session.save(settings.session),
     )
     print(session.history.to_string())
     if settings.output is not None:
@@ -106,9 +156,16 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> Any:
     elif settings.clusters is not None:
         K = check_int(settings.clusters, "clusters", most=len(points))
         partition = KMeans(K, n_init=10, random_state=seed)
-    modification = MinimalModification(satisfied=settings.satisfied, new_clusters=settings.new_clusters)
+    modification = MinimalModification(
+        satisfied=settings.satisfied, new_clusters=settings.new_clusters
+    )
     return InteractiveSession(
-        points, partition, y=y, modification=modification, chooser=settings.chooser, random_state=seed
+        points,
+        partition,
+        y=y,
+        modification=modification,
+        chooser=settings.chooser,
+        random_state=seed,
     )
 
 

@@ -45,15 +45,34 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = describe(commands, "compare", "several fits, and labels of any origin, side by side", ABOUT, EPILOG)
+    parser = describe(
+        commands, "compare", "several fits, and labels of any origin, side by side", ABOUT, EPILOG
+    )
     parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="table of true labels")
-    parser.add_argument("--reference", metavar="NAME", help="whose posterior judges: a name as printed (default: the first)")
-    parser.add_argument("--measure", choices=("vi", "ari", "nmi", "f"), default="vi", help="of agreement (%(default)s)")
-    parser.add_argument("--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)")
-    parser.add_argument("--id", metavar="COLUMN", help="the column that names the items in tables (default: id)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the first table, comma-separated")
-    parser.add_argument("--figure", type=Path, metavar="FILE", help="also draw the agreement (.png, .svg or .pdf)")
+    parser.add_argument(
+        "--reference",
+        metavar="NAME",
+        help="whose posterior judges: a name as printed (default: the first)",
+    )
+    parser.add_argument(
+        "--measure",
+        choices=("vi", "ari", "nmi", "f"),
+        default="vi",
+        help="of agreement (%(default)s)",
+    )
+    parser.add_argument(
+        "--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)"
+    )
+    parser.add_argument(
+        "--id", metavar="COLUMN", help="the column that names the items in tables (default: id)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="also write the first table, comma-separated"
+    )
+    parser.add_argument(
+        "--figure", type=Path, metavar="FILE", help="also draw the agreement (.png, .svg or .pdf)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -82,7 +101,9 @@ def run(settings: argparse.Namespace) -> int:
     print(table.to_string(float_format="{:.3f}".format, na_rep=""))
     if "reference" in table.attrs:
         radius = f"{table.attrs['radius']:.3f} bits"
-        print(f"\nThe reference is {table.attrs['reference']}: its {settings.level:.0%} credible ball has radius {radius}.")
+        print(
+            f"\nThe reference is {table.attrs['reference']}: its {settings.level:.0%} credible ball has radius {radius}."
+        )
     print(f"\nagreement: {matrix.columns.name}")
     print(matrix.rename_axis(columns=None).to_string(float_format="{:.3f}".format))
     if settings.out is not None:
@@ -107,7 +128,9 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
         if own is None:
             continue
         if items is not None and own != items:
-            raise ValueError(f"{path} has other items than {first}, or in another order: compare fits of the same data.")
+            raise ValueError(
+                f"{path} has other items than {first}, or in another order: compare fits of the same data."
+            )
         items, first = own, path
     methods: dict[str, Any] = {}
     for name, path in zip(names, paths, strict=True):
@@ -123,7 +146,10 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
 def _short(paths: Sequence[Path]) -> list[str]:
     """File names without their endings; whole paths where these would be the same."""
     stems = [path.stem for path in paths]
-    names = [stem if stems.count(stem) == 1 else str(path) for stem, path in zip(stems, paths, strict=True)]
+    names = [
+        stem if stems.count(stem) == 1 else str(path)
+        for stem, path in zip(stems, paths, strict=True)
+    ]
     for at, name in enumerate(names):
         if name in names[:at]:
             raise ValueError(f"{name} is given twice: name each file once.")
@@ -146,12 +172,17 @@ def _ids(sheet: Sheet, id_column: str | None) -> list[str] | None:
     return None if own is None else [cells[sheet.column(own)] for _, cells in sheet.rows]
 
 
-def _labels(path: Path, id_column: str | None, items: list[str] | None) -> np.ndarray[Any, np.dtype[np.str_]]:
+def _labels(
+    path: Path, id_column: str | None, items: list[str] | None
+) -> np.ndarray[Any, np.dtype[np.str_]]:
     """Labels of a table, in the order of the items."""
     sheet = read_sheet(path)
     own = _id_column(sheet, id_column)
     others = [name for name in sheet.header if name != own]
-    column = next((name for name in others if name.lower() in ("label", "cluster")), others[0] if len(others) == 1 else None)
+    column = next(
+        (name for name in others if name.lower() in ("label", "cluster")),
+        others[0] if len(others) == 1 else None,
+    )
     if column is None:
         raise ValueError(
             f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels label or cluster."
@@ -172,13 +203,19 @@ def _in_order(sheet: Sheet, at: int, words: list[str], items: list[str]) -> list
     known, found = set(items), dict[str, str]()
     for (line, cells), word in zip(sheet.rows, words, strict=True):
         if cells[at] not in known:
-            raise ValueError(f"{sheet.at(line)}: no item is called {cells[at]!r} in the other fits{hint(cells[at], items)}.")
+            raise ValueError(
+                f"{sheet.at(line)}: no item is called {cells[at]!r} in the other fits{hint(cells[at], items)}."
+            )
         if cells[at] in found:
-            raise ValueError(f"{sheet.at(line)}: {cells[at]!r} has a label already: name each item once.")
+            raise ValueError(
+                f"{sheet.at(line)}: {cells[at]!r} has a label already: name each item once."
+            )
         found[cells[at]] = word
     missing = [name for name in items if name not in found]
     if missing:
-        raise ValueError(f"{sheet.path} has no label for {missing[0]!r}, and {len(missing)} are missing in all: add them.")
+        raise ValueError(
+            f"{sheet.path} has no label for {missing[0]!r}, and {len(missing)} are missing in all: add them."
+        )
     return [found[name] for name in items]
 
 
@@ -192,6 +229,8 @@ def _draw(matrix: pd.DataFrame, path: Path) -> None:
     agreement(matrix, ax=figure.add_subplot())
     kind = path.suffix.removeprefix(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():
-        raise ValueError(f"{path}: there is no kind of figure {path.suffix!r}: name it .png, .svg or .pdf.")
+        raise ValueError(
+            f"{path}: there is no kind of figure {path.suffix!r}: name it .png, .svg or .pdf."
+        )
     with replaced(path) as draft:
         figure.savefig(draft, format=kind, dpi=150)

@@ -39,5 +39,11 @@ def run(settings: argparse.Namespace) -> int:
     int
         Exit code.
     """
-    show(settings.output, chains=settings.chains, warmup=settings.warmup, samples=settings.samples, seed=settings.seed)
+    show(
+        settings.output,
+        chains=settings.chains,
+        warmup=settings.warmup,
+        samples=settings.samples,
+        seed=settings.seed,
+    )
     return 0

@@ -59,19 +59,63 @@ def add(commands: Any) -> None:
     text = "cluster a table with answers about pairs and triplets; write the posterior"
     parser = describe(commands, "fit", text, ABOUT, EPILOG)
     parser.add_argument("data", type=Path, help="table of items")
-    parser.add_argument("--pairs", type=Path, nargs="+", default=[], metavar="FILE", help="answers about pairs")
-    parser.add_argument("--triplets", type=Path, nargs="+", default=[], metavar="FILE", help="answers about triplets")
-    parser.add_argument("--model", choices=_models.MODELS, default="tvclust", help="default: %(default)s")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="netCDF file to write")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: %(default)s)")
+    parser.add_argument(
+        "--pairs", type=Path, nargs="+", default=[], metavar="FILE", help="answers about pairs"
+    )
+    parser.add_argument(
+        "--triplets",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="answers about triplets",
+    )
+    parser.add_argument(
+        "--model", choices=_models.MODELS, default="tvclust", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="netCDF file to write"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="of everything random (default: %(default)s)",
+    )
     parser.add_argument("--no-progress", action="store_true", help="say nothing while fitting")
     table = parser.add_argument_group("how data.csv is read")
-    table.add_argument("--id", metavar="COLUMN", help="the column that names the items (default: id, if there is one)")
-    table.add_argument("--features", nargs="+", metavar="COLUMN", help="columns to cluster by (default: all others)")
-    table.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out, such as known classes")
-    table.add_argument("--standardize", action="store_true", help="bring columns to mean 0 and standard deviation 1")
-    table.add_argument("--delimiter", metavar="CHAR", help="of all files (default: a comma; a tab in .tsv)")
-    table.add_argument("--no-header", action="store_true", help="the first line holds an item; columns are 0, 1, 2, ...")
+    table.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="the column that names the items (default: id, if there is one)",
+    )
+    table.add_argument(
+        "--features",
+        nargs="+",
+        metavar="COLUMN",
+        help="columns to cluster by (default: all others)",
+    )
+    table.add_argument(
+        "--drop",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="columns to leave out, such as known classes",
+    )
+    table.add_argument(
+        "--standardize",
+        action="store_true",
+        help="bring columns to mean 0 and standard deviation 1",
+    )
+    table.add_argument(
+        "--delimiter", metavar="CHAR", help="of all files (default: a comma; a tab in .tsv)"
+    )
+    table.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first line holds an item; columns are 0, 1, 2, ...",
+    )
     _models.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -91,7 +135,9 @@ def run(settings: argparse.Namespace) -> int:
     """
     parameters = _models.given_options(settings)
     check_target(settings.out)
-    estimator = _models.make_estimator(settings.model, parameters, settings.seed, not settings.no_progress)
+    estimator = _models.make_estimator(
+        settings.model, parameters, settings.seed, not settings.no_progress
+    )
     items = read_items(
         settings.data,
         id_column=settings.id,
@@ -106,10 +152,16 @@ def run(settings: argparse.Namespace) -> int:
         for name, paths, size in (("links", settings.pairs, 2), ("triplets", settings.triplets, 3))
         if paths
     }
-    _say(settings, f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; fitting.")
+    _say(
+        settings,
+        f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; fitting.",
+    )
     for note in (note for own in answers.values() for note in own.notes):
         _say(settings, note)
-    views = [_models.with_noise(own.view(len(items.names)), settings.triplet_noise) for own in answers.values()]
+    views = [
+        _models.with_noise(own.view(len(items.names)), settings.triplet_noise)
+        for own in answers.values()
+    ]
     X = _standardized(items.X) if settings.standardize else items.X
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}
     with warnings.catch_warnings(record=True) as caught:
@@ -138,7 +190,9 @@ def _number(answers: dict[str, Answers]) -> int:
     return sum(len(own.answers) for own in answers.values())
 
 
-def _standardized(X: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _standardized(
+    X: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Columns of mean 0 and standard deviation 1, over the cells seen; constant columns become 0."""
     mean, deviation = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     return (X - mean) / np.where(deviation > 0, deviation, 1.0)
@@ -167,8 +221,17 @@ def _named(tree: Any, items: Items, answers: dict[str, Answers]) -> Any:
     from bayesclust.posterior.names import with_names
 
     sources = {name: own.sources for name, own in answers.items() if own.sources is not None}
-    named = with_names(tree, items=None if items.named is None else items.names, features=items.features, sources=sources)
-    named.attrs |= {"data": items.path.name, "named_by": items.named or "", "sources": json.dumps(sources)}
+    named = with_names(
+        tree,
+        items=None if items.named is None else items.names,
+        features=items.features,
+        sources=sources,
+    )
+    named.attrs |= {
+        "data": items.path.name,
+        "named_by": items.named or "",
+        "sources": json.dumps(sources),
+    }
     return named
 
 

@@ -29,12 +29,26 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    parser = describe(commands, "report", "what a posterior says, as one page for a browser", ABOUT, EPILOG)
-    parser.add_argument("posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="HTML file to write")
+    parser = describe(
+        commands, "report", "what a posterior says, as one page for a browser", ABOUT, EPILOG
+    )
+    parser.add_argument(
+        "posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="HTML file to write"
+    )
     parser.add_argument("--title", metavar="TEXT", help="heading (default: the name of the data)")
-    parser.add_argument("--suspects", type=int, default=20, metavar="N", help="doubted answers to list (%(default)s)")
-    parser.add_argument("--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)")
+    parser.add_argument(
+        "--suspects",
+        type=int,
+        default=20,
+        metavar="N",
+        help="doubted answers to list (%(default)s)",
+    )
+    parser.add_argument(
+        "--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -56,7 +70,9 @@ def run(settings: argparse.Namespace) -> int:
     check_target(settings.out)
     posterior = read_posterior(settings.posterior)
     print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
-    page = report_page(posterior, title=settings.title, suspects=settings.suspects, level=settings.level)
+    page = report_page(
+        posterior, title=settings.title, suspects=settings.suspects, level=settings.level
+    )
     with replaced(settings.out) as draft:
         draft.write_text(page, encoding="utf-8")
     print(settings.out)

@@ -57,8 +57,14 @@ examples:
         lists={
             "tables": (int, "tables to make: 1 2 3 4 (default: all, unless figures are chosen)"),
             "figures": (int, "figures to make: 2 3 4 (default: all, unless tables are chosen)"),
-            "methods": (str, "methods of Tables 1 to 3 and Figures 2 and 3 (default: all; --list names them)"),
-            "data": (str, "data sets of Tables 1 to 3 and Figure 3 (default: the five, and glass_with_id)"),
+            "methods": (
+                str,
+                "methods of Tables 1 to 3 and Figures 2 and 3 (default: all; --list names them)",
+            ),
+            "data": (
+                str,
+                "data sets of Tables 1 to 3 and Figure 3 (default: the five, and glass_with_id)",
+            ),
             "samplings": (str, "ordered, unordered or both (default): which pairs r is a share of"),
             "fractions": (float, "the r of Tables 1 to 3 (default: 0.01 0.03 0.05)"),
             "accuracies": (float, "the p of Tables 1 to 3 (default: 1 0.95 0.9 0.8)"),
@@ -67,7 +73,7 @@ examples:
         trials=5,
     ),
     "dcrc": Paper(
-        help="Pei, Fern, Rosales and Tjahja: answers about triplets, \"do not know\" among them",
+        help='Pei, Fern, Rosales and Tjahja: answers about triplets, "do not know" among them',
         about="""Pei, Fern, Rosales and Tjahja, section V. Figure 2: what an answer tells. Figure 4: F by number of triplets,
 DCRC beside methods that hear "yes" and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters.
 Tables IV and V: answers with people's errors. And the time of one large fit. Of the paper's sets, MSRCv2, Stonefly9 and the
@@ -84,15 +90,27 @@ examples:
   bayesclust reproduce dcrc --figures 4 --data ionosphere my/msrcv2.csv
   bayesclust reproduce dcrc --tables iv v --runtime --trials 3""",
         lists={
-            "figures": (int, "figures to make: 2 4 5 6 7 (default: all, unless other parts are chosen)"),
-            "tables": (str.lower, "tables to make: iv v (default: all, unless other parts are chosen)"),
-            "methods": (str, "methods of Figure 4 and Table V (default: the paper's; --list names all)"),
+            "figures": (
+                int,
+                "figures to make: 2 4 5 6 7 (default: all, unless other parts are chosen)",
+            ),
+            "tables": (
+                str.lower,
+                "tables to make: iv v (default: all, unless other parts are chosen)",
+            ),
+            "methods": (
+                str,
+                "methods of Figure 4 and Table V (default: the paper's; --list names all)",
+            ),
             "data": (
                 str,
                 "data sets of Figures 4, 6, 7 and the tables; a name that ends in .csv is a file with a line of names and "
                 "the class in the last column (default: each part its own)",
             ),
-            "fractions": (float, "triplets asked, as shares of the items (default: 0.05 0.1 0.15 0.2 0.25 0.3)"),
+            "fractions": (
+                float,
+                "triplets asked, as shares of the items (default: 0.05 0.1 0.15 0.2 0.25 0.3)",
+            ),
         },
         flags={"runtime": "time one fit of 4998 items with 1500 triplets"},
         trials=20,
@@ -142,8 +160,14 @@ examples:
         lists={
             "folders": (Path, "folders with files of the sets that no package ships, .csv or .npz"),
             "data": (str, "data sets for alpha and beta, names or files (default: the slides')"),
-            "methods": (str, "settings of alpha and beta in percent, such as iac-20-30 (default: all; --list names them)"),
-            "kinds": (str, "kinds of constraints of Figure 6 (default: pairs triplets span implication)"),
+            "methods": (
+                str,
+                "settings of alpha and beta in percent, such as iac-20-30 (default: all; --list names them)",
+            ),
+            "kinds": (
+                str,
+                "kinds of constraints of Figure 6 (default: pairs triplets span implication)",
+            ),
             "numbers": (int, "numbers of constraints of Figure 6 (default: 100 250 500 750 1000)"),
             "choosers": (str, "who chooses the questions of Figure 7 (default: random npu)"),
         },
@@ -213,7 +237,9 @@ def add(commands: Any) -> None:
     ----------
     commands : argparse subparsers
     """
-    about = "Run the experiments of a paper with this package, and set its printed numbers beside ours."
+    about = (
+        "Run the experiments of a paper with this package, and set its printed numbers beside ours."
+    )
     text = "a paper's tables and figures from our own runs, its numbers beside ours"
     papers = commands.add_parser("reproduce", help=text, description=about).add_subparsers(
         metavar="PAPER", title="papers", dest="paper", required=True
@@ -222,18 +248,32 @@ def add(commands: Any) -> None:
         parser = describe(papers, name, paper.help, paper.about, paper.epilog)
         folder = Path(f"{name}_output")
         parser.add_argument(
-            "--output", type=Path, default=folder, metavar="DIR", help="folder to write to (default: %(default)s)"
+            "--output",
+            type=Path,
+            default=folder,
+            metavar="DIR",
+            help="folder to write to (default: %(default)s)",
         )
         for option, (kind, explained) in paper.lists.items():
-            parser.add_argument(f"--{option}", type=kind, nargs="+", metavar=option[0].upper(), help=explained)
+            parser.add_argument(
+                f"--{option}", type=kind, nargs="+", metavar=option[0].upper(), help=explained
+            )
         for option, explained in paper.flags.items():
             parser.add_argument(f"--{option}", action="store_const", const=True, help=explained)
         trials = f"draws of answers (default: {paper.trials})"
         parser.add_argument("--trials", type=int, metavar="N", help=trials)
-        parser.add_argument("--seed", type=int, metavar="N", help="of answers and fits (default: 0)")
-        parser.add_argument("--quick", action="store_true", help="a small plan that touches everything, in minutes")
+        parser.add_argument(
+            "--seed", type=int, metavar="N", help="of answers and fits (default: 0)"
+        )
+        parser.add_argument(
+            "--quick", action="store_true", help="a small plan that touches everything, in minutes"
+        )
         parser.add_argument("--no-progress", action="store_true", help="show no bar")
-        parser.add_argument("--list", action="store_true", help="name the methods and what each is told, and run nothing")
+        parser.add_argument(
+            "--list",
+            action="store_true",
+            help="name the methods and what each is told, and run nothing",
+        )
         parser.set_defaults(run=run)
 
 
@@ -256,8 +296,14 @@ def run(settings: argparse.Namespace) -> int:
             print(f"{name:<20}{method.title}: {method.about}")
         return 0
     paper = PAPERS[settings.paper]
-    given: dict[str, Any] = {name: tuple(value) for name in paper.lists if (value := getattr(settings, name)) is not None}
-    given |= {name: value for name in (*paper.flags, "trials", "seed") if (value := getattr(settings, name)) is not None}
+    given: dict[str, Any] = {
+        name: tuple(value) for name in paper.lists if (value := getattr(settings, name)) is not None
+    }
+    given |= {
+        name: value
+        for name in (*paper.flags, "trials", "seed")
+        if (value := getattr(settings, name)) is not None
+    }
     parts: dict[str, Any] = {"tables": (), "figures": (), **dict.fromkeys(paper.flags, False)}
     if given.keys() & parts.keys():
         given = {**parts, **given}

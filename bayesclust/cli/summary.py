@@ -34,10 +34,22 @@ def add(commands: Any) -> None:
     commands : argparse subparsers
     """
     parser = describe(commands, "summary", "what a posterior says, in the terminal", ABOUT, EPILOG)
-    parser.add_argument("posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z")
-    parser.add_argument("--suspects", type=int, default=10, metavar="N", help="doubted answers to list (%(default)s)")
-    parser.add_argument("--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)")
-    parser.add_argument("--labels", type=Path, metavar="FILE", help="also write a table: id, cluster, belonging")
+    parser.add_argument(
+        "posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z"
+    )
+    parser.add_argument(
+        "--suspects",
+        type=int,
+        default=10,
+        metavar="N",
+        help="doubted answers to list (%(default)s)",
+    )
+    parser.add_argument(
+        "--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)"
+    )
+    parser.add_argument(
+        "--labels", type=Path, metavar="FILE", help="also write a table: id, cluster, belonging"
+    )
     parser.set_defaults(run=run)
 
 
@@ -64,7 +76,10 @@ def run(settings: argparse.Namespace) -> int:
     print(as_text(found))
     if settings.labels is not None:
         sure = belonging(posterior, found.labels)
-        with replaced(settings.labels) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        with (
+            replaced(settings.labels) as draft,
+            draft.open("w", encoding="utf-8", newline="") as file,
+        ):
             table = csv.writer(file)
             table.writerow(["id", "cluster", "belonging"])
             for name, label, share in zip(found.names, found.labels, sure, strict=True):

@@ -55,10 +55,13 @@ def read_methods(methods: Any, loss: Loss) -> dict[str, Method]:
     Raises
     ------
     TypeError, ValueError
-        If there is nothing to compare, one of them is none of these, or they are of different items.
+        If there is nothing to compare, one of them is none of these, or they are of different
+        items.
     """
     if not isinstance(methods, Mapping):
-        raise TypeError(f'methods is a {type(methods).__name__}: pass a dict of names, {{"sampler": est, ...}}.')
+        raise TypeError(
+            f'methods is a {type(methods).__name__}: pass a dict of names, {{"sampler": est, ...}}.'
+        )
     if not methods:
         raise ValueError("methods is empty: pass at least one fit under a name of its own.")
     found = {str(name): _read(str(name), value, loss) for name, value in methods.items()}
@@ -76,13 +79,20 @@ def _read(name: str, value: Any, loss: Loss) -> Method:
     if hasattr(value, "labels_"):
         # an estimator that is no sampler has no draws
         draws = stacked_partitions(value) if hasattr(value, "posterior_") else None
-        return Method(_labels(value.labels_, name), draws, float(getattr(value, "fit_seconds_", np.nan)), value)
+        return Method(
+            _labels(value.labels_, name),
+            draws,
+            float(getattr(value, "fit_seconds_", np.nan)),
+            value,
+        )
     if hasattr(value, "children"):
         seconds = float(value.attrs.get("fit_seconds", np.nan))
         draws = stacked_partitions(value)
         return Method(point_estimate(draws, loss), draws, seconds, value)
     if hasattr(value, "fit"):
-        raise TypeError(f"methods[{name!r}] is a {type(value).__name__} without labels_: fit it first.")
+        raise TypeError(
+            f"methods[{name!r}] is a {type(value).__name__} without labels_: fit it first."
+        )
     array = _array(value, name)
     if array.ndim == 1:
         return Method(_labels(array, name), None, np.nan, value)
@@ -94,7 +104,9 @@ def _array(value: Any, name: str) -> Labels:
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError(f"methods[{name!r}] has rows of different lengths: pass one label per item.") from None
+        raise ValueError(
+            f"methods[{name!r}] has rows of different lengths: pass one label per item."
+        ) from None
     if array.dtype == object and array.ndim == 0:
         raise TypeError(f"methods[{name!r}] is a {type(value).__name__}: pass {KINDS}.")
     if array.ndim not in (1, 2, 3) or array.size == 0:
@@ -106,7 +118,9 @@ def _labels(values: Any, name: str) -> IntArray:
     """Labels of any sortable kind; those of other packages may be words."""
     array = np.asarray(values)
     if array.dtype.kind in "fc":
-        raise TypeError(f"methods[{name!r}] holds numbers of dtype {array.dtype}: number the clusters 0, 1, 2, ...")
+        raise TypeError(
+            f"methods[{name!r}] holds numbers of dtype {array.dtype}: number the clusters 0, 1, 2, ..."
+        )
     numbers = np.unique(array, return_inverse=True)[1].reshape(array.shape)
     labels: IntArray = as_labels(numbers, f"methods[{name!r}]").astype(np.int64)
     return labels

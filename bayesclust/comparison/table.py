@@ -9,7 +9,13 @@ import numpy as np
 
 from bayesclust.checks import check_choice
 from bayesclust.comparison.methods import Method, read_methods
-from bayesclust.metrics import adjusted_rand, check_partition, nmi, pairwise_f, variation_of_information
+from bayesclust.metrics import (
+    adjusted_rand,
+    check_partition,
+    nmi,
+    pairwise_f,
+    variation_of_information,
+)
 from bayesclust.posterior.credible_ball import SAME, CredibleBall, credible_ball
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.typing import ArrayLike
@@ -47,15 +53,17 @@ def compare(
     Parameters
     ----------
     methods : dict of str to fit
-        By names of your choice: fitted estimators of this package, trees of draws (`xarray.DataTree`), fitted scikit-learn
-        estimators with ``labels_`` (of whose noise label -1 one cluster is made), arrays of draws (draws, n) or
-        (chain, draw, n) from another package, or plain labels (n,), which may be words.
+        By names of your choice: fitted estimators of this package, trees of draws
+        (`xarray.DataTree`), fitted scikit-learn estimators with ``labels_`` (of whose noise label
+        -1 one cluster is made), arrays of draws (draws, n) or (chain, draw, n) from another
+        package, or plain labels (n,), which may be words.
     y : array-like of shape (n,), optional
         True labels.
     reference : str, optional
         Name of the fit whose posterior judges the others; by default the first that has draws.
     limit : str, optional
-        Name of the fit whose objective J judges all; by default the first that has one (`RDPMeans.objective`).
+        Name of the fit whose objective J judges all; by default the first that has one
+        (`RDPMeans.objective`).
     level : float in (0, 1), default 0.95
         Of the credible ball.
     loss : "vi", "binder" or Loss, default "vi"
@@ -69,18 +77,22 @@ def compare(
         - n_clusters;
         - seconds: wall-clock time of the fit, where the estimator or the tree tells;
         - distance: from the reference's own partition, in units of the loss (bits for VI);
-        - ball_level: level of the smallest credible ball around that partition which holds this one, that is the share of
-          the posterior that is no farther away; values near 1 are far out;
+        - ball_level: level of the smallest credible ball around that partition which holds this
+          one, that is the share of the posterior that is no farther away; values near 1 are far
+          out;
         - inside: whether the ball of `level` holds it;
-        - expected_loss: posterior mean of the loss, which the reference's own partition is there to make small;
-        - log_joint: log p(labels, data, answers) under the reference's model (`TVClust.log_joint`: cluster parameters,
-          concentration and noise integrated out, base measure at its posterior mean), or that of the first fit that has
-          such a model where the reference is none, in nats. Differences are log posterior odds;
-        - objective: J under the limit's data, answers, penalty and confidence, each partition with its own best centres;
+        - expected_loss: posterior mean of the loss, which the reference's own partition is there to
+          make small;
+        - log_joint: log p(labels, data, answers) under the reference's model (`TVClust.log_joint`:
+          cluster parameters, concentration and noise integrated out, base measure at its posterior
+          mean), or that of the first fit that has such a model where the reference is none, in
+          nats. Differences are log posterior odds;
+        - objective: J under the limit's data, answers, penalty and confidence, each partition with
+          its own best centres;
         - f, ari, nmi: pairwise F, adjusted Rand index and normalised mutual information with `y`.
 
-        ``attrs`` holds the names of the fits that judged ("reference", "log_joint_of", "objective_of"), "loss", "level" and
-        the "radius" of the ball.
+        ``attrs`` holds the names of the fits that judged ("reference", "log_joint_of",
+        "objective_of"), "loss", "level" and the "radius" of the ball.
 
     Raises
     ------
@@ -93,8 +105,8 @@ def compare(
 
     Notes
     -----
-    The reference matters: draws from a mean field understate how far a posterior reaches, so that good partitions come out
-    too far. Name a sampler where there is one.
+    The reference matters: draws from a mean field understate how far a posterior reaches, so that
+    good partitions come out too far. Name a sampler where there is one.
 
     Examples
     --------
@@ -125,7 +137,11 @@ def compare(
         ball = credible_ball(fits[judge].draws, fits[judge].labels, level=level, loss=metric)
         columns |= _position(fits, ball, fits[judge])
         attrs |= {"reference": judge, "radius": ball.radius}
-    model = judge if judge is not None and _has_joint(fits[judge]) else _named(fits, None, "", _has_joint, "")
+    model = (
+        judge
+        if judge is not None and _has_joint(fits[judge])
+        else _named(fits, None, "", _has_joint, "")
+    )
     price = _named(fits, limit, "limit", _has_objective, "an objective")
     if model is not None:
         columns["log_joint"] = [fits[model].source.log_joint(fit.labels) for fit in fits.values()]
@@ -149,16 +165,16 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     methods : dict of str to fit
         As in `compare`.
     measure : {"vi", "ari", "nmi", "f"}, default "vi"
-        Variation of information in bits (0 for equal partitions), adjusted Rand index, normalised mutual information or
-        pairwise F (all 1 for equal partitions). All are symmetric.
+        Variation of information in bits (0 for equal partitions), adjusted Rand index, normalised
+        mutual information or pairwise F (all 1 for equal partitions). All are symmetric.
     loss : str or Loss, default "vi"
         Of the point estimates of draws that come without one.
 
     Returns
     -------
     pandas.DataFrame
-        One row and one column per method; ``attrs["measure"]`` says which measure it is, and the name of the columns says it
-        in words.
+        One row and one column per method; ``attrs["measure"]`` says which measure it is, and the
+        name of the columns says it in words.
 
     Raises
     ------
@@ -179,7 +195,9 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     check_choice(measure, "measure", MEASURES)
     fits = read_methods(methods, as_loss(loss))
     partitions = [fit.labels for fit in fits.values()]
-    values = np.array([[MEASURES[measure](one, other) for other in partitions] for one in partitions])
+    values = np.array(
+        [[MEASURES[measure](one, other) for other in partitions] for one in partitions]
+    )
     table = pd.DataFrame(values, index=list(fits), columns=pd.Index(fits, name=TITLES[measure]))
     table.attrs["measure"] = measure
     return table
@@ -204,9 +222,13 @@ def _named(
     if name is None:
         return next((one for one, fit in fits.items() if suits(fit)), None)
     if not isinstance(name, str) or name not in fits:
-        raise ValueError(f"{argument}={name!r} is none of the methods {', '.join(map(repr, fits))}: name one of these.")
+        raise ValueError(
+            f"{argument}={name!r} is none of the methods {', '.join(map(repr, fits))}: name one of these."
+        )
     if not suits(fits[name]):
-        raise ValueError(f"{argument}={name!r} has no {what.removeprefix('an ')}: name a fit that has {what}.")
+        raise ValueError(
+            f"{argument}={name!r} has no {what.removeprefix('an ')}: name a fit that has {what}."
+        )
     return name
 
 

@@ -25,13 +25,16 @@ NOTHING = "categorical"
 """A family under which columns that are constant have probability one whatever the partition is."""
 
 
-def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any, *, loss: str | Loss = "vi") -> pd.DataFrame:
+def leave_view_out(
+    estimator: Any, X: ArrayLike, constraints: Any, *, loss: str | Loss = "vi"
+) -> pd.DataFrame:
     """Fit again without each view in turn, the data being one of them, and tell whether they tell one story.
 
     Parameters
     ----------
     estimator : estimator with draws
-        `TVClust` or `DCRC`, fitted to the data and the answers; copies with its settings are fitted without each view.
+        `TVClust` or `DCRC`, fitted to the data and the answers; copies with its settings are fitted
+        without each view.
     X : array-like of shape (n, d)
         The data that it was fitted to.
     constraints : View or list of View
@@ -42,19 +45,21 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any, *, loss: str 
     Returns
     -------
     pandas.DataFrame
-        One row per view of answers, by the name of what is left out, and, for `TVClust`, a last row "data", of the answers
-        alone under the prior of partitions:
+        One row per view of answers, by the name of what is left out, and, for `TVClust`, a last row
+        "data", of the answers alone under the prior of partitions:
 
         - n_clusters: of the point estimate without it;
-        - distance: from the posterior with everything to that without it (`posterior_distance`: transport, bits for VI);
+        - distance: from the posterior with everything to that without it (`posterior_distance`:
+          transport, bits for VI);
         - noise: what that distance would be between equal posteriors;
-        - right_with, right_without: share of the view's answers that partitions of the posterior agree with, if they have
-          seen them and if not;
-        - gain: log probability of all the view's answers by the posterior that has not seen them, the noise integrated
-          out, less that under sources whose answers have nothing to do with the items, in nats per answer. Above 0, the
-          others foresaw the answers; below 0, the answers are about something else;
-        - finding: "agrees with the rest" where the gain is above 0, else "tells another story". For the data, of which no
-          such gain can be told, missing.
+        - right_with, right_without: share of the view's answers that partitions of the posterior
+          agree with, if they have seen them and if not;
+        - gain: log probability of all the view's answers by the posterior that has not seen them,
+          the noise integrated out, less that under sources whose answers have nothing to do with
+          the items, in nats per answer. Above 0, the others foresaw the answers; below 0, the
+          answers are about something else;
+        - finding: "agrees with the rest" where the gain is above 0, else "tells another story". For
+          the data, of which no such gain can be told, missing.
 
     Raises
     ------
@@ -63,9 +68,10 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any, *, loss: str 
 
     Notes
     -----
-    The gain is an average over draws of p(answers | partition), to which a few draws may contribute most: with hundreds of
-    answers of a view and a wide posterior without them it comes out too low. It is a lower bound in expectation, since the
-    logarithm is concave; where it is above 0 the finding stands.
+    The gain is an average over draws of p(answers | partition), to which a few draws may contribute
+    most: with hundreds of answers of a view and a wide posterior without them it comes out too low.
+    It is a lower bound in expectation, since the logarithm is concave; where it is above 0 the
+    finding stands.
 
     Examples
     --------
@@ -91,11 +97,15 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any, *, loss: str 
     whole = stacked_partitions(estimator)
     views = check_views(constraints, whole.shape[1])
     if not views:
-        raise ValueError("there are no constraints to leave out: pass those that the estimator was fitted to.")
+        raise ValueError(
+            "there are no constraints to leave out: pass those that the estimator was fitted to."
+        )
     rows = {}
     for view in views:
         fit = _again(estimator, X, [other for other in views if other is not view])
-        rows[view.name] = _against(fit, whole, loss) | _foreseen(view, whole, stacked_partitions(fit))
+        rows[view.name] = _against(fit, whole, loss) | _foreseen(
+            view, whole, stacked_partitions(fit)
+        )
     if "family" in estimator.get_params(deep=False) and getattr(estimator, "gamma", None) is None:
         alone = clone(estimator).set_params(family=NOTHING)
         rows["data"] = _against(_again(alone, np.zeros((whole.shape[1], 1)), views), whole, loss)
@@ -118,10 +128,22 @@ def _foreseen(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
     log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
     gain = (np.logaddexp.reduce(log_p) - np.log(len(rest)) - _by_habit(view)) / max(len(view), 1)
     finding = "agrees with the rest" if gain > 0 else "tells another story"
-    return {"right_with": with_it, "right_without": without, "gain": float(gain), "finding": finding}
+    return {
+        "right_with": with_it,
+        "right_without": without,
+        "gain": float(gain),
+        "finding": finding,
+    }
 
 
 def _by_habit(view: View) -> float:
     """Log probability of the answers where each source gives each with an unknown probability, uniform beforehand."""
-    times = np.bincount(view.codes, minlength=view.n_sources * view.n_answers).reshape(view.n_sources, -1) + 1.0
-    return float((gammaln(times).sum(axis=1) - gammaln(times.sum(axis=1)) + gammaln(view.n_answers)).sum())
+    times = (
+        np.bincount(view.codes, minlength=view.n_sources * view.n_answers).reshape(
+            view.n_sources, -1
+        )
+        + 1.0
+    )
+    return float(
+        (gammaln(times).sum(axis=1) - gammaln(times.sum(axis=1)) + gammaln(view.n_answers)).sum()
+    )

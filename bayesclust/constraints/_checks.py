@@ -17,7 +17,9 @@ def shown(value: Any, most: int = 80) -> str:
     return words if len(words) <= most else f"{words[: most - 4]} ..."
 
 
-def plain_array(values: Any, what: str, hint: str = "pass one value for each place") -> np.ndarray[Any, Any]:
+def plain_array(
+    values: Any, what: str, hint: str = "pass one value for each place"
+) -> np.ndarray[Any, Any]:
     """Return `values` as an array, or refuse what NumPy cannot read as one."""
     try:
         return np.asarray(values)
@@ -39,9 +41,13 @@ def item_labels(labels: Any, n_items: int, what: str) -> np.ndarray[Any, Any]:
     """Return whole-number labels (..., n_items), or refuse them."""
     array = plain_array(labels, what)
     if array.shape[-1:] != (n_items,):
-        raise ValueError(f"{what} must have shape (..., {n_items}); got {array.shape}: pass one label per item.")
+        raise ValueError(
+            f"{what} must have shape (..., {n_items}); got {array.shape}: pass one label per item."
+        )
     if array.dtype.kind not in "iub":
-        raise TypeError(f"{what} must hold integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ...")
+        raise TypeError(
+            f"{what} must hold integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ..."
+        )
     return array
 
 
@@ -49,7 +55,9 @@ def each_is(values: Any, classes: tuple[type, ...], what: str) -> list[Any]:
     """Return `values` as a list if each of them is of one of the classes."""
     named = " or ".join(kind.__name__ for kind in classes)
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise TypeError(f"{what} must be a list of {named}; got {type(values).__name__}: wrap a single one in a list.")
+        raise TypeError(
+            f"{what} must be a list of {named}; got {type(values).__name__}: wrap a single one in a list."
+        )
     found = list(values)
     for at, value in enumerate(found):
         if not isinstance(value, classes):
@@ -70,13 +78,17 @@ def random_generator(seed: Any, what: str = "seed") -> np.random.Generator:
     except (TypeError, ValueError):
         pass
     kind = type(seed).__name__
-    raise TypeError(f"{what} must be None, an integer or a NumPy Generator; got {shown(seed)} of type {kind}.")
+    raise TypeError(
+        f"{what} must be None, an integer or a NumPy Generator; got {shown(seed)} of type {kind}."
+    )
 
 
 def positive_int(value: Any, what: str) -> int:
     """Return `value` as a positive int."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{what} must be a positive integer; got {shown(value)} of type {type(value).__name__}.")
+        raise TypeError(
+            f"{what} must be a positive integer; got {shown(value)} of type {type(value).__name__}."
+        )
     if value < 1:
         raise ValueError(f"{what} must be a positive integer; got {value}.")
     return int(value)
@@ -85,7 +97,9 @@ def positive_int(value: Any, what: str) -> int:
 def number_between(value: Any, what: str, interval: str) -> float:
     """Return `value` as a float inside `interval`, written as in mathematics: "[0, 1)", "(0, 1]" and so on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{what} must be a number in {interval}; got {shown(value)} of type {type(value).__name__}.")
+        raise TypeError(
+            f"{what} must be a number in {interval}; got {shown(value)} of type {type(value).__name__}."
+        )
     number = float(value)
     low, high = (float(part) for part in interval[1:-1].split(","))
     above = number >= low if interval[0] == "[" else number > low
@@ -98,7 +112,9 @@ def number_between(value: Any, what: str, interval: str) -> float:
 def view_name(name: Any) -> str:
     """Return `name` if it can prefix the variables of a data set."""
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"name must be a word of letters, digits and underscores; got {shown(name)}.")
+        raise ValueError(
+            f"name must be a word of letters, digits and underscores; got {shown(name)}."
+        )
     return name
 
 
@@ -112,7 +128,9 @@ def item_tuples(items: ArrayLike, width: int, n_items: int, what: str) -> IntArr
             f"{what} must have shape (m, {width}); got {array.shape}: pass one row of {width} item indices per answer."
         )
     if not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"{what} must hold integers; got dtype {array.dtype}: pass item indices 0 to n_items - 1.")
+        raise TypeError(
+            f"{what} must hold integers; got dtype {array.dtype}: pass item indices 0 to n_items - 1."
+        )
     outside = (array < 0) | (array >= n_items)
     if outside.any():
         row, column = np.argwhere(outside)[0]
@@ -138,7 +156,9 @@ def _no_repeats(array: np.ndarray[Any, Any], what: str) -> None:
         )
 
 
-def answer_codes(answers: ArrayLike, vocabulary: Sequence[str], m: int, what: str, items: str) -> CodeArray:
+def answer_codes(
+    answers: ArrayLike, vocabulary: Sequence[str], m: int, what: str, items: str
+) -> CodeArray:
     """Return `answers`, given as words or codes (bool for a vocabulary of two), as (m,) codes."""
     array = plain_array(answers, what)
     if array.shape != (m,) and not (array.size == 0 and m == 0):
@@ -155,7 +175,9 @@ def answer_codes(answers: ArrayLike, vocabulary: Sequence[str], m: int, what: st
     if array.dtype.kind in "UTO":
         return _codes_of_words(array, vocabulary, what, hint)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{what} must hold words or integer codes; got dtype {array.dtype}: {hint}.")
+        raise TypeError(
+            f"{what} must hold words or integer codes; got dtype {array.dtype}: {hint}."
+        )
     outside = (array < 0) | (array >= len(vocabulary))
     if outside.any():
         row = int(np.argmax(outside))
@@ -163,7 +185,9 @@ def answer_codes(answers: ArrayLike, vocabulary: Sequence[str], m: int, what: st
     return array.astype(np.int8)
 
 
-def _codes_of_words(array: np.ndarray[Any, Any], vocabulary: Sequence[str], what: str, hint: str) -> CodeArray:
+def _codes_of_words(
+    array: np.ndarray[Any, Any], vocabulary: Sequence[str], what: str, hint: str
+) -> CodeArray:
     lookup: dict[Any, int] = {word: code for code, word in enumerate(vocabulary)}
     codes = np.empty(len(array), dtype=np.int8)
     for row, word in enumerate(array.tolist()):
@@ -187,7 +211,9 @@ def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArr
             "pass as many sources as rows."
         )
     if not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"source must hold integers; got dtype {array.dtype}: number the sources 0, 1, 2, ...")
+        raise TypeError(
+            f"source must hold integers; got dtype {array.dtype}: number the sources 0, 1, 2, ..."
+        )
     if array.min() < 0:
         row = int(np.argmax(array < 0))
         raise ValueError(f"source[{row}] is {array[row]}: number the sources 0, 1, 2, ...")
@@ -205,25 +231,35 @@ def true_labels(labels: ArrayLike, least: int, what: str = "labels") -> IntArray
     """Return labels of any kind as (n,) integers, equal where the labels are equal."""
     array = plain_array(labels, what)
     if array.ndim != 1:
-        raise ValueError(f"{what} must have shape (n,); got {array.shape}: pass one label per item.")
+        raise ValueError(
+            f"{what} must have shape (n,); got {array.shape}: pass one label per item."
+        )
     if len(array) < least:
         raise ValueError(f"{what} must name at least {least} items; got {len(array)}.")
     # only NaN differs from itself
-    missing = np.array([value is None or value != value for value in array.tolist()], dtype=np.bool_)
+    missing = np.array(
+        [value is None or value != value for value in array.tolist()], dtype=np.bool_
+    )
     if missing.any():
         row = int(np.argmax(missing))
         raise ValueError(f"{what}[{row}] is {array[row]}: pass a label for every item.")
     try:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
     except TypeError:
-        raise TypeError(f"{what} must be of one kind that can be sorted: pass numbers or words, not a mix.") from None
+        raise TypeError(
+            f"{what} must be of one kind that can be sorted: pass numbers or words, not a mix."
+        ) from None
 
 
-def rates_per_source(value: ArrayLike, n_sources: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def rates_per_source(
+    value: ArrayLike, n_sources: int, what: str
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return error rates in [0, 1], one number or one per source, as (n_sources,)."""
     array = plain_array(value, what)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{what} must be a number in [0, 1], or one per source; got {shown(value)}.")
+        raise TypeError(
+            f"{what} must be a number in [0, 1], or one per source; got {shown(value)}."
+        )
     array = array.astype(np.float64)
     if array.shape not in ((), (n_sources,)):
         raise ValueError(
@@ -249,7 +285,9 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
     if array.size == 0:
         raise ValueError("items is empty: keep at least one item.")
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"items must be a list of indices or a mask; got shape {array.shape}, dtype {array.dtype}.")
+        raise TypeError(
+            f"items must be a list of indices or a mask; got shape {array.shape}, dtype {array.dtype}."
+        )
     outside = (array < 0) | (array >= n_items)
     if outside.any():
         raise ValueError(

@@ -27,18 +27,32 @@ def beta_or_known(value: Any, what: str, interval: str) -> Beta | float:
     """Return a Beta prior as a pair of floats, or a known value inside `interval` as a float."""
     if isinstance(value, Real):
         return number_between(value, what, interval)
-    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)) or plain_array(value, what).shape != (2,):
-        raise TypeError(f"{what} must be a Beta prior (a, b) or a known number in {interval}; got {shown(value)}.")
+    if (
+        isinstance(value, str)
+        or not isinstance(value, (Sequence, np.ndarray))
+        or plain_array(value, what).shape != (2,)
+    ):
+        raise TypeError(
+            f"{what} must be a Beta prior (a, b) or a known number in {interval}; got {shown(value)}."
+        )
     for weight in value:
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
-            raise ValueError(f"both numbers of the Beta prior {what} must be positive and finite; got {shown(value)}.")
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, Real)
+            or not 0 < float(weight) < np.inf
+        ):
+            raise ValueError(
+                f"both numbers of the Beta prior {what} must be positive and finite; got {shown(value)}."
+            )
     return float(value[0]), float(value[1])
 
 
 def check_flag(value: Any, what: str) -> None:
     """Refuse anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} must be True or False; got {shown(value)} of type {type(value).__name__}.")
+        raise TypeError(
+            f"{what} must be True or False; got {shown(value)} of type {type(value).__name__}."
+        )
 
 
 def check_mass(log_mass: Any, priors: str, region: str) -> None:
@@ -61,7 +75,9 @@ def dirichlet_rows(weights: ArrayLike, size: int) -> FloatArray:
     bad = ~((array > 0) & np.isfinite(array))
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise ValueError(f"prior[{row}, {column}] is {array[row, column]:g}: weights must be positive and finite.")
+        raise ValueError(
+            f"prior[{row}, {column}] is {array[row, column]:g}: weights must be positive and finite."
+        )
     return array
 
 
@@ -76,7 +92,9 @@ def confusion_matrix(matrix: ArrayLike, size: int, what: str) -> FloatArray:
     bad = ~((array >= 0) & (array <= 1))
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        raise ValueError(f"{what}[{row}, {column}] is {array[row, column]:g}: probabilities lie in [0, 1].")
+        raise ValueError(
+            f"{what}[{row}, {column}] is {array[row, column]:g}: probabilities lie in [0, 1]."
+        )
     sums = array.sum(axis=1)
     row = int(np.argmax(np.abs(sums - 1)))
     if abs(sums[row] - 1) > 1e-8:
@@ -113,13 +131,17 @@ def draw_beta(prior: Beta, ones: Counts, zeros: Counts, rng: np.random.Generator
         return off_the_ends(rng.beta(prior[0] + ones, prior[1] + zeros))
     # the same numbers, for which a chain of a few sources asks in every sweep
     pairs = zip(ones.ravel().tolist(), zeros.ravel().tolist(), strict=True)
-    drawn = [min(max(rng.beta(prior[0] + one, prior[1] + zero), TINY), ALMOST_ONE) for one, zero in pairs]
+    drawn = [
+        min(max(rng.beta(prior[0] + one, prior[1] + zero), TINY), ALMOST_ONE) for one, zero in pairs
+    ]
     return np.array(drawn).reshape(ones.shape)
 
 
 def off_the_ends(probability: FloatArray) -> FloatArray:
     """Keep probabilities off 0 and 1."""
-    kept: FloatArray = np.minimum(np.maximum(probability, TINY), ALMOST_ONE)  # half the time of `np.clip`
+    kept: FloatArray = np.minimum(
+        np.maximum(probability, TINY), ALMOST_ONE
+    )  # half the time of `np.clip`
     return kept
 
 
@@ -141,9 +163,13 @@ def log_beta(prior: Beta, value: ArrayLike) -> Any:
     x, (a, b) = np.asarray(value, dtype=np.float64), prior
     if x.ndim == 1 and len(x) <= FEW:
         kept = [min(max(one, TINY), ALMOST_ONE) for one in x.tolist()]
-        return sum((a - 1) * math.log(one) + (b - 1) * math.log1p(-one) for one in kept) - len(kept) * log_beta_norm(prior)
+        return sum((a - 1) * math.log(one) + (b - 1) * math.log1p(-one) for one in kept) - len(
+            kept
+        ) * log_beta_norm(prior)
     x = off_the_ends(x)
-    return scalar(((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - log_beta_norm(prior)).sum(axis=-1))
+    return scalar(
+        ((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - log_beta_norm(prior)).sum(axis=-1)
+    )
 
 
 def log_beta_marginal(prior: Beta | float, ones: Counts, zeros: Counts) -> Any:
@@ -160,12 +186,16 @@ def log_dirichlet_norm(weights: FloatArray) -> FloatArray:
     return norm
 
 
-def expected_logs(prior: Beta | float, ones: Counts, zeros: Counts) -> tuple[FloatArray, FloatArray]:
+def expected_logs(
+    prior: Beta | float, ones: Counts, zeros: Counts
+) -> tuple[FloatArray, FloatArray]:
     """Return E[log x] and E[log(1 - x)] under Beta(a + ones, b + zeros), or at the known value."""
     if isinstance(prior, tuple):
         a, b = prior[0] + ones, prior[1] + zeros
         return digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)
-    return np.full(np.shape(ones), np.log(max(prior, TINY))), np.full(np.shape(ones), np.log1p(-prior))
+    return np.full(np.shape(ones), np.log(max(prior, TINY))), np.full(
+        np.shape(ones), np.log1p(-prior)
+    )
 
 
 def expected_log_rows(weights: FloatArray) -> FloatArray:

@@ -23,7 +23,9 @@ def answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
     own = (rows == columns) & (values == 0)
     if own.any():
         item = rows[np.argmax(own)]
-        raise ValueError(f"E[{item}, {item}] is 0, but no item differs from itself: put 1 or NaN on the diagonal.")
+        raise ValueError(
+            f"E[{item}, {item}] is 0, but no item differs from itself: put 1 or NaN on the diagonal."
+        )
     off = rows != columns
     pairs = np.column_stack([np.minimum(rows, columns), np.maximum(rows, columns)])[off]
     answers = values[off].astype(np.int8)
@@ -45,7 +47,12 @@ def _entries(E: Any) -> tuple[IntArray, IntArray, np.ndarray[Any, np.dtype[np.fl
         _check_square(E.shape)
         stored = E.tocoo(copy=True)
         stored.sum_duplicates()
-        return stored.row.astype(np.int64), stored.col.astype(np.int64), stored.data.astype(np.float64), E.shape[0]
+        return (
+            stored.row.astype(np.int64),
+            stored.col.astype(np.int64),
+            stored.data.astype(np.float64),
+            E.shape[0],
+        )
     dense = plain_array(E, "E")
     if dense.dtype.kind not in "biuf":
         raise TypeError(f"E must hold numbers; got dtype {dense.dtype}: use 1, 0 and NaN.")
@@ -56,7 +63,9 @@ def _entries(E: Any) -> tuple[IntArray, IntArray, np.ndarray[Any, np.dtype[np.fl
 
 def _check_square(shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ValueError(f"E must have shape (n, n); got {shape}: pass one row and one column per item.")
+        raise ValueError(
+            f"E must have shape (n, n); got {shape}: pass one row and one column per item."
+        )
 
 
 __all__ = ["answers_in_matrix"]

@@ -1,12 +1,13 @@
 """Beta distributions cut so that answers inform: X < x, or P + Q > 1 for two of them.
 
-Everything is computed on the log odds t = log(x / (1 - x)), where a Beta density is log-concave, and so are its distribution
-function and products of both: normalisers come from the trapezoidal rule, which converges exponentially there, and draws
-from Devroye's rejection for log-concave densities (1986, Non-Uniform Random Variate Generation, Sec. VII.2). All of it holds
-however small the probability of what is left: answers that mean their opposite leave next to nothing.
+Everything is computed on the log odds t = log(x / (1 - x)), where a Beta density is log-concave,
+and so are its distribution function and products of both: normalisers come from the trapezoidal
+rule, which converges exponentially there, and draws from Devroye's rejection for log-concave
+densities (1986, Non-Uniform Random Variate Generation, Sec. VII.2). All of it holds however small
+the probability of what is left: answers that mean their opposite leave next to nothing.
 
-The pair: with U = 1 - Q ~ Beta(d, c), P + Q > 1 is U < P, so that the density of P alone is that of Beta(a, b) times the
-distribution function of U.
+The pair: with U = 1 - Q ~ Beta(d, c), P + Q > 1 is U < P, so that the density of P alone is that of
+Beta(a, b) times the distribution function of U.
 """
 
 from __future__ import annotations
@@ -41,9 +42,12 @@ def log_below(a: Any, b: Any, t: Any) -> FloatArray:
     """Return log P(X < x) for X ~ Beta(a, b), x the number with log odds t; finite where the probability underflows."""
     a, b, t = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (a, b, t)))
     below, above = _log_betainc(a, b, t), _log_betainc(b, a, -t)
-    # the smaller of the two has all its digits, unless it is of a number so near 1 that this has lost its own
+    # the smaller of the two has all its digits, unless it is of a number so near 1 that this has
+    # lost its own
     complement = np.where(np.abs(t) < 8, below >= above, np.where(t > 0, below > -14, above < -14))
-    return np.asarray(np.where(complement, np.log1p(-np.exp(np.where(complement, above, -1.0))), below))
+    return np.asarray(
+        np.where(complement, np.log1p(-np.exp(np.where(complement, above, -1.0))), below)
+    )
 
 
 def _log_betainc(a: FloatArray, b: FloatArray, t: FloatArray) -> FloatArray:
@@ -106,7 +110,9 @@ def _integral(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> Flo
     return value
 
 
-def _mode(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _mode(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Mode of the density of P's log odds given P + Q > 1, and a width from its curvature there, at most 1."""
     low, high = np.full(a.shape, -700.0), np.full(a.shape, 700.0)
     for _ in range(45):
@@ -144,10 +150,17 @@ def pair_gradient(p: Any, q: Any) -> list[list[Any]]:
 
     def mass(*flat: FloatArray) -> FloatArray:
         pairs = iter([flat[:2], flat[2:]])
-        return np.asarray(log_pair(*(next(pairs) if isinstance(weights, tuple) else weights for weights in (p, q))))
+        return np.asarray(
+            log_pair(
+                *(next(pairs) if isinstance(weights, tuple) else weights for weights in (p, q))
+            )
+        )
 
     slopes = iter(gradient(mass, [weight for weights in free for weight in weights]))
-    return [[next(slopes), next(slopes)] if isinstance(weights, tuple) else [0.0, 0.0] for weights in (p, q)]
+    return [
+        [next(slopes), next(slopes)] if isinstance(weights, tuple) else [0.0, 0.0]
+        for weights in (p, q)
+    ]
 
 
 def draw_pair(p: Any, q: Any, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -190,7 +203,9 @@ def draw_below(a: FloatArray, b: FloatArray, t: FloatArray, rng: np.random.Gener
     # the density of what is left, normalised; it ends at t
     total, mode = log_below(a, b, t), np.minimum(np.log(a) - np.log(b), t)
     drawn[left] = _draw_log_concave(
-        lambda v, at: np.where(v < t[at], log_density(a[at], b[at], v) - total[at], -np.inf), mode, rng
+        lambda v, at: np.where(v < t[at], log_density(a[at], b[at], v) - total[at], -np.inf),
+        mode,
+        rng,
     )
     return drawn
 
@@ -200,20 +215,26 @@ def draw_order(
 ) -> tuple[FloatArray, FloatArray]:
     """Draw P ~ Beta(a, b) and Q ~ Beta(c, d) given P + Q > 1: independent draws, arrays of one shape.
 
-    A few tries without regard to the condition; whoever still breaks it is drawn from the marginal of P and then from
-    that of Q given P, so that the result does not depend on how likely the condition is.
+    A few tries without regard to the condition; whoever still breaks it is drawn from the marginal
+    of P and then from that of Q given P, so that the result does not depend on how likely the
+    condition is.
     """
     p, u = _draw_log_odds(a, b, rng), _draw_log_odds(d, c, rng)
     for _ in range(TRIES):
         left = u >= p
         if not left.any():
             return expit(p), expit(-u)
-        p[left], u[left] = _draw_log_odds(a[left], b[left], rng), _draw_log_odds(d[left], c[left], rng)
+        p[left], u[left] = (
+            _draw_log_odds(a[left], b[left], rng),
+            _draw_log_odds(d[left], c[left], rng),
+        )
     left = u >= p
     a, b, c, d = a[left], b[left], c[left], d[left]
     total, (mode, _) = log_order(a, b, c, d), _mode(a, b, c, d)
     p[left] = _draw_log_concave(
-        lambda t, at: log_density(a[at], b[at], t) + log_below(d[at], c[at], t) - total[at], mode, rng
+        lambda t, at: log_density(a[at], b[at], t) + log_below(d[at], c[at], t) - total[at],
+        mode,
+        rng,
     )
     u[left] = draw_below(d, c, p[left], rng)
     return expit(p), expit(-u)
@@ -226,7 +247,9 @@ def _draw_log_odds(a: FloatArray, b: FloatArray, rng: np.random.Generator) -> Fl
 
 def _log_gamma(a: FloatArray, rng: np.random.Generator) -> FloatArray:
     # Gamma(a) = Gamma(a + 1) U^(1 / a) does not underflow in logarithms
-    return np.asarray(np.log(rng.standard_gamma(a + 1.0)) - rng.standard_exponential(np.shape(a)) / a)
+    return np.asarray(
+        np.log(rng.standard_gamma(a + 1.0)) - rng.standard_exponential(np.shape(a)) / a
+    )
 
 
 def _draw_log_concave(
@@ -236,7 +259,8 @@ def _draw_log_concave(
 ) -> FloatArray:
     """Draw from normalised log-concave densities with these modes, one each; `log_f(t, at)` is the density number `at`.
 
-    f(t) <= f(mode) min(1, exp(1 - f(mode) |t - mode|)); one proposal in four is accepted (Devroye, Sec. VII.2, Theorem 2.2).
+    f(t) <= f(mode) min(1, exp(1 - f(mode) |t - mode|)); one proposal in four is accepted (Devroye,
+    Sec. VII.2, Theorem 2.2).
     """
     drawn, waiting = np.empty_like(mode), np.arange(len(mode))
     # the mode may be an open end of the support

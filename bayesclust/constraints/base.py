@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class View(ABC):
     """Side information that depends on a partition only through the equality pattern of the items of each answer.
 
-    A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood, site weights,
-    simulation and restriction follow. A view does not change: methods return new ones.
+    A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood,
+    site weights, simulation and restriction follow. A view does not change: methods return new
+    ones.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ class View(ABC):
     source : (m,) array of int, optional
         Who gave each answer, numbered from 0 without gaps; one source by default.
     noise : NoiseModel, optional
-        How answers go wrong; by default that of the kind, which says "more likely right than wrong".
+        How answers go wrong; by default that of the kind, which says "more likely right than
+        wrong".
     name : str
         What the view is called in data sets and posteriors.
 
@@ -63,8 +65,8 @@ class View(ABC):
     Raises
     ------
     TypeError, ValueError
-        For wrong shapes and kinds, an item out of range or named twice in a row, an answer outside the vocabulary,
-        sources that are negative or skip a number, a noise model of another kind.
+        For wrong shapes and kinds, an item out of range or named twice in a row, an answer outside
+        the vocabulary, sources that are negative or skip a number, a noise model of another kind.
     """
 
     kind: ClassVar[str]
@@ -76,7 +78,13 @@ class View(ABC):
     _answers_word: ClassVar[str] = "answers"
 
     def __init__(
-        self, items: ArrayLike, answers: ArrayLike, n_items: int, source: ArrayLike | None, noise: Any, name: str
+        self,
+        items: ArrayLike,
+        answers: ArrayLike,
+        n_items: int,
+        source: ArrayLike | None,
+        noise: Any,
+        name: str,
     ) -> None:
         self.n_items = check.positive_int(n_items, "n_items")
         tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
@@ -98,12 +106,16 @@ class View(ABC):
         return items
 
     def _encode(self, answers: ArrayLike) -> CodeArray:
-        return check.answer_codes(answers, self.vocabulary, len(self), self._answers_word, self._items_word)
+        return check.answer_codes(
+            answers, self.vocabulary, len(self), self._answers_word, self._items_word
+        )
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
         usual = type(self.default_noise()).__name__
         if not isinstance(noise, NoiseModel):
-            raise TypeError(f"noise must be a noise model; got {type(noise).__name__}: pass for instance {usual}().")
+            raise TypeError(
+                f"noise must be a noise model; got {type(noise).__name__}: pass for instance {usual}()."
+            )
         if noise.kind != self.kind:
             raise TypeError(
                 f"{type(noise).__name__} is for {noise.kind} constraints, but these are {self.kind}: "
@@ -131,7 +143,9 @@ class View(ABC):
 
     def __repr__(self) -> str:
         tally = np.bincount(self.answers, minlength=self.n_answers)
-        answers = ", ".join(f"{count} {word}" for word, count in zip(self.vocabulary, tally, strict=True))
+        answers = ", ".join(
+            f"{count} {word}" for word, count in zip(self.vocabulary, tally, strict=True)
+        )
         sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources"
         return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
 
@@ -172,7 +186,8 @@ class View(ABC):
         z : (..., n) array of int
             Partitions, as labels.
         noise_params : dict of arrays
-            Parameters of `noise`, whose axis of sources follows batch axes that broadcast with those of z, if any.
+            Parameters of `noise`, whose axis of sources follows batch axes that broadcast with
+            those of z, if any.
 
         Returns
         -------
@@ -181,7 +196,9 @@ class View(ABC):
         value = (self.counts(z) * self.noise.log_table(noise_params)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
 
-    def site_logits(self, z: ArrayLike, i: int, n_clusters: int, noise_params: Mapping[str, ArrayLike]) -> FloatArray:
+    def site_logits(
+        self, z: ArrayLike, i: int, n_clusters: int, noise_params: Mapping[str, ArrayLike]
+    ) -> FloatArray:
         """Return what each choice of cluster for one item does to the log probability of the answers.
 
         The plain twin of the compiled kernels, for reading and for tests.
@@ -200,7 +217,8 @@ class View(ABC):
         Returns
         -------
         (..., n_clusters + 1) array of float
-            Change of `log_prob` when item i joins cluster k, relative to a new cluster of its own (the last entry, 0).
+            Change of `log_prob` when item i joins cluster k, relative to a new cluster of its own
+            (the last entry, 0).
         """
         moved = np.array(z)
         mine = (self.items == i).any(axis=1)
@@ -226,7 +244,9 @@ class View(ABC):
         other.noise = self._checked_noise(noise)
         return other
 
-    def simulate(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Self:
+    def simulate(
+        self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Self:
         """Return the same questions with answers drawn from the model.
 
         Parameters
@@ -242,7 +262,9 @@ class View(ABC):
         View
             Its `flipped` tells which answers came out unlike the truth.
         """
-        return self._answered(draw_answers(self.noise.confusion(noise_params), self.source, self.truths(z), rng), z)
+        return self._answered(
+            draw_answers(self.noise.confusion(noise_params), self.source, self.truths(z), rng), z
+        )
 
     def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
         """Return the same questions with simulated answers, of which the truth is known."""
@@ -261,7 +283,8 @@ class View(ABC):
         Returns
         -------
         View
-            With n_items = k. Sources keep their numbers, whether or not any of their answers are left.
+            With n_items = k. Sources keep their numbers, whether or not any of their answers are
+            left.
 
         Raises
         ------
@@ -275,7 +298,10 @@ class View(ABC):
         other = copy.copy(self)
         other.n_items = len(kept)
         other.items = check.frozen(self._arrange(position[self.items[inside]]))
-        other.answers, other.source = check.frozen(self.answers[inside]), check.frozen(self.source[inside])
+        other.answers, other.source = (
+            check.frozen(self.answers[inside]),
+            check.frozen(self.source[inside]),
+        )
         other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
         return other
 

@@ -58,8 +58,9 @@ def _checked(views: Sequence[View], n_items: int) -> tuple[list[View], int]:
 def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
     """Colour the items greedily, those with most neighbours first (Welsh and Powell 1967).
 
-    Given everything else, items of one colour are independent under any model whose items meet only in the answers:
-    a sweep needs as many vectorised steps as there are colours, at most the largest degree plus one.
+    Given everything else, items of one colour are independent under any model whose items meet only
+    in the answers: a sweep needs as many vectorised steps as there are colours, at most the largest
+    degree plus one.
 
     Parameters
     ----------
@@ -85,7 +86,10 @@ def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
     """
     start, neighbour = constraint_graph(views, n_items)
     order = np.argsort(-np.diff(start), kind="stable")
-    bounds, adjacent = start.tolist(), neighbour.tolist()  # lists: a plain loop reads them faster than arrays
+    bounds, adjacent = (
+        start.tolist(),
+        neighbour.tolist(),
+    )  # lists: a plain loop reads them faster than arrays
     colors = [-1] * n_items
     for i in order.tolist():
         taken = {colors[j] for j in adjacent[bounds[i] : bounds[i + 1]]}

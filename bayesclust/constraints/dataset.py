@@ -80,7 +80,8 @@ class StoredView:
 def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
     """For each view, the posterior's name of each noise parameter.
 
-    The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v and so on.
+    The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v
+    and so on.
 
     Parameters
     ----------
@@ -104,7 +105,10 @@ def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
         if isinstance(view, StoredView):
             own = view.parameters
         else:
-            own = {name: name if name not in taken else f"{name}_{view.name}" for name in view.noise.parameters}
+            own = {
+                name: name if name not in taken else f"{name}_{view.name}"
+                for name in view.noise.parameters
+            }
         taken.update(own.values())
         names.append(own)
     return names
@@ -128,7 +132,9 @@ def noise_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
     {'p': ('links_source',), 'q': ('links_source',)}
     """
     return {
-        names[parameter]: tuple(f"{view.name}_source" if kind == "source" else kind for kind in kinds)
+        names[parameter]: tuple(
+            f"{view.name}_source" if kind == "source" else kind for kind in kinds
+        )
         for view, names in zip(views, noise_names(views), strict=True)
         for parameter, kinds in view.noise.parameters.items()
     }
@@ -145,9 +151,10 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); kind, vocabulary
-        and truth (JSON lists), n_items, n_sources, parameters (what the posterior calls those of the noise, JSON) and prior
-        (their prior means, JSON) are attributes of v_items. The attribute `views` of the data set is the JSON list of names.
+        For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id);
+        kind, vocabulary and truth (JSON lists), n_items, n_sources, parameters (what the posterior
+        calls those of the noise, JSON) and prior (their prior means, JSON) are attributes of
+        v_items. The attribute `views` of the data set is the JSON list of names.
 
     Raises
     ------
@@ -168,7 +175,9 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     views = each_is(views, (View, StoredView), "views")
     for view, parameters in zip(views, noise_names(views), strict=True):
         if view.name in names:
-            raise ValueError(f'two views are named "{view.name}": give each a name of its own, name="...".')
+            raise ValueError(
+                f'two views are named "{view.name}": give each a name of its own, name="...".'
+            )
         names.append(view.name)
         v, rows = view.name, f"{view.name}_answer_id"
         about = {
@@ -190,7 +199,10 @@ def _prior_means(view: View | StoredView) -> dict[str, Any]:
     """Prior mean of each noise parameter, the mean over sources where they are known to differ, as plain numbers."""
     if isinstance(view, StoredView):
         return view.prior
-    return {name: np.mean(mean, axis=0).tolist() for name, mean in view.noise.initial(view.n_sources).items()}
+    return {
+        name: np.mean(mean, axis=0).tolist()
+        for name, mean in view.noise.initial(view.n_sources).items()
+    }
 
 
 def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
@@ -220,10 +232,17 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
     import xarray as xr
 
     if not isinstance(ds, xr.Dataset):
-        raise TypeError(f"ds must be an xarray.Dataset; got {type(ds).__name__}: pass what to_dataset returned.")
+        raise TypeError(
+            f"ds must be an xarray.Dataset; got {type(ds).__name__}: pass what to_dataset returned."
+        )
     try:
         return _stored(ds)
-    except (KeyError, ValueError, TypeError, AttributeError):  # whatever a damaged or foreign file lacks or has otherwise
+    except (
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+    ):  # whatever a damaged or foreign file lacks or has otherwise
         raise ValueError(
             "ds holds no answers as to_dataset writes them, or not all of them: pass what it returned, or fit again."
         ) from None

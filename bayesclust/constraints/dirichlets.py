@@ -1,12 +1,12 @@
 """Noise whose prior is made of Dirichlet distributions, in the form that compiled samplers integrate out.
 
-A source's answers to questions of one truth are draws from a row of probabilities with a Dirichlet prior of weights w. With
-n_c answers of each kind c of a row, the row integrated out,
+A source's answers to questions of one truth are draws from a row of probabilities with a Dirichlet
+prior of weights w. With n_c answers of each kind c of a row, the row integrated out,
 
     p(answers) = Gamma(sum w) / Gamma(sum w + n) * prod_c Gamma(w_c + n_c) / Gamma(w_c)
 
-(the answers of TVClust, Eq. 8, and of DCRC, Table I, have Beta priors: rows of two), times a known factor where answers are
-told apart that share a probability, as the two wrong ones to a triplet.
+(the answers of TVClust, Eq. 8, and of DCRC, Table I, have Beta priors: rows of two), times a known
+factor where answers are told apart that share a probability, as the two wrong ones to a triplet.
 """
 
 from __future__ import annotations
@@ -32,20 +32,27 @@ class Dirichlets(NamedTuple):
 
     weight: NDArray[np.float64]  # (C,) prior weight of each kind
     start: NDArray[np.int64]  # (R + 1,) row r has the kinds start[r] : start[r + 1]
-    kind: NDArray[np.int64]  # (codes, 5) kind of an answer under a pattern, `GIVEN` or `PASSED_OVER`
+    kind: NDArray[
+        np.int64
+    ]  # (codes, 5) kind of an answer under a pattern, `GIVEN` or `PASSED_OVER`
     factor: NDArray[np.float64]  # (codes, 5) logarithm of its known factor
 
 
 NONE = Dirichlets(
-    np.zeros(0), np.zeros(1, np.int64), np.full((0, N_PATTERNS), PASSED_OVER), np.zeros((0, N_PATTERNS))
-)  # fmt: skip
+    np.zeros(0),
+    np.zeros(1, np.int64),
+    np.full((0, N_PATTERNS), PASSED_OVER),
+    np.zeros((0, N_PATTERNS)),
+)
 """Those of no views."""
 
 
 def _has_rows(noise: NoiseModel) -> bool:
     """Whether a model says its rows, and they are those of its marginal likelihood, which a subclass may write anew."""
     says = next(owner for owner in type(noise).__mro__ if "dirichlet_rows" in vars(owner))
-    return issubclass(says, next(owner for owner in type(noise).__mro__ if "log_marginal" in vars(owner)))
+    return issubclass(
+        says, next(owner for owner in type(noise).__mro__ if "log_marginal" in vars(owner))
+    )
 
 
 def _rows_of(noise: NoiseModel) -> DirichletRows | None:
@@ -53,18 +60,25 @@ def _rows_of(noise: NoiseModel) -> DirichletRows | None:
     rows = noise.dirichlet_rows() if _has_rows(noise) else None
     if rows is None:
         return None
-    where, shape = f"{type(noise).__name__}.dirichlet_rows()", (max(noise.truth) + 1, noise.n_answers)
+    where, shape = (
+        f"{type(noise).__name__}.dirichlet_rows()",
+        (max(noise.truth) + 1, noise.n_answers),
+    )
     weights = [weight for row in rows.weights for weight in row]
     if not all(math.isfinite(weight) and weight > 0 for weight in weights):
         raise ValueError(f"{where}: weights must be finite and above 0; got {rows.weights}.")
     kind, log_factor = np.asarray(rows.kind), np.asarray(rows.log_factor)
     for name, table in (("kind", kind), ("log_factor", log_factor)):
         if table.ndim != 2 or table.shape[0] < shape[0] or table.shape[1] != shape[1]:
-            raise ValueError(f"{where}: {name} must have a row for each truth and a column for each of {noise.n_answers} "
-                             f"answers; got shape {table.shape}.")  # fmt: skip
+            raise ValueError(
+                f"{where}: {name} must have a row for each truth and a column for each of {noise.n_answers} "
+                f"answers; got shape {table.shape}."
+            )
     if kind.dtype.kind not in "iu" or kind.min() < GIVEN or kind.max() >= len(weights):
-        raise ValueError(f"{where}: kind must hold integers from {GIVEN} to {len(weights) - 1}, as there are {len(weights)} "
-                         f"weights; got {kind.tolist()}.")  # fmt: skip
+        raise ValueError(
+            f"{where}: kind must hold integers from {GIVEN} to {len(weights) - 1}, as there are {len(weights)} "
+            f"weights; got {kind.tolist()}."
+        )
     if not np.isfinite(log_factor).all():
         raise ValueError(f"{where}: log_factor must be finite; got {log_factor.tolist()}.")
     return DirichletRows(rows.weights, kind, log_factor)
@@ -85,7 +99,8 @@ def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
     Raises
     ------
     ValueError
-        If a model says rows that are none: weights that are not positive, tables of another shape, kinds that do not exist.
+        If a model says rows that are none: weights that are not positive, tables of another shape,
+        kinds that do not exist.
     """
     weights: list[Sequence[float]] = []
     kinds, factors, n_kinds = [NONE.kind], [NONE.factor], 0
@@ -112,7 +127,11 @@ def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
 
 @inner(fastmath=FAST, lean=True)
 def unheard_surplus(
-    rows: Dirichlets, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], mass: NDArray[np.float64]
+    rows: Dirichlets,
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    mass: NDArray[np.float64],
 ) -> float:
     """log p(answers | z) - log p(answers | z, noise of `table`), but for what z does not change; `mass` is scratch."""
     for c in range(len(rows.weight)):

@@ -20,14 +20,17 @@ def must_link_components(must: IntArray, n_items: int) -> IntArray:
     Returns
     -------
     (n_items,) array of int64
-        Component of each item, numbered in order of first appearance; an item without must-links is alone.
+        Component of each item, numbered in order of first appearance; an item without must-links is
+        alone.
 
     Examples
     --------
     >>> must_link_components(np.array([[1, 3], [3, 4]]), 5)
     array([0, 1, 2, 1, 1])
     """
-    links = coo_array((np.ones(len(must), dtype=np.int8), (must[:, 0], must[:, 1])), shape=(n_items, n_items))
+    links = coo_array(
+        (np.ones(len(must), dtype=np.int8), (must[:, 0], must[:, 1])), shape=(n_items, n_items)
+    )
     labels = connected_components(links.astype(np.int64).tocsr(), directed=False)[1]
     # SciPy promises no order
     first = np.unique(labels, return_index=True)[1]

@@ -23,24 +23,27 @@ class LinkNoise(NoiseModel):
     """Noise of pairwise answers: p of "same" about a pair that is the same, q of "different" about one that is not.
 
     p(E=1 | same) = p, p(E=0 | same) = 1 - p, p(E=0 | different) = q, p(E=1 | different) = 1 - q
-    (Khashabi et al., TVClust, Eq. 8; ERRATUM: the display before Eq. 8 misprints its first two lines).
+    (Khashabi et al., TVClust, Eq. 8; ERRATUM: the display before Eq. 8 misprints its first two
+    lines).
 
     Parameters
     ----------
     p, q : (a, b) or float, default (4, 1)
-        The Beta(a, b) prior, shared by all sources, or a known value in (0, 1). Beta(4, 1) has mean 0.8 and puts
-        15/16 of its mass above 1/2: answers are more likely right than wrong, and a few dozen answers outweigh it.
-        A flat prior could not rule out p + q < 1, where answers mean their opposite.
+        The Beta(a, b) prior, shared by all sources, or a known value in (0, 1). Beta(4, 1) has mean
+        0.8 and puts 15/16 of its mass above 1/2: answers are more likely right than wrong, and a
+        few dozen answers outweigh it. A flat prior could not rule out p + q < 1, where answers mean
+        their opposite.
     informative : bool, default False
-        Cut the joint prior of each source's p and q to p + q > 1, so that links cannot come to mean their opposite,
-        however many of them contradict the data. Off, since a source that does mean the opposite can then no longer be
-        found out; turn it on where chains get lost in explaining good answers away.
+        Cut the joint prior of each source's p and q to p + q > 1, so that links cannot come to mean
+        their opposite, however many of them contradict the data. Off, since a source that does mean
+        the opposite can then no longer be found out; turn it on where chains get lost in explaining
+        good answers away.
 
     Raises
     ------
     TypeError, ValueError
-        If a prior is not a pair of positive numbers, a known value lies outside (0, 1), or `informative` leaves less
-        than a thousandth of the prior.
+        If a prior is not a pair of positive numbers, a known value lies outside (0, 1), or
+        `informative` leaves less than a thousandth of the prior.
 
     Examples
     --------
@@ -73,7 +76,9 @@ class LinkNoise(NoiseModel):
     @property
     @override
     def free(self) -> tuple[str, ...]:
-        return tuple(name for name, prior in (("p", self.p), ("q", self.q)) if isinstance(prior, tuple))
+        return tuple(
+            name for name, prior in (("p", self.p), ("q", self.q)) if isinstance(prior, tuple)
+        )
 
     @property
     def log_mass(self) -> float:
@@ -100,7 +105,9 @@ class LinkNoise(NoiseModel):
         return table
 
     @override
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
         drawn = {name: np.array(value, dtype=np.float64) for name, value in params.items()}
         if self.informative and self.free:
             p, q = truncated.draw_pair(*self._posterior(counts), rng)
@@ -113,17 +120,26 @@ class LinkNoise(NoiseModel):
     @override
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
         priors = (("p", self.p), ("q", self.q))
-        value = sum(conjugate.log_beta(prior, params[name]) for name, prior in priors if isinstance(prior, tuple))
+        value = sum(
+            conjugate.log_beta(prior, params[name])
+            for name, prior in priors
+            if isinstance(prior, tuple)
+        )
         if not (self.informative and self.free):
             return value
         total = np.asarray(params["p"]) + np.asarray(params["q"])
         value = value - total.shape[-1] * self.log_mass
         # a sum just above 1 may round to just below
-        return conjugate.scalar(np.where((total >= conjugate.ALMOST_ONE).all(axis=-1), value, -np.inf))
+        return conjugate.scalar(
+            np.where((total >= conjugate.ALMOST_ONE).all(axis=-1), value, -np.inf)
+        )
 
     @override
     def log_marginal(self, counts: Counts) -> Any:
-        value = sum(conjugate.log_beta_marginal(prior, right, wrong) for _, prior, right, wrong in self._tallies(counts))
+        value = sum(
+            conjugate.log_beta_marginal(prior, right, wrong)
+            for _, prior, right, wrong in self._tallies(counts)
+        )
         if self.informative and self.free:
             left = truncated.log_pair(*self._posterior(counts)) - self.log_mass
             value = value + left.sum(axis=-1)
@@ -146,9 +162,14 @@ class LinkNoise(NoiseModel):
 
     @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
-        logs = [list(conjugate.expected_logs(prior, right, wrong)) for _, prior, right, wrong in self._tallies(counts)]
+        logs = [
+            list(conjugate.expected_logs(prior, right, wrong))
+            for _, prior, right, wrong in self._tallies(counts)
+        ]
         if self.informative and self.free:
-            for expected, slopes in zip(logs, truncated.pair_gradient(*self._posterior(counts)), strict=True):
+            for expected, slopes in zip(
+                logs, truncated.pair_gradient(*self._posterior(counts)), strict=True
+            ):
                 for side, slope in enumerate(slopes):
                     expected[side] = expected[side] + slope
         same, different = logs
@@ -166,7 +187,9 @@ class LinkNoise(NoiseModel):
         )
         return p, q
 
-    def _tallies(self, counts: Counts) -> list[tuple[str, tuple[float, float] | float, Counts, Counts]]:
+    def _tallies(
+        self, counts: Counts
+    ) -> list[tuple[str, tuple[float, float] | float, Counts, Counts]]:
         tables: Any = np.asarray(counts)
         if self.truth == (1, 0):  # each pattern has a truth of its own: nothing to add up
             table = tables.reshape(*tables.shape[:-2], -1, 2, 2)
@@ -174,7 +197,10 @@ class LinkNoise(NoiseModel):
         else:
             folded: Any = self.fold(tables)
             different, same = folded[..., 0, :], folded[..., 1, :]
-        return [("p", self.p, same[..., 1], same[..., 0]), ("q", self.q, different[..., 0], different[..., 1])]
+        return [
+            ("p", self.p, same[..., 1], same[..., 0]),
+            ("q", self.q, different[..., 0], different[..., 1]),
+        ]
 
 
 __all__ = ["ConfusionNoise", "LinkNoise", "NoiseModel", "TripletNoise", "UniformNoise"]

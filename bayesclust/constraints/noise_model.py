@@ -1,7 +1,8 @@
 """The protocol of a noise model.
 
-Every noise model says the same kind of thing: an answer depends on the partition only through the *true* answer, by a
-confusion matrix C[truth, answer] of each source. What differs is the shape of C and its conjugate prior.
+Every noise model says the same kind of thing: an answer depends on the partition only through the
+*true* answer, by a confusion matrix C[truth, answer] of each source. What differs is the shape of C
+and its conjugate prior.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ def _truths(truth: tuple[int, ...], n_answers: int) -> IntArray:
 class NoiseModel(ABC):
     """Distribution of the answers of S sources given the true answers, with its prior.
 
-    Parameters travel as a dict of arrays, in which the axis of sources comes first after any batch axes. A table of
-    counts has one row per source and answer, in the order source * n_answers + answer, and one column per equality
-    pattern; batch axes may come before. Counts may be soft: expected numbers, as floats, where labels are uncertain.
+    Parameters travel as a dict of arrays, in which the axis of sources comes first after any batch
+    axes. A table of counts has one row per source and answer, in the order source * n_answers +
+    answer, and one column per equality pattern; batch axes may come before. Counts may be soft:
+    expected numbers, as floats, where labels are uncertain.
 
     Attributes
     ----------
@@ -75,7 +77,9 @@ class NoiseModel(ABC):
         """Return p(answer | truth), shape (..., S, truth, answer)."""
 
     @abstractmethod
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
         """Draw the free parameters from their conjugate posterior given the counts, and keep the others."""
 
     @abstractmethod
@@ -93,14 +97,16 @@ class NoiseModel(ABC):
     def dirichlet_rows(self) -> DirichletRows | None:
         """Return what `log_marginal` integrates out as rows with Dirichlet priors, or None where it is something else.
 
-        Compiled samplers integrate such rows out themselves. A subclass that writes `log_marginal` anew says its rows anew.
+        Compiled samplers integrate such rows out themselves. A subclass that writes `log_marginal`
+        anew says its rows anew.
         """
         return None
 
     def expected_log_table(self, counts: Counts, n_sources: int) -> FloatArray:
         """Return E_q[log p(answer | pattern)], q the conjugate posterior of the parameters given (soft) counts.
 
-        What mean-field updates need of the noise. It is the gradient of `log_marginal` by the counts.
+        What mean-field updates need of the noise. It is the gradient of `log_marginal` by the
+        counts.
 
         Parameters
         ----------
@@ -137,7 +143,8 @@ class NoiseModel(ABC):
     def predictive(self, counts: Counts) -> FloatArray:
         """Return p(next answer | truth, answers so far), the free parameters integrated out.
 
-        It is the ratio of `log_marginal` with and without that answer: the posterior mean of `confusion`.
+        It is the ratio of `log_marginal` with and without that answer: the posterior mean of
+        `confusion`.
 
         Parameters
         ----------
@@ -173,8 +180,9 @@ class NoiseModel(ABC):
     def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
         """Return log p(answer | pattern), shape (..., S * n_answers, n_patterns).
 
-        A probability of zero is taken as the smallest normal double (-708 nats), so that the difference of two all but
-        impossible partitions stays finite and tells which breaks more answers.
+        A probability of zero is taken as the smallest normal double (-708 nats), so that the
+        difference of two all but impossible partitions stays finite and tells which breaks more
+        answers.
         """
         return self._by_pattern(np.log(np.maximum(self.confusion(params), TINY)))
 
@@ -187,7 +195,9 @@ class NoiseModel(ABC):
         """Sum counts (..., S * n_answers, n_patterns) over patterns of one truth: (..., S, truth, answer)."""
         tables: Any = np.asarray(counts)
         by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
-        return cast("Counts", np.swapaxes(by_source @ _truths(tuple(self.truth), self.n_answers), -1, -2))
+        return cast(
+            "Counts", np.swapaxes(by_source @ _truths(tuple(self.truth), self.n_answers), -1, -2)
+        )
 
 
 __all__ = ["DirichletRows", "NoiseModel"]

@@ -15,7 +15,8 @@ from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
 from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
 _MOSTLY_RIGHT = ((8.0, 1.0, 1.0), (1.0, 8.0, 1.0), (1.0, 1.0, 8.0))
-# the share of wrong answers at which all three are equally likely whatever the truth, and its log odds
+# the share of wrong answers at which all three are equally likely whatever the truth, and its log
+# odds
 _NO_INFORMATION = 2 / 3
 _LOG_ODDS = np.log(2.0)
 
@@ -38,19 +39,19 @@ class UniformNoise(TripletNoise):
     Parameters
     ----------
     eps : (a, b) or float, default (1, 9)
-        The Beta(a, b) prior, shared by all sources, or a known value in [0, 1). Beta(1, 9) has mean 0.1 and puts
-        all but 5e-5 of its mass below 2/3, where answers inform: they are more likely right than wrong, and a few
-        dozen answers outweigh it.
+        The Beta(a, b) prior, shared by all sources, or a known value in [0, 1). Beta(1, 9) has mean
+        0.1 and puts all but 5e-5 of its mass below 2/3, where answers inform: they are more likely
+        right than wrong, and a few dozen answers outweigh it.
     informative : bool, default False
-        Cut the prior off at eps = 2/3, so that a source's answers cannot come to mean their opposite, however many of
-        them contradict the data. Off, since a source that does mean the opposite is then believed to err in 2/3 of its
-        answers, and no more.
+        Cut the prior off at eps = 2/3, so that a source's answers cannot come to mean their
+        opposite, however many of them contradict the data. Off, since a source that does mean the
+        opposite is then believed to err in 2/3 of its answers, and no more.
 
     Raises
     ------
     TypeError, ValueError
-        If the prior is not a pair of positive numbers, a known value lies outside [0, 1), or `informative` leaves less
-        than a thousandth of the prior.
+        If the prior is not a pair of positive numbers, a known value lies outside [0, 1), or
+        `informative` leaves less than a thousandth of the prior.
 
     Examples
     --------
@@ -80,7 +81,9 @@ class UniformNoise(TripletNoise):
         mean = conjugate.beta_mean(self.eps)
         if isinstance(self.eps, tuple):
             # E[eps | eps < 2/3] = E[eps] times a ratio of normalisers
-            mean *= np.exp(self._log_mass((self.eps[0] + 1, self.eps[1])) - self._log_mass(self.eps))
+            mean *= np.exp(
+                self._log_mass((self.eps[0] + 1, self.eps[1])) - self._log_mass(self.eps)
+            )
         return {"noise": np.full(n_sources, mean)}
 
     @override
@@ -90,13 +93,18 @@ class UniformNoise(TripletNoise):
         return np.where(right, 1 - eps, eps / (self.n_answers - 1))
 
     @override
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
         if not isinstance(self.eps, tuple):
             return {"noise": np.array(params["noise"], dtype=np.float64)}
         wrong, right = self._tallies(counts)
         if not self.informative:
             return {"noise": conjugate.draw_beta(self.eps, wrong, right, rng)}
-        a, b = np.asarray(self.eps[0] + wrong, np.float64), np.asarray(self.eps[1] + right, np.float64)
+        a, b = (
+            np.asarray(self.eps[0] + wrong, np.float64),
+            np.asarray(self.eps[1] + right, np.float64),
+        )
         log_odds = truncated.draw_below(a, b, np.full(a.shape, _LOG_ODDS), rng)
         return {"noise": np.clip(expit(log_odds), conjugate.TINY, _NO_INFORMATION)}
 
@@ -136,7 +144,9 @@ class UniformNoise(TripletNoise):
             slopes = truncated.gradient(lambda a, b: truncated.log_below(a, b, _LOG_ODDS), weights)
             logs = logs[0] + slopes[0], logs[1] + slopes[1]
         wrong, right = (value[..., None, None] for value in logs)
-        return np.where(np.eye(self.n_answers, dtype=np.bool_), right, wrong - np.log(self.n_answers - 1))
+        return np.where(
+            np.eye(self.n_answers, dtype=np.bool_), right, wrong - np.log(self.n_answers - 1)
+        )
 
     def _log_mass(self, eps: Any) -> Any:
         """log P(eps < 2/3) under Beta weights, or 0 without the cut."""
@@ -156,22 +166,24 @@ class UniformNoise(TripletNoise):
 class ConfusionNoise(TripletNoise):
     """Noise of triplet answers: a full confusion matrix, rows the true answer and columns the given one.
 
-    The non-uniform noise that Pei et al. (DCRC, section V-C) name as future work: people say "dnk" too often and
-    rarely confuse "yes" with "no" (their Table IV). `UniformNoise` is the special case of equal errors.
+    The non-uniform noise that Pei et al. (DCRC, section V-C) name as future work: people say "dnk"
+    too often and rarely confuse "yes" with "no" (their Table IV). `UniformNoise` is the special
+    case of equal errors.
 
     Parameters
     ----------
     prior : (3, 3) array of float, optional
-        Dirichlet weights of each row, in the order yes, no, dnk, shared by all sources. The default has 8 on the
-        diagonal and 1 off it: a right answer has mean probability 0.8, and a few dozen answers to questions of that
-        truth outweigh it.
+        Dirichlet weights of each row, in the order yes, no, dnk, shared by all sources. The default
+        has 8 on the diagonal and 1 off it: a right answer has mean probability 0.8, and a few dozen
+        answers to questions of that truth outweigh it.
     matrix : (3, 3) array of float, optional
         A known confusion matrix, whose rows sum to one. Give this or `prior`, not both.
 
     Raises
     ------
     TypeError, ValueError
-        If both are given, a shape is not (3, 3), a weight is not positive, or a row does not sum to one.
+        If both are given, a shape is not (3, 3), a weight is not positive, or a row does not sum to
+        one.
 
     Examples
     --------
@@ -188,12 +200,16 @@ class ConfusionNoise(TripletNoise):
 
     def __post_init__(self) -> None:
         if self.prior is not None and self.matrix is not None:
-            raise TypeError("ConfusionNoise takes a prior or a known matrix, not both: leave one out.")
+            raise TypeError(
+                "ConfusionNoise takes a prior or a known matrix, not both: leave one out."
+            )
         if self.matrix is not None:
             known = conjugate.confusion_matrix(self.matrix, self.n_answers, "matrix")
             object.__setattr__(self, "matrix", tuple(map(tuple, known.tolist())))
         else:
-            prior = conjugate.dirichlet_rows(_MOSTLY_RIGHT if self.prior is None else self.prior, self.n_answers)
+            prior = conjugate.dirichlet_rows(
+                _MOSTLY_RIGHT if self.prior is None else self.prior, self.n_answers
+            )
             object.__setattr__(self, "prior", tuple(map(tuple, prior.tolist())))
 
     @property
@@ -211,16 +227,23 @@ class ConfusionNoise(TripletNoise):
         return np.asarray(params["confusion"], dtype=np.float64)
 
     @override
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
         if self.prior is None:
             return {"confusion": np.array(params["confusion"], dtype=np.float64)}
-        return {"confusion": conjugate.draw_dirichlet(np.array(self.prior) + self.fold(counts), rng)}
+        return {
+            "confusion": conjugate.draw_dirichlet(np.array(self.prior) + self.fold(counts), rng)
+        }
 
     @override
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
         if self.prior is None:
             return 0.0
-        weights, rows = np.array(self.prior), np.log(np.maximum(self.confusion(params), conjugate.TINY))
+        weights, rows = (
+            np.array(self.prior),
+            np.log(np.maximum(self.confusion(params), conjugate.TINY)),
+        )
         density = ((weights - 1) * rows).sum(axis=-1) - conjugate.log_dirichlet_norm(weights)
         return conjugate.scalar(density.sum(axis=(-2, -1)))
 
@@ -231,7 +254,9 @@ class ConfusionNoise(TripletNoise):
             table = np.log(np.maximum(self.matrix, conjugate.TINY))
             return conjugate.scalar((folded * table).sum(axis=(-3, -2, -1)))
         weights = np.array(self.prior)
-        evidence = conjugate.log_dirichlet_norm(weights + folded) - conjugate.log_dirichlet_norm(weights)
+        evidence = conjugate.log_dirichlet_norm(weights + folded) - conjugate.log_dirichlet_norm(
+            weights
+        )
         return conjugate.scalar(evidence.sum(axis=(-2, -1)))
 
     @override

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class PairwiseConstraints(View):
     """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, any of which may be wrong.
 
-    The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several times, and answers
-    may contradict each other: they are so many noisy answers.
+    The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several
+    times, and answers may contradict each other: they are so many noisy answers.
 
     Parameters
     ----------
@@ -107,14 +107,16 @@ class PairwiseConstraints(View):
         labels : (n,) array
             True clusters, of any sortable kind.
         fraction, size : float in (0, 1] or int
-            How many pairs to ask about: a share of all n (n - 1) / 2 (rounded, at least one), or a number.
+            How many pairs to ask about: a share of all n (n - 1) / 2 (rounded, at least one), or a
+            number.
         flip : float or (n_sources,) array of float, default 0
-            Probability that an answer is wrong, in [0, 1]. Each answer is flipped independently, so the share of wrong
-            ones varies around it.
+            Probability that an answer is wrong, in [0, 1]. Each answer is flipped independently, so
+            the share of wrong ones varies around it.
         ordered : bool, default False
-            False draws unordered pairs uniformly without replacement. True draws cells of the n x n matrix and
-            symmetrises, as the TVClust authors' released settings do: `fraction` is then the share of n^2 cells (`size`
-            their number), which covers nearly twice that share of the pairs; each pair is answered once.
+            False draws unordered pairs uniformly without replacement. True draws cells of the n x n
+            matrix and symmetrises, as the TVClust authors' released settings do: `fraction` is then
+            the share of n^2 cells (`size` their number), which covers nearly twice that share of
+            the pairs; each pair is answered once.
         n_sources : int, default 1
             Sources among whom the pairs are dealt at random, in equal shares.
         seed : int, Generator or None
@@ -140,13 +142,19 @@ class PairwiseConstraints(View):
         truth = check.true_labels(labels, least=2)
         n, rng = len(truth), check.random_generator(seed)
         if ordered:
-            pairs = questions.random_ordered_pairs(n, questions.how_many(n * n, fraction, size, "ordered pairs"), rng)
+            pairs = questions.random_ordered_pairs(
+                n, questions.how_many(n * n, fraction, size, "ordered pairs"), rng
+            )
         else:
-            pairs = questions.random_pairs(n, questions.how_many(comb(n, 2), fraction, size, "pairs"), rng)
+            pairs = questions.random_pairs(
+                n, questions.how_many(comb(n, 2), fraction, size, "pairs"), rng
+            )
         source = questions.deal_sources(len(pairs), n_sources, rng)
         rates = check.rates_per_source(flip, n_sources, "flip")
         asked = cls(pairs, np.zeros(len(pairs), dtype=np.int8), n, source, name=name)
-        return asked._answered(asked.truths(truth) ^ (rng.random(len(pairs)) < rates[source]), truth)
+        return asked._answered(
+            asked.truths(truth) ^ (rng.random(len(pairs)) < rates[source]), truth
+        )
 
     @classmethod
     def from_lists(
@@ -190,9 +198,9 @@ class PairwiseConstraints(View):
         Parameters
         ----------
         E : (n, n) array or scipy sparse matrix
-            1 = same, 0 = different, NaN = not asked. In a sparse matrix what is not stored was not asked, and a
-            stored 0 means different. An answer may stand on one side of the diagonal or, once more, on both. The
-            diagonal may hold 1.
+            1 = same, 0 = different, NaN = not asked. In a sparse matrix what is not stored was not
+            asked, and a stored 0 means different. An answer may stand on one side of the diagonal
+            or, once more, on both. The diagonal may hold 1.
         noise : LinkNoise, optional
         name : str, default "links"
 
@@ -203,7 +211,8 @@ class PairwiseConstraints(View):
         Raises
         ------
         ValueError
-            If E is not square, holds other values, says that an item differs from itself, or contradicts its transpose.
+            If E is not square, holds other values, says that an item differs from itself, or
+            contradicts its transpose.
 
         Examples
         --------
@@ -237,8 +246,9 @@ class PairwiseConstraints(View):
         Returns
         -------
         PairwiseConstraints
-            "same" for every pair inside a component of may-links, "different" for every pair across two components that
-            some may-not-link sets apart; each pair once, sorted, from one source.
+            "same" for every pair inside a component of may-links, "different" for every pair across
+            two components that some may-not-link sets apart; each pair once, sorted, from one
+            source.
 
         Raises
         ------
@@ -264,7 +274,9 @@ class PairwiseConstraints(View):
         answers = np.repeat(np.array([1, 0], dtype=np.int8), [len(within), len(between)])
         pairs = np.concatenate([within, between])
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        return type(self)(pairs[order], answers[order], self.n_items, noise=self.noise, name=self.name)
+        return type(self)(
+            pairs[order], answers[order], self.n_items, noise=self.noise, name=self.name
+        )
 
     def conflicts(self) -> pd.DataFrame:
         """Return the pairs whose answers cannot all be right.
@@ -272,8 +284,9 @@ class PairwiseConstraints(View):
         Returns
         -------
         DataFrame
-            One row per pair: the items i and j, how often each answer was given ("different", "same"), and why it is
-            listed (reason): "both answers were given", or "other answers join them" by a chain of may-links.
+            One row per pair: the items i and j, how often each answer was given ("different",
+            "same"), and why it is listed (reason): "both answers were given", or "other answers
+            join them" by a chain of may-links.
 
         Examples
         --------
@@ -290,7 +303,9 @@ class PairwiseConstraints(View):
         torn = (tally[:, 0] > 0) & (component[pairs[:, 0]] == component[pairs[:, 1]])
         reason = np.where(tally[torn, 1] > 0, "both answers were given", "other answers join them")
         return pd.DataFrame(
-            np.column_stack([pairs, tally])[torn], columns=[*self.members, *self.vocabulary], dtype=np.int64
+            np.column_stack([pairs, tally])[torn],
+            columns=[*self.members, *self.vocabulary],
+            dtype=np.int64,
         ).assign(reason=reason.astype(object))
 
 

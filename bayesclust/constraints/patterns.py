@@ -22,8 +22,8 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
     Returns
     -------
     (...) array of int8
-        For pairs 0 = same, 1 = different; for triplets (i, j, k) 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i,
-        4 = all different.
+        For pairs 0 = same, 1 = different; for triplets (i, j, k) 0 = all same, 1 = ij|k, 2 = ik|j,
+        3 = jk|i, 4 = all different.
 
     Examples
     --------
@@ -32,7 +32,9 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
     """
     labels = plain_array(labels, "labels")
     if labels.ndim == 0 or labels.shape[-1] not in (2, 3):
-        raise ValueError(f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: pass those of the items.")
+        raise ValueError(
+            f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: pass those of the items."
+        )
     first, second = labels[..., 0], labels[..., 1]
     if labels.shape[-1] == 2:
         return np.asarray(first != second, dtype=np.int8)
@@ -41,7 +43,9 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
     return np.asarray(_TRIPLET_PATTERN[equalities], dtype=np.int8)
 
 
-def draw_answers(confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator) -> CodeArray:
+def draw_answers(
+    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator
+) -> CodeArray:
     """Draw an answer to each question from its source's row of the confusion matrix.
 
     Parameters
@@ -65,7 +69,9 @@ def draw_answers(confusion: FloatArray, source: IntArray, truths: CodeArray, rng
     array([1, 0], dtype=int8)
     """
     thresholds = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
-    answers: CodeArray = (rng.random(len(source))[:, None] >= thresholds).sum(axis=1).astype(np.int8)
+    answers: CodeArray = (
+        (rng.random(len(source))[:, None] >= thresholds).sum(axis=1).astype(np.int8)
+    )
     return answers
 
 

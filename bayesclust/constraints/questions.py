@@ -47,8 +47,9 @@ def random_ordered_pairs(n_items: int, size: int, rng: np.random.Generator) -> I
     Returns
     -------
     (m, 2) array of int64
-        Pairs i < j, each once, in random order. Cells on the diagonal say nothing, and both cells (i, j) and (j, i)
-        make one pair, so m varies: r n^2 cells cover a share 1 - (1 - r)^2 of the pairs in the mean.
+        Pairs i < j, each once, in random order. Cells on the diagonal say nothing, and both cells
+        (i, j) and (j, i) make one pair, so m varies: r n^2 cells cover a share 1 - (1 - r)^2 of the
+        pairs in the mean.
 
     Examples
     --------
@@ -180,8 +181,17 @@ def deal_sources(m: int, n_sources: Any, rng: np.random.Generator) -> IntArray:
     """
     number = check.positive_int(n_sources, "n_sources")
     if number > m:
-        raise ValueError(f"n_sources is {number}, but only {m} questions are asked: ask more or use fewer sources.")
+        raise ValueError(
+            f"n_sources is {number}, but only {m} questions are asked: ask more or use fewer sources."
+        )
     return rng.permutation(np.arange(m, dtype=np.int64) % number)
 
 
-__all__ = ["deal_sources", "how_many", "random_ordered_pairs", "random_pairs", "random_triplets", "unrank_pairs"]
+__all__ = [
+    "deal_sources",
+    "how_many",
+    "random_ordered_pairs",
+    "random_pairs",
+    "random_triplets",
+    "unrank_pairs",
+]

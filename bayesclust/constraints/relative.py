@@ -24,8 +24,9 @@ YES, NO, DNK = 0, 1, 2
 class RelativeConstraints(View):
     """Answers "yes", "no" or "dnk" (do not know) about triplets of items, any of which may be wrong.
 
-    Of the triplet (i, j, k) it is asked whether i is more similar to j than to k. The true answer is "yes" if i and j
-    share a cluster without k, "no" if i and k do without j, and "dnk" otherwise (Pei et al., DCRC, Eq. 1).
+    Of the triplet (i, j, k) it is asked whether i is more similar to j than to k. The true answer
+    is "yes" if i and j share a cluster without k, "no" if i and k do without j, and "dnk" otherwise
+    (Pei et al., DCRC, Eq. 1).
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ class RelativeConstraints(View):
     Attributes
     ----------
     items, answers, source, n_items, n_sources, noise, name, flipped
-        As for every `View`; patterns are 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 = all different.
+        As for every `View`; patterns are 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 = all
+        different.
 
     Raises
     ------
@@ -104,13 +106,15 @@ class RelativeConstraints(View):
         labels : (n,) array
             True clusters, of any sortable kind.
         fraction, size : float in (0, 1] or int
-            How many questions to ask: a share of all n (n - 1) (n - 2) / 2 (rounded, at least one), or a number. They
-            are drawn uniformly without replacement; (i, j, k) and (i, k, j) are one question.
+            How many questions to ask: a share of all n (n - 1) (n - 2) / 2 (rounded, at least one),
+            or a number. They are drawn uniformly without replacement; (i, j, k) and (i, k, j) are
+            one question.
         noise : float or (n_sources,) array of float, default 0.05
-            Probability that an answer is wrong, in [0, 1]; the two wrong answers are equally likely (DCRC, Table I).
-            Answers go wrong independently. The default is the paper's.
+            Probability that an answer is wrong, in [0, 1]; the two wrong answers are equally likely
+            (DCRC, Table I). Answers go wrong independently. The default is the paper's.
         confusion : (3, 3) or (n_sources, 3, 3) array of float, optional
-            p(answer | truth) in place of `noise`; rows are the truth and columns the answer, yes, no, dnk.
+            p(answer | truth) in place of `noise`; rows are the truth and columns the answer, yes,
+            no, dnk.
         n_sources : int, default 1
             Sources among whom the questions are dealt at random, in equal shares.
         seed : int, Generator or None
@@ -134,10 +138,14 @@ class RelativeConstraints(View):
         """
         truth = check.true_labels(labels, least=3)
         n, rng = len(truth), check.random_generator(seed)
-        triplets = questions.random_triplets(n, questions.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng)
+        triplets = questions.random_triplets(
+            n, questions.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng
+        )
         source = questions.deal_sources(len(triplets), n_sources, rng)
         if confusion is None:
-            table = UniformNoise().confusion({"noise": check.rates_per_source(noise, n_sources, "noise")})
+            table = UniformNoise().confusion(
+                {"noise": check.rates_per_source(noise, n_sources, "noise")}
+            )
         else:
             table = confusion_per_source(confusion, 3, n_sources, "confusion")
         asked = cls(triplets, np.full(len(triplets), DNK, dtype=np.int8), n, source, name=name)
@@ -146,21 +154,23 @@ class RelativeConstraints(View):
     def conflicts(self) -> pd.DataFrame:
         """Return the questions whose answers cannot all be right.
 
-        "yes" says that i and j share a cluster without k, "no" that i and k do without j. These are followed through
-        chains of shared clusters; what a "dnk" entails for other questions is not.
+        "yes" says that i and j share a cluster without k, "no" that i and k do without j. These are
+        followed through chains of shared clusters; what a "dnk" entails for other questions is not.
 
         Returns
         -------
         DataFrame
-            One row per question, with j < k: the items i, j and k, how often each answer was given ("yes", "no",
-            "dnk"), and why it is listed (reason): "several answers were given", "other answers join what this sets
-            apart", or, for a "dnk", "other answers entail yes" or "other answers entail no".
+            One row per question, with j < k: the items i, j and k, how often each answer was given
+            ("yes", "no", "dnk"), and why it is listed (reason): "several answers were given",
+            "other answers join what this sets apart", or, for a "dnk", "other answers entail yes"
+            or "other answers entail no".
 
         Examples
         --------
         >>> chain = RelativeConstraints([(0, 1, 2), (1, 0, 3), (2, 1, 0)], ["yes", "yes", "yes"], n_items=4)
         >>> chain.conflicts()[["i", "j", "k", "reason"]].values.tolist()
-        [[0, 1, 2, 'other answers join what this sets apart'], [2, 0, 1, 'other answers join what this sets apart']]
+        [[0, 1, 2, 'other answers join what this sets apart'], [2, 0, 1, 'other answers join what
+        this sets apart']]
         """
         import pandas as pd
 
@@ -180,7 +190,9 @@ class RelativeConstraints(View):
         reason[(tally > 0).sum(axis=1) > 1] = "several answers were given"
         listed = reason != ""
         return pd.DataFrame(
-            np.column_stack([asked, tally])[listed], columns=[*self.members, *self.vocabulary], dtype=np.int64
+            np.column_stack([asked, tally])[listed],
+            columns=[*self.members, *self.vocabulary],
+            dtype=np.int64,
         ).assign(reason=reason[listed])
 
     def _tally(self) -> tuple[IntArray, IntArray]:

@@ -1,8 +1,9 @@
 """All views merged into one factor graph, in the form that compiled samplers walk.
 
-Every answer is a factor on two or three items whose value depends on their equality pattern alone: row `code` of a table
-log p(answer | pattern), rebuilt whenever the noise changes. Samplers ask for two things: how putting item i in each cluster
-changes log p(s | z) (*site logits*), and the value of the factors that touch a set of items.
+Every answer is a factor on two or three items whose value depends on their equality pattern alone:
+row `code` of a table log p(answer | pattern), rebuilt whenever the noise changes. Samplers ask for
+two things: how putting item i in each cluster changes log p(s | z) (*site logits*), and the value
+of the factors that touch a set of items.
 """
 
 from __future__ import annotations
@@ -122,7 +123,11 @@ def _add_triplet(
 
 @inner(fastmath=FAST, lean=True)
 def add_site_logits(
-    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], i: int, logits: NDArray[np.float64]
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    i: int,
+    logits: NDArray[np.float64],
 ) -> None:
     """Add to logits[k] what putting item i in k changes in log p(s | z), relative to a new cluster.
 
@@ -143,13 +148,17 @@ def add_site_logits(
 
 @inner(fastmath=FAST, lean=True)
 def add_block_logits(
-    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], bonded: bool,
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    bonded: bool,
     logits: NDArray[np.float64],
-) -> None:  # fmt: skip
+) -> None:
     """Add to logits[k] what putting a whole block in k changes in log p(s | z), relative to a new cluster.
 
-    The items of the block are the ones without a label (-1). Given bonds (`bayesclust.inference.link_blocks`), answers that
-    favour "same" drop out.
+    The items of the block are the ones without a label (-1). Given bonds
+    (`bayesclust.inference.link_blocks`), answers that favour "same" drop out.
     """
     for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):

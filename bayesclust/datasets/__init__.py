@@ -5,7 +5,8 @@
 >>> wine.X.shape, wine.target_names
 ((178, 13), ('class_0', 'class_1', 'class_2'))
 
-The classes are there to simulate answers and to judge results; no method in this package looks at them.
+The classes are there to simulate answers and to judge results; no method in this package looks at
+them.
 """
 
 from bayesclust.datasets.files import load, names
@@ -13,4 +14,13 @@ from bayesclust.datasets.generated import SHAPES, make_counts, make_mixture, mak
 from bayesclust.datasets.record import Dataset
 from bayesclust.datasets.visual_words import make_visual_words
 
-__all__ = ["SHAPES", "Dataset", "load", "make_counts", "make_mixture", "make_shape", "make_visual_words", "names"]
+__all__ = [
+    "SHAPES",
+    "Dataset",
+    "load",
+    "make_counts",
+    "make_mixture",
+    "make_shape",
+    "make_visual_words",
+    "names",
+]

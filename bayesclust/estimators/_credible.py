@@ -19,7 +19,8 @@ from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import FloatArray, IntArray
 
-# share of the total covariance added to the pooled one, so that a direction without scatter within clusters stays finite
+# share of the total covariance added to the pooled one, so that a direction without scatter within
+# clusters stays finite
 RIDGE = 1e-3
 
 
@@ -48,7 +49,9 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
 
 def _check_length(found: int, n_items: int) -> None:
     if found != n_items:
-        raise ValueError(f"X has {found} items, but the posterior is about {n_items}: pass the data that was clustered.")
+        raise ValueError(
+            f"X has {found} items, but the posterior is about {n_items}: pass the data that was clustered."
+        )
 
 
 def _family(posterior: Any) -> str | Family:
@@ -61,7 +64,9 @@ def _family(posterior: Any) -> str | Family:
         return family
     if family in FAMILIES:
         return str(family)
-    raise ValueError("the posterior does not say which family it is of: pass its divergence, or the fitted estimator.")
+    raise ValueError(
+        "the posterior does not say which family it is of: pass its divergence, or the fitted estimator."
+    )
 
 
 def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
@@ -73,7 +78,9 @@ def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
     return pooled
 
 
-def _scale(points: FloatArray, divergence: Divergence, labels: IntArray, alpha: float) -> tuple[float, float]:
+def _scale(
+    points: FloatArray, divergence: Divergence, labels: IntArray, alpha: float
+) -> tuple[float, float]:
     """gamma and the penalty."""
     numbers, centers = means(points, labels)
     n, count, f = len(points), len(centers), divergence.n_free(points)
@@ -100,7 +107,10 @@ def confidence_by_source(draws: Any, view: StoredView, gamma: float) -> dict[int
     else:
         confusion = _noise_mean(draws, view, "confusion")
         if confusion is not None:
-            return {source: -np.log(np.maximum(table, 1e-12)) / gamma for source, table in enumerate(confusion)}
+            return {
+                source: -np.log(np.maximum(table, 1e-12)) / gamma
+                for source, table in enumerate(confusion)
+            }
         eps = _noise_mean(draws, view, "noise")
         odds = np.log((1.0 - eps) / (eps / 2.0))[:, None]
     found: dict[int, Any] = {}

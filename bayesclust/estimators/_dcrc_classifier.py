@@ -62,7 +62,8 @@ class ClassifiesNewItems:
         Returns
         -------
         ndarray of int, shape (m,)
-            Of the training data too, labels may differ from `labels_` where answers outweighed the classifier.
+            Of the training data too, labels may differ from `labels_` where answers outweighed the
+            classifier.
         """
         labels: IntArray = self.predict_proba(X).argmax(axis=1)
         return labels

@@ -29,9 +29,10 @@ GIBBS, MODE, SAMPLE = "gibbs", "mode", "sample"
 PRECISION_PRIOR = (2.0, 0.5)
 """Shape and rate of the Gamma prior of the weights' precision where `penalty` is None; its mean is what EM takes.
 
-Learned, it is what keeps drawn weights from losing accuracy: spread over all that a precision of 4 allows, classifiers
-blur classes that the one at the mode tells apart. Mean F on iris, ionosphere and balance at 0.05, 0.15 and 0.3 n triplets,
-three draws each: weights at their mode .797, drawn under a precision of 4 .787, under a learned one .831.
+Learned, it is what keeps drawn weights from losing accuracy: spread over all that a precision of 4
+allows, classifiers blur classes that the one at the mode tells apart. Mean F on iris, ionosphere
+and balance at 0.05, 0.15 and 0.3 n triplets, three draws each: weights at their mode .797, drawn
+under a precision of 4 .787, under a learned one .831.
 """
 BIAS_SCALE = 10.0
 """Standard deviation of the biases where weights are drawn; the paper leaves them free, which is no prior to draw under."""
@@ -49,14 +50,19 @@ class SampledLabels:
         if self.loss is not None:
             as_loss(self.loss)
         check_int(self.num_chains, "num_chains")
-        schedule = Schedule(check_int(self.num_warmup, "num_warmup", least=0), check_int(self.num_samples, "num_samples"))
+        schedule = Schedule(
+            check_int(self.num_warmup, "num_warmup", least=0),
+            check_int(self.num_samples, "num_samples"),
+        )
         if self.inference != GIBBS:
             if checkpoint is not None:
                 raise ValueError(
                     f"checkpoint keeps the draws of chains, and inference={self.inference!r} has none: leave it out."
                 )
             if self.weights == SAMPLE:
-                raise ValueError('weights="sample" needs chains, but inference is not "gibbs": set inference="gibbs".')
+                raise ValueError(
+                    'weights="sample" needs chains, but inference is not "gibbs": set inference="gibbs".'
+                )
             return None
         if self.noise is not None and self.noise == 0:
             raise ValueError(
@@ -69,7 +75,9 @@ class SampledLabels:
                 "itself: leave temperature=1.0."
             )
         if self.weights == SAMPLE and self.penalty == 0:
-            raise ValueError('penalty=0 leaves the weights without a prior: with weights="sample" give a positive one.')
+            raise ValueError(
+                'penalty=0 leaves the weights without a prior: with weights="sample" give a positive one.'
+            )
         return schedule
 
     def _sample(
@@ -85,10 +93,21 @@ class SampledLabels:
     ) -> None:
         """Set what follows from draws."""
         check_room(len(items), self.num_chains, schedule.num_samples)
-        prior = weight_prior(chosen, fit, sum(map(len, views)), self.penalty is None) if self.weights == SAMPLE else None
+        prior = (
+            weight_prior(chosen, fit, sum(map(len, views)), self.penalty is None)
+            if self.weights == SAMPLE
+            else None
+        )
         problem = DCRCProblem(points, tuple(views), fit.W, prior)
         starts = [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)]
-        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store, spread=True)
+        draws = run_chains(
+            starts,
+            schedule,
+            progress=self.progress,
+            n_jobs=self.n_jobs,
+            checkpoint=store,
+            spread=True,
+        )
         number, z = len(fit.W), draws.posterior["z"].reshape(-1, len(items))
         matched = np.tile(np.arange(number), (len(z), 1))
         if prior is not None:
@@ -99,7 +118,9 @@ class SampledLabels:
             proba[free.free] = np.exp(free.log_p[free.free])
         labels = proba.argmax(axis=1)
         if self.loss is not None:
-            labels = point_estimate(z, self.loss, max_clusters=number, seed=int(rng.integers(2**31)), n_jobs=self.n_jobs)
+            labels = point_estimate(
+                z, self.loss, max_clusters=number, seed=int(rng.integers(2**31)), n_jobs=self.n_jobs
+            )
         used, self.labels_ = np.unique(labels, return_inverse=True)
         self.n_clusters_ = len(used)
         order = best_columns(proba, self.labels_)
@@ -115,21 +136,31 @@ class SampledLabels:
         self._tree = self._chains_tree(draws, W, items, views)
         self._learn_confusion(self._tree)
 
-    def _chains_tree(self: Any, draws: Draws, W: FloatArray | None, items: FloatArray, views: Sequence[View]) -> Any:
+    def _chains_tree(
+        self: Any, draws: Draws, W: FloatArray | None, items: FloatArray, views: Sequence[View]
+    ) -> Any:
         import xarray as xr
 
         tree = draws_tree(draws, views, items, self.get_params(deep=False))
         if W is not None:
             shape = draws.posterior["z"].shape[:2]
             names = ("chain", "draw", "cluster", "coefficient")
-            tree["classifier"] = xr.DataTree(xr.Dataset({"W": (names, W.reshape(*shape, *W.shape[1:]))}))
+            tree["classifier"] = xr.DataTree(
+                xr.Dataset({"W": (names, W.reshape(*shape, *W.shape[1:]))})
+            )
         return tree
 
     def _learn_confusion(self: Any, tree: Any) -> None:
         draws = tree["posterior"].to_dataset()
-        drawn = {view.name: confusions(view, draws) for view in stored_views(tree)} if "constant_data" in tree else {}
+        drawn = (
+            {view.name: confusions(view, draws) for view in stored_views(tree)}
+            if "constant_data" in tree
+            else {}
+        )
         self.confusion_ = {name: values.mean(axis=(0, 1)) for name, values in drawn.items()}
-        self.confusion_intervals_ = {name: np.quantile(values, INTERVAL, axis=(0, 1)) for name, values in drawn.items()}
+        self.confusion_intervals_ = {
+            name: np.quantile(values, INTERVAL, axis=(0, 1)) for name, values in drawn.items()
+        }
 
 
 def weight_prior(chosen: EMSettings, fit: EMFit, n_answers: int, learn: bool) -> WeightPrior:
@@ -150,15 +181,17 @@ def weight_prior(chosen: EMSettings, fit: EMFit, n_answers: int, learn: bool) ->
     m = max(n_answers, 1)
     sizes = None if fit.proportions is None else tuple(fit.proportions.tolist())
     precision = PRECISION_PRIOR if learn else 2 * m * chosen.penalty
-    return WeightPrior(precision, BIAS_SCALE, m * chosen.tau, m * chosen.tau * chosen.balance, sizes)
+    return WeightPrior(
+        precision, BIAS_SCALE, m * chosen.tau, m * chosen.tau * chosen.balance, sizes
+    )
 
 
 def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
     """Number the classes of every draw alike, where they are known up to their order alone.
 
-    Each draw's classes are assigned to those of a reference so that most labels agree, and the reference becomes every
-    item's commonest class, until it stays: a partition from which the draws differ in few labels, on average, under the
-    best numbering of each.
+    Each draw's classes are assigned to those of a reference so that most labels agree, and the
+    reference becomes every item's commonest class, until it stays: a partition from which the draws
+    differ in few labels, on average, under the best numbering of each.
 
     Parameters
     ----------
@@ -174,8 +207,12 @@ def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
         The common number of each draw's class.
     """
     for _ in range(MATCHING_ROUNDS):
-        cells = [np.bincount(row.astype(np.int64) * number + reference, minlength=number**2) for row in z]
-        matched = np.array([linear_sum_assignment(-cell.reshape(number, number))[1] for cell in cells])
+        cells = [
+            np.bincount(row.astype(np.int64) * number + reference, minlength=number**2) for row in z
+        ]
+        matched = np.array(
+            [linear_sum_assignment(-cell.reshape(number, number))[1] for cell in cells]
+        )
         before, reference = reference, class_shares(z, matched).argmax(axis=1)
         if (reference == before).all():
             break

@@ -25,7 +25,9 @@ class MeanFieldLabels:
 
     _tree: Any = None
 
-    def _take_mean_field(self: Any, fit: EMFit, items: FloatArray, views: Sequence[View], seed: int) -> None:
+    def _take_mean_field(
+        self: Any, fit: EMFit, items: FloatArray, views: Sequence[View], seed: int
+    ) -> None:
         """Set the attributes."""
         mode = fit.q.argmax(axis=1)
         used = np.unique(mode)
@@ -34,11 +36,17 @@ class MeanFieldLabels:
         self.n_clusters_ = len(used)
         self.proba_: FloatArray = fit.q[:, order]
         self._classifiers = fit.W[None, order]
-        self.proportions_: FloatArray | None = None if fit.proportions is None else fit.proportions[order]
+        self.proportions_: FloatArray | None = (
+            None if fit.proportions is None else fit.proportions[order]
+        )
         self.confusion_: dict[str, FloatArray] = {
-            view.name: mean_confusion(view, counts) for view, counts in zip(views, fit.counts, strict=True)
+            view.name: mean_confusion(view, counts)
+            for view, counts in zip(views, fit.counts, strict=True)
         }
-        self._given, self._tree = (views, fit.counts, items, self.get_params(deep=False), seed), None
+        self._given, self._tree = (
+            (views, fit.counts, items, self.get_params(deep=False), seed),
+            None,
+        )
 
     @property
     def posterior_(self: Any) -> Any:

@@ -49,22 +49,36 @@ def with_noise(views: Sequence[View], noise: Any) -> list[View]:
     if type(noise) is not bool and isinstance(noise, Real):
         eps = number_between(noise, "noise", "[0, 1)")
         right = min(max(1.0 - eps, 1.0 - ALMOST_ONE), ALMOST_ONE)
-        models: dict[str, Any] = {"relative": UniformNoise(eps), "pairwise": LinkNoise(p=right, q=right)}
+        models: dict[str, Any] = {
+            "relative": UniformNoise(eps),
+            "pairwise": LinkNoise(p=right, q=right),
+        }
     elif isinstance(noise, str):
         check_choice(noise, "noise", (LEARN, "confusion"))
-        models = {"relative": UniformNoise() if noise == LEARN else ConfusionNoise(), "pairwise": LinkNoise()}
+        models = {
+            "relative": UniformNoise() if noise == LEARN else ConfusionNoise(),
+            "pairwise": LinkNoise(),
+        }
     else:
-        raise TypeError(f'noise must be a number in [0, 1), "learn", "confusion" or None; got {noise!r}.')
+        raise TypeError(
+            f'noise must be a number in [0, 1), "learn", "confusion" or None; got {noise!r}.'
+        )
     return [view.with_noise(models[view.kind]) for view in views]
 
 
 def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
     """Return the settings of balance to choose among, the first being taken without answers."""
-    learned, even, none = ({"balance": b, "proportions": p} for b, p in ((True, True), (True, False), (False, False)))
+    learned, even, none = (
+        {"balance": b, "proportions": p} for b, p in ((True, True), (True, False), (False, False))
+    )
     if isinstance(value, (bool, np.bool_)):
         return (even,) if value else (none,)
     if isinstance(value, str):
-        return (learned,) if check_choice(value, "balance", (LEARN, CV)) == LEARN else (learned, even, none)
+        return (
+            (learned,)
+            if check_choice(value, "balance", (LEARN, CV)) == LEARN
+            else (learned, even, none)
+        )
     raise TypeError(f'balance must be True, False, "learn" or "cv"; got {value!r}.')
 
 
@@ -100,7 +114,11 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
     """
     default = PRECISION / (2 * n_answers) if n_answers else PENALTY
     taus = _grid(params["tau"], "tau", TAUS, 1.0)
-    penalties = (default,) if params["penalty"] is None else _grid(params["penalty"], "penalty", PENALTIES, default)
+    penalties = (
+        (default,)
+        if params["penalty"] is None
+        else _grid(params["penalty"], "penalty", PENALTIES, default)
+    )
     starts = params["n_init"]
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
@@ -133,7 +151,10 @@ def _grid(value: Any, name: str, grid: tuple[float, ...], default: float) -> tup
 def _processors() -> int:
     import os
 
-    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MOST_STARTS)
+    return min(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        MOST_STARTS,
+    )
 
 
 def check_room_for_kernel(n_items: int, kernel: str | None, n_landmarks: int | None) -> None:

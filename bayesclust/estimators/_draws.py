@@ -34,8 +34,8 @@ def check_room(n_items: int, num_chains: int, num_samples: int) -> None:
     Raises
     ------
     MemoryError
-        If there is too little: while the chains are put together and made canonical, a label takes three times what it
-        takes in a draw, and eight bytes.
+        If there is too little: while the chains are put together and made canonical, a label takes
+        three times what it takes in a draw, and eight bytes.
     """
     label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
     check_memory(
@@ -45,7 +45,9 @@ def check_room(n_items: int, num_chains: int, num_samples: int) -> None:
     )
 
 
-def draws_tree(draws: Draws, views: Sequence[View], items: FloatArray, settings: Mapping[str, Any]) -> Any:
+def draws_tree(
+    draws: Draws, views: Sequence[View], items: FloatArray, settings: Mapping[str, Any]
+) -> Any:
     """Put draws, data, answers and settings together.
 
     Parameters
@@ -70,7 +72,14 @@ def draws_tree(draws: Draws, views: Sequence[View], items: FloatArray, settings:
     }
     if settings.get("sampler") == VARIATIONAL:
         attrs["approximation"] = "mean field"
-    return to_datatree(draws.posterior, draws.sample_stats, X=items, views=views, dims=draw_dims(views), attrs=attrs)
+    return to_datatree(
+        draws.posterior,
+        draws.sample_stats,
+        X=items,
+        views=views,
+        dims=draw_dims(views),
+        attrs=attrs,
+    )
 
 
 __all__ = ["check_room", "draw_dims", "draws_tree"]

@@ -20,7 +20,9 @@ def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
     """Return labels 0 to K - 1 of the items that an estimator was fitted to."""
     z = as_labels(labels, "labels").astype(np.int64)
     if len(z) != n_items:
-        raise ValueError(f"labels has {len(z)} items, but {n_items} were clustered: pass one label for each of these.")
+        raise ValueError(
+            f"labels has {len(z)} items, but {n_items} were clustered: pass one label for each of these."
+        )
     return z
 
 
@@ -38,11 +40,13 @@ class JudgesPartitions:
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, answers | base measure) of any partition of the items.
 
-        Cluster parameters, the concentration and the noise of every source are integrated out, exactly. The learned
-        hyper-parameters of the base measure, which are one for all clusters, stay at their posterior geometric means. So
-        differences between partitions are differences of log posterior probability under that base measure, whoever
-        found them; a draw's own `log_joint` in `sample_stats` is another thing, the density of everything drawn with it.
-        Fits with ``view="mixture"`` have no such method: it would be a sum over all ways to make clusters of components.
+        Cluster parameters, the concentration and the noise of every source are integrated out,
+        exactly. The learned hyper-parameters of the base measure, which are one for all clusters,
+        stay at their posterior geometric means. So differences between partitions are differences
+        of log posterior probability under that base measure, whoever found them; a draw's own
+        `log_joint` in `sample_stats` is another thing, the density of everything drawn with it.
+        Fits with ``view="mixture"`` have no such method: it would be a sum over all ways to make
+        clusters of components.
 
         Parameters
         ----------
@@ -74,7 +78,11 @@ class JudgesPartitions:
         problem = self._problem
         z = check_partition(labels, problem.n_items)
         return log_marginal_joint(
-            z, problem.family, views=problem.views, concentration=problem.concentration, hyper=self._usual_hyper()
+            z,
+            problem.family,
+            views=problem.views,
+            concentration=problem.concentration,
+            hyper=self._usual_hyper(),
         )
 
     def _usual_hyper(self) -> FloatArray:

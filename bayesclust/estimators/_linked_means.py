@@ -11,7 +11,13 @@ from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_choice, check_int, check_items, check_n_clusters, check_random_state
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_items,
+    check_n_clusters,
+    check_random_state,
+)
 from bayesclust.constraints.base import View
 from bayesclust.estimators._costs import check_cost, costs_of_answers
 from bayesclust.estimators._credible import confidence_by_source
@@ -92,7 +98,9 @@ class LinkedMeans(ConstrainedClusterer):
             return k, self.init, None, check_random_state(self.random_state)
         start = start_labels(self.init, n_items)
         if start is not None and start.max() >= k:
-            raise ValueError(f"init has {start.max() + 1} clusters, more than n_clusters={k}: pass labels of at most {k}.")
+            raise ValueError(
+                f"init has {start.max() + 1} clusters, more than n_clusters={k}: pass labels of at most {k}."
+            )
         return k, INITS[0], start, check_random_state(self.random_state)
 
     def _solve(
@@ -117,7 +125,11 @@ class LinkedMeans(ConstrainedClusterer):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        self.objective_, self.objective_path_, self.n_iter_ = solution.objective, solution.path, len(solution.path)
+        self.objective_, self.objective_path_, self.n_iter_ = (
+            solution.objective,
+            solution.path,
+            len(solution.path),
+        )
         self._keep(problem, solution)
         return solution
 
@@ -125,7 +137,9 @@ class LinkedMeans(ConstrainedClusterer):
         """Place every item at the nearest of the centres to start from, and set what is learned."""
         k, init, start, rng = self._check_start(len(X))
         if start is not None:
-            raise ValueError('init must be "neighbourhoods" or "paper" here: labels leave nothing to be placed.')
+            raise ValueError(
+                'init must be "neighbourhoods" or "paper" here: labels leave nothing to be placed.'
+            )
         problem = Problem.of(X, links, k, None, False, 0.0)
         centers = starts(problem, Settings(init=init), 1, rng)[0] - X.mean(axis=0)
         metrics = first_metrics(problem, FarPairs(problem.points))
@@ -148,7 +162,9 @@ class LinkedMeans(ConstrainedClusterer):
             self.metric_: FloatArray = np.stack(units) if problem.per_cluster else units[0]
         none = WeightedLinks.none(0)
         self._middle = problem.X.mean(axis=0)
-        self._model = problem._replace(X=problem.X[:0], points=problem.points[:0], links=none, gaps=problem.gaps[:0])
+        self._model = problem._replace(
+            X=problem.X[:0], points=problem.points[:0], links=none, gaps=problem.gaps[:0]
+        )
         self._model = self._model._replace(n_clusters=self.n_clusters_)
         self._centers, self._metrics = solution.centers[kept], metrics
 
@@ -162,12 +178,15 @@ class LinkedMeans(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            Of the training data too, labels may differ from `labels_` where answers outweighed the data.
+            Of the training data too, labels may differ from `labels_` where answers outweighed the
+            data.
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
         validate_data(self, with_names(X), skip_check_array=True, reset=False)
-        problem = self._model._replace(points=np.ascontiguousarray((items - self._middle) @ self._model.T))
+        problem = self._model._replace(
+            points=np.ascontiguousarray((items - self._middle) @ self._model.T)
+        )
         labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)
         return labels
 
@@ -198,7 +217,9 @@ def credible_costs(posterior: Any, X: ArrayLike, loss: Any, metric: str | None) 
         within = float(np.square(items - centers[labels]).sum()) / max(len(items) - k, 1)
         unit = 2.0 * within / items.shape[1]
     if not (unit > 0 and apart > 0 and together > 0):
-        raise ValueError(f"the point estimate has {k} clusters without scatter within or between them: set cost yourself.")
+        raise ValueError(
+            f"the point estimate has {k} clusters without scatter within or between them: set cost yourself."
+        )
     tree = getattr(posterior, "posterior_", posterior)
     views = stored_views(tree) if "constant_data" in tree.children else []
     cost: dict[str, Any] = {}
@@ -208,5 +229,7 @@ def credible_costs(posterior: Any, X: ArrayLike, loss: Any, metric: str | None) 
                 f"the posterior is of {view.kind} constraints {view.name!r} too: only pairwise ones can be used."
             )
         nats = confidence_by_source(draws, view, 1.0)
-        cost[view.name] = {s: (unit * same / apart, unit * other / together) for s, (same, other) in nats.items()}
+        cost[view.name] = {
+            s: (unit * same / apart, unit * other / together) for s, (same, other) in nats.items()
+        }
     return {"n_clusters": k, "cost": cost or 1.0, "init": labels}

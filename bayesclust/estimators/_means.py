@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_choice, check_int, check_n_clusters, check_positive, check_random_state
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_n_clusters,
+    check_positive,
+    check_random_state,
+)
 from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.constraints.base import View
 from bayesclust.estimators._joint import check_partition
@@ -76,23 +82,46 @@ class MeansClusterer(ConstrainedClusterer):
         return Task(points, bound, views, start_labels(self.init, len(points)))
 
     def _penalty(
-        self, points: FloatArray, divergence: Divergence, name: str = "penalty", what: str = "cluster"
+        self,
+        points: FloatArray,
+        divergence: Divergence,
+        name: str = "penalty",
+        what: str = "cluster",
     ) -> float | None:
         given = getattr(self, name)
         if given is not None and self.n_clusters is not None:
-            raise ValueError(f"{name} and n_clusters both set what a {what} costs: leave one of them out.")
+            raise ValueError(
+                f"{name} and n_clusters both set what a {what} costs: leave one of them out."
+            )
         if given is not None:
             return check_positive(given, name)
         if self.n_clusters is None:
             return None
-        return float(penalties(points, divergence, check_n_clusters(self.n_clusters, len(points)))[-1])
+        return float(
+            penalties(points, divergence, check_n_clusters(self.n_clusters, len(points)))[-1]
+        )
 
     def _solve(
-        self, task: Task, graph: Graph, penalty: float, schedule: Schedule, rng: Generator, steps: Steps = PLAIN
+        self,
+        task: Task,
+        graph: Graph,
+        penalty: float,
+        schedule: Schedule,
+        rng: Generator,
+        steps: Steps = PLAIN,
     ) -> Solution:
         points, divergence, _, start = task
         problem, shuffle = Problem.of(points, divergence, graph, penalty), self.order == "random"
-        solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start, shuffle=shuffle, steps=steps)
+        solution = search(
+            problem,
+            schedule,
+            self.n_init,
+            self.max_iter,
+            rng,
+            start=start,
+            shuffle=shuffle,
+            steps=steps,
+        )
         if not solution.converged:
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} passes: allow more passes.",
@@ -138,7 +167,9 @@ class MeansClusterer(ConstrainedClusterer):
         (64.0, 134.0)
         """
         check_is_fitted(self)
-        numbers, centers = means(self._problem.points, check_partition(labels, len(self._problem.points)))
+        numbers, centers = means(
+            self._problem.points, check_partition(labels, len(self._problem.points))
+        )
         return objective(self._problem, numbers, centers, self._xi)
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -151,7 +182,8 @@ class MeansClusterer(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            Of the training data too, labels may differ from `labels_` where answers outweighed the data.
+            Of the training data too, labels may differ from `labels_` where answers outweighed the
+            data.
         """
         check_is_fitted(self)
         points = self._divergence.points(X, least=1)
@@ -176,7 +208,11 @@ def start_labels(init: Any, n_items: int) -> IntArray | None:
         check_is_fitted(init)
         labels = np.asarray(init.labels_)
     else:
-        labels = point_estimate(init) if hasattr(init, "children") else plain_array(init, "init", "pass one label per item")
+        labels = (
+            point_estimate(init)
+            if hasattr(init, "children")
+            else plain_array(init, "init", "pass one label per item")
+        )
     if labels.shape != (n_items,):
         raise ValueError(
             f"init has shape {labels.shape}, but X has {n_items} items: "

@@ -35,10 +35,14 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
             "items, or its posterior_."
         )
     if array.dtype.kind not in "iu":
-        raise TypeError(f"partition must hold integers; got dtype {array.dtype}: number the clusters from 0.")
+        raise TypeError(
+            f"partition must hold integers; got dtype {array.dtype}: number the clusters from 0."
+        )
     if array.min() < 0 or array.max() >= n:
         at = int(np.argmax((array < 0) | (array >= n)))
-        raise ValueError(f"partition[{at}] is {array[at]}: number the clusters 0, 1, 2, ..., and give noise one of its own.")
+        raise ValueError(
+            f"partition[{at}] is {array[at]}: number the clusters 0, 1, 2, ..., and give noise one of its own."
+        )
     return array.astype(np.int64)
 
 
@@ -88,7 +92,9 @@ class Stated(NamedTuple):
         import pandas as pd
 
         plain = labels.tolist()
-        rows = [at for at, s in enumerate(self.statements) if weights[at] > 0 and not s.holds(plain)]
+        rows = [
+            at for at, s in enumerate(self.statements) if weights[at] > 0 and not s.holds(plain)
+        ]
         table = {
             "constraints": [self.origin[at][0] for at in rows],
             "row": [self.origin[at][1] for at in rows],
@@ -101,7 +107,9 @@ class Stated(NamedTuple):
 def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
     for column in ("view", "credibility"):
         if column not in credibility.columns:
-            raise ValueError(f"credibility has no column {column!r}: pass a table from bayesclust.constraint_credibility.")
+            raise ValueError(
+                f"credibility has no column {column!r}: pass a table from bayesclust.constraint_credibility."
+            )
     own = credibility["view"] == name
     values: FloatArray = credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
     return values
@@ -120,7 +128,9 @@ def state_constraints(given: Sequence[View | Rules], n_clusters: int) -> Stated:
                 )
             statements.append(statement)
             origin.append((constraints.name, row))
-    doubtful = np.concatenate([np.empty(0, dtype=np.bool_), *(unsure(constraints) for constraints in given)])
+    doubtful = np.concatenate(
+        [np.empty(0, dtype=np.bool_), *(unsure(constraints) for constraints in given)]
+    )
     return Stated(statements, origin, doubtful)
 
 

@@ -21,10 +21,14 @@ def check_estimators_of_particles(estimators: Any, number: Any) -> tuple[TVClust
     found = tuple(estimators) if isinstance(estimators, Sequence) else (estimators,)
     for estimator in found:
         if not isinstance(estimator, TVClust):
-            raise TypeError(f"estimator must be a TVClust, or several; got {type(estimator).__name__}: pass TVClust(...).")
+            raise TypeError(
+                f"estimator must be a TVClust, or several; got {type(estimator).__name__}: pass TVClust(...)."
+            )
         if estimator.sampler != "collapsed":
             got = repr(estimator.sampler)
-            raise ValueError(f"only sampler='collapsed' hears answers one by one; got {got}: choose that one.")
+            raise ValueError(
+                f"only sampler='collapsed' hears answers one by one; got {got}: choose that one."
+            )
     if not found:
         raise ValueError("estimator is empty: pass TVClust(...), or several.")
     check_int(number, "num_draws", least=2 * len(found))
@@ -52,14 +56,23 @@ def averaged_particles(
     """
     ends = [m * number // len(estimators) for m in range(len(estimators) + 1)]
     parts = zip(estimators, ends[:-1], ends[1:], rng.spawn(len(estimators)), strict=True)
-    return AveragedParticles([_particles(estimator, X, constraints, to - begin, own) for estimator, begin, to, own in parts])
+    return AveragedParticles(
+        [
+            _particles(estimator, X, constraints, to - begin, own)
+            for estimator, begin, to, own in parts
+        ]
+    )
 
 
-def _particles(estimator: TVClust, X: ArrayLike, constraints: Any, number: int, rng: Generator) -> Particles:
+def _particles(
+    estimator: TVClust, X: ArrayLike, constraints: Any, number: int, rng: Generator
+) -> Particles:
     own: Any = clone(estimator)
     schedule = own._check_settings()
     _, problem = own._pose(X, constraints, rng)
-    starts = chain_starts(own.sampler, problem, own._start(problem.n_items), own.moves, rng.spawn(own.num_chains))
+    starts = chain_starts(
+        own.sampler, problem, own._start(problem.n_items), own.moves, rng.spawn(own.num_chains)
+    )
     chains: list[Any] = [start() for start in starts]
     return Particles(chains, number, schedule.num_warmup, thinning=max(THINNING, schedule.thinning))
 

@@ -21,22 +21,34 @@ from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.typing import ArrayLike, FloatArray
 
-FOLLOWING: dict[str, Any] = {"family": "gaussian", "concentration": (1.0, 1.0), "within_concentration": (1.0, 10.0)}
+FOLLOWING: dict[str, Any] = {
+    "family": "gaussian",
+    "concentration": (1.0, 1.0),
+    "within_concentration": (1.0, 10.0),
+}
 """Settings that follow from the limit at gamma, and their defaults."""
 
 
-def checked_limit(limit: Any, random_state: int | Generator | None, view: str = PLAIN) -> MeansClusterer:
+def checked_limit(
+    limit: Any, random_state: int | Generator | None, view: str = PLAIN
+) -> MeansClusterer:
     """Return the limit, RDPMeans for None, or refuse what is none, or of another view."""
     if limit is None:
         return RDPMeans(view=view, random_state=random_state)
     if not isinstance(limit, MeansClusterer):
-        raise TypeError(f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults.")
+        raise TypeError(
+            f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults."
+        )
     if (found := getattr(limit, "view", PLAIN)) != view:
-        raise ValueError(f"the limit has view={found!r}, and the model that leads to it view={view!r}: use one of them.")
+        raise ValueError(
+            f"the limit has view={found!r}, and the model that leads to it view={view!r}: use one of them."
+        )
     return limit
 
 
-def fitted_limit(limit: MeansClusterer, X: ArrayLike, constraints: Any, items: FloatArray) -> MeansClusterer:
+def fitted_limit(
+    limit: MeansClusterer, X: ArrayLike, constraints: Any, items: FloatArray
+) -> MeansClusterer:
     """Return the limit if it is fitted, else a copy fitted to the data.
 
     Parameters
@@ -70,7 +82,9 @@ def fitted_limit(limit: MeansClusterer, X: ArrayLike, constraints: Any, items: F
     return limit
 
 
-def limit_problem(limit: MeansClusterer, items: FloatArray, views: list[View]) -> tuple[Problem, Any]:
+def limit_problem(
+    limit: MeansClusterer, items: FloatArray, views: list[View]
+) -> tuple[Problem, Any]:
     """Return what J depends on, and xi as the problem's graph reads it."""
     graph, xi = pose_answers(limit.xi_, views, len(items))
     points = limit._divergence.points(items)
@@ -79,8 +93,12 @@ def limit_problem(limit: MeansClusterer, items: FloatArray, views: list[View]) -
 
 def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
     """Return the model at gamma whose limit a fitted RDPMeans is."""
-    within = limit.within_penalty_ if isinstance(limit, RDPMeans) and limit.view == MIXTURE else None
-    return PathModel.at(gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within)
+    within = (
+        limit.within_penalty_ if isinstance(limit, RDPMeans) and limit.view == MIXTURE else None
+    )
+    return PathModel.at(
+        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within
+    )
 
 
 class PathMixin(ConstrainedClusterer):
@@ -96,16 +114,22 @@ class PathMixin(ConstrainedClusterer):
         """Refuse a gamma that is no positive number, and settings that contradict it."""
         if self.gamma is None:
             if self.limit is not None:
-                raise ValueError("limit is given without gamma, and only the model at a gamma has one: give gamma too.")
+                raise ValueError(
+                    "limit is given without gamma, and only the model at a gamma has one: give gamma too."
+                )
             return
         check_positive(self.gamma, "gamma")
         if self.sampler not in samplers:
             names = " or ".join(f'"{name}"' for name in samplers)
-            raise ValueError(f"sampler={self.sampler!r} does not sample the model at a gamma: choose {names}.")
+            raise ValueError(
+                f"sampler={self.sampler!r} does not sample the model at a gamma: choose {names}."
+            )
         for name, default in FOLLOWING.items():
             value = getattr(self, name)
             if not (isinstance(value, type(default)) and value == default):
-                raise ValueError(f"{name} and gamma are both given, and at gamma it follows from the limit: leave one out.")
+                raise ValueError(
+                    f"{name} and gamma are both given, and at gamma it follows from the limit: leave one out."
+                )
 
     def _on_path(
         self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
@@ -120,13 +144,18 @@ class PathMixin(ConstrainedClusterer):
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of the estimator, with what the limit has come to."""
-        settings: dict[str, Any] = {**self.get_params(deep=False), "sampler": sampler_name(self.sampler)}
+        settings: dict[str, Any] = {
+            **self.get_params(deep=False),
+            "sampler": sampler_name(self.sampler),
+        }
         if self.gamma is not None:
             limit = self.limit_
             settings["limit"] = {
                 "divergence": repr(limit.divergence),
                 "penalty": limit.penalty_,
-                "xi": {name: own.tolist() for name, own in limit.xi_.items()} if isinstance(limit.xi_, dict) else limit.xi_,
+                "xi": {name: own.tolist() for name, own in limit.xi_.items()}
+                if isinstance(limit.xi_, dict)
+                else limit.xi_,
             }
             if isinstance(limit, RDPMeans) and limit.view == MIXTURE:
                 settings["limit"]["within_penalty"] = limit.within_penalty_

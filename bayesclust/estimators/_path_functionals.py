@@ -30,7 +30,8 @@ def entropy(z: IntArray) -> FloatArray:
 def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
     """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition with one, shape (m,).
 
-    From Binder's loss and the sizes, so that thousands of partitions cost one pass of compiled code.
+    From Binder's loss and the sizes, so that thousands of partitions cost one pass of compiled
+    code.
     """
     n, reference = z.shape[1], labels[None]
     pairs = n * (n - 1) / 2
@@ -67,7 +68,9 @@ def summarise(
     import xarray as xr
 
     n = len(problem.points)
-    J: list[FloatArray] = [objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn]
+    J: list[FloatArray] = [
+        objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn
+    ]
     final = value(problem, limit, xi)
     least = _least(problem, xi, drawn, J, limit)
     tails = (1 - level) / 2, (1 + level) / 2
@@ -77,22 +80,33 @@ def summarise(
 
     stacked = [z.reshape(-1, n) for z in drawn]
     variables: dict[str, Any] = {
-        "n_clusters": over_draws([np.asarray(z.max(axis=1) + 1.0, dtype=np.float64) for z in stacked]),
+        "n_clusters": over_draws(
+            [np.asarray(z.max(axis=1) + 1.0, dtype=np.float64) for z in stacked]
+        ),
         "entropy": over_draws([entropy(z) for z in stacked]),
         "objective": over_draws(J),
         "energy": over_draws(energies),
     }
     references = {"": limit, "_least": least}
     for which, labels in references.items():
-        variables[f"vi{which}"] = over_draws([expected_losses(VI(), z, labels[None]) for z in stacked])
+        variables[f"vi{which}"] = over_draws(
+            [expected_losses(VI(), z, labels[None]) for z in stacked]
+        )
         variables[f"ari{which}"] = over_draws([adjusted_rand(z, labels) for z in stacked])
     distances = [partition_distances(z) for z in drawn]
     variables["vi_within"] = ("gamma", [_mean(np.diag(each)) for each in distances])
-    variables["vi_between"] = ("gamma", [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances])
+    variables["vi_between"] = (
+        "gamma",
+        [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances],
+    )
     variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
     variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
     variables |= {"limit_labels": ("item", limit), "least_labels": ("item", least)}
-    attrs: dict[str, Any] = {"level": level, "divergence": problem.divergence.name, "penalty": problem.penalty}
+    attrs: dict[str, Any] = {
+        "level": level,
+        "divergence": problem.divergence.name,
+        "penalty": problem.penalty,
+    }
     for name, labels in (("limit", limit), ("least", least)):
         attrs[f"{name}_objective"] = value(problem, labels, xi)
         attrs[f"{name}_n_clusters"] = int(labels.max()) + 1

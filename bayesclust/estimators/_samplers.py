@@ -35,13 +35,17 @@ def check_sampler(name: object, moves: object) -> None:
     check_choice(name, "sampler", (*ONE_BY_ONE, BLOCKED, VARIATIONAL))
     check_moves(moves)
     if name == BLOCKED and moves is not None:
-        raise ValueError("moves is given, but sampler='blocked' has no moves to choose from: leave moves=None.")
+        raise ValueError(
+            "moves is given, but sampler='blocked' has no moves to choose from: leave moves=None."
+        )
 
 
 def check_moves(moves: object) -> None:
     """Refuse what is neither None nor `Moves`."""
     if not (moves is None or isinstance(moves, Moves)):
-        raise TypeError(f"moves must be a bayesclust.Moves or None; got {type(moves).__name__}: pass for instance Moves().")
+        raise TypeError(
+            f"moves must be a bayesclust.Moves or None; got {type(moves).__name__}: pass for instance Moves()."
+        )
 
 
 def sampler_name(sampler: str | type[CollapsedChain]) -> str:
@@ -68,7 +72,9 @@ def chain_starts(
         # imported here: it loads JAX, which the other samplers do without
         from bayesclust.inference.blocked import BlockedChains
 
-        return BlockedChains(problem, np.stack([partition(chain) for chain in range(len(rngs))]), rngs)
+        return BlockedChains(
+            problem, np.stack([partition(chain) for chain in range(len(rngs))]), rngs
+        )
 
     if name == BLOCKED:
         return [blocked]

@@ -33,7 +33,8 @@ class SeveralCentres(MeansClusterer):
         labels : array-like of int, shape (n,)
             Clusters: one label for each item that was clustered.
         components : array-like of int, shape (n,), or None, default None
-            Only in the view "mixture": components, each within one cluster. None makes one of every cluster.
+            Only in the view "mixture": components, each within one cluster. None makes one of every
+            cluster.
 
         Returns
         -------
@@ -57,14 +58,18 @@ class SeveralCentres(MeansClusterer):
         check_is_fitted(self)
         if self._owner is None:
             if components is not None:
-                raise ValueError('components are of clusters that are mixtures: leave them out, or fit with view="mixture".')
+                raise ValueError(
+                    'components are of clusters that are mixtures: leave them out, or fit with view="mixture".'
+                )
             return super().objective(labels)
         points = self._problem.points
         clusters = check_partition(labels, len(points))
         lower = clusters if components is None else check_partition(components, len(points))
         numbers, owner = compact(lower, clusters)
         if (owner[numbers] != clusters).any():
-            raise ValueError("a component has items in two clusters of labels: give every component one cluster.")
+            raise ValueError(
+                "a component has items in two clusters of labels: give every component one cluster."
+            )
         return value(self._problem, self.penalty_, *means(points, numbers), owner, self._xi)
 
     def _check_settings(self) -> tuple[Divergence, Generator]:
@@ -79,19 +84,28 @@ class SeveralCentres(MeansClusterer):
         return super()._check_settings()
 
     def _check_prices(self) -> None:
-        least = 0.0 if self.within_penalty is None else -check_positive(self.within_penalty, "within_penalty")
+        least = (
+            0.0
+            if self.within_penalty is None
+            else -check_positive(self.within_penalty, "within_penalty")
+        )
         if self.penalty is not None:
             number_between(self.penalty, "penalty", f"({least}, inf)")
 
     def _way_down(self, task: Task) -> tuple[float | None, Steps]:
         """The penalty of a centre, if it is given, and how J is lowered."""
         if self.view == MIXTURE:
-            return self._penalty(task.points, task.divergence, "within_penalty", "component"), steps(self.penalty)
+            return self._penalty(
+                task.points, task.divergence, "within_penalty", "component"
+            ), steps(self.penalty)
         return self._penalty(task.points, task.divergence), PLAIN_STEPS
 
     def _keep_components(self, solution: Solution) -> None:
         if solution.owner is not None:
-            self.within_penalty_, self.penalty_ = self.penalty_, price_of(self._problem, self.penalty)
+            self.within_penalty_, self.penalty_ = (
+                self.penalty_,
+                price_of(self._problem, self.penalty),
+            )
             self.components_: IntArray = solution.labels
             self.component_centers_: FloatArray = self._divergence.shown(solution.centers)
             self.component_clusters_: IntArray = solution.owner

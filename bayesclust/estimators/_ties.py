@@ -62,9 +62,17 @@ def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
         return np.arange(d)
     if not isinstance(bound, BoundProduct):
         return np.zeros(0, np.int64)
-    taken = [own for part, own in zip(bound.parts, bound.given, strict=True) if isinstance(part, BoundColumns)]
+    taken = [
+        own
+        for part, own in zip(bound.parts, bound.given, strict=True)
+        if isinstance(part, BoundColumns)
+    ]
     columns = np.sort(np.concatenate([*taken, np.zeros(0, np.int64)])).astype(np.int64)
-    behind = [j for j, atoms in enumerate(bound.atoms) if atoms] if isinstance(bound, BoundHurdle) else []
+    behind = (
+        [j for j, atoms in enumerate(bound.atoms) if atoms]
+        if isinstance(bound, BoundHurdle)
+        else []
+    )
     return np.setdiff1d(columns, behind)
 
 
@@ -73,7 +81,9 @@ def _sentence(tied: dict[int, Column], n: int) -> str:
         f"column {j} ({', '.join(f'{atom:g}' for atom in column.atoms or (column.value,))} in {column.ties / n:.0%})"
         for j, column in tied.items()
     ]
-    shown = ", ".join(said[:SHOWN]) + (f" and {len(said) - SHOWN} more" if len(said) > SHOWN else "")
+    shown = ", ".join(said[:SHOWN]) + (
+        f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+    )
     return (
         f"in {shown} of X many items share a value, which Gaussian clusters fit by clusters of their own whatever the "
         "answers say: try family='mixed', and see bayesclust.check_columns(X)."

@@ -71,7 +71,9 @@ class VariationalMixin:
     ) -> tuple[TVClustProblem, dict[str, NDArray[Any]]]:
         """Set the attributes of a fit; return the model that was fitted and draws of the given shape from q."""
         if settings is None:
-            problem = released_problem(check_items(items), problem.views)  # the authors' family takes no missing cells
+            problem = released_problem(
+                check_items(items), problem.views
+            )  # the authors' family takes no missing cells
             fit = fit_as_released(problem)
         else:
             T = min(settings.truncation, problem.n_items)

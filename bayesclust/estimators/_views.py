@@ -67,19 +67,27 @@ class Pieces(NamedTuple):
 def check_view(view: object, power: object, sampler: object, gamma: float | None) -> None:
     """Refuse a view that there is not, or that the sampler has not, and a power that is none."""
     check_choice(view, "view", (PLAIN, MIXTURE, AUTO))
-    if power is not None and (isinstance(power, bool) or not isinstance(power, Real) or not 0 < float(power) <= 1):
+    if power is not None and (
+        isinstance(power, bool) or not isinstance(power, Real) or not 0 < float(power) <= 1
+    ):
         raise ValueError(f"power={power!r} is not a number in (0, 1]: give one, or None.")
     if view != PLAIN and sampler != "collapsed":
-        raise ValueError(f"view={view!r} has sampler='collapsed' alone; got sampler={sampler!r}: choose that one.")
+        raise ValueError(
+            f"view={view!r} has sampler='collapsed' alone; got sampler={sampler!r}: choose that one."
+        )
     if gamma is not None and (view == AUTO or power is not None):
-        raise ValueError('gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".')
+        raise ValueError(
+            'gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".'
+        )
 
 
-def bind_families(family: str | Family, items: FloatArray, *, several: bool) -> dict[str, BoundFamily]:
+def bind_families(
+    family: str | Family, items: FloatArray, *, several: bool
+) -> dict[str, BoundFamily]:
     """Bind the family that was asked for, and those that "auto" tries beside it, by their names.
 
-    Beside full covariances these are sparer ones of many columns, and "mixed" where many items share a value of a column, of
-    which there is no warning then.
+    Beside full covariances these are sparer ones of many columns, and "mixed" where many items
+    share a value of a column, of which there is no warning then.
 
     Parameters
     ----------
@@ -103,7 +111,10 @@ def bind_families(family: str | Family, items: FloatArray, *, several: bool) -> 
 
 
 def settle(
-    pieces: Pieces, items: FloatArray, settings: Mapping[str, Any], random_state: int | Generator | None
+    pieces: Pieces,
+    items: FloatArray,
+    settings: Mapping[str, Any],
+    random_state: int | Generator | None,
 ) -> tuple[Choice, pd.DataFrame | None]:
     """Return what is fitted, as given or as chosen, and the scores by which it was chosen."""
     view, power = settings["view"], settings["power"]
@@ -113,15 +124,20 @@ def settle(
 
 
 def choose(
-    pieces: Pieces, power: float | None, items: FloatArray, settings: Mapping[str, Any], rng: Generator
+    pieces: Pieces,
+    power: float | None,
+    items: FloatArray,
+    settings: Mapping[str, Any],
+    rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
     """Compare views by short runs.
 
-    The score of a view is how probable it makes each answer, given the data and all the other answers. Labels have no part
-    in it, and neither has the density of the data, which tells nothing about answers and cannot be compared between powers.
-    Among the views whose mean score lies within one standard error (of paired differences) of the best, the one closest to
-    the plain model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, the family that was asked for, and one
-    component to a cluster. Further families are tried at the greatest power alone.
+    The score of a view is how probable it makes each answer, given the data and all the other
+    answers. Labels have no part in it, and neither has the density of the data, which tells nothing
+    about answers and cannot be compared between powers. Among the views whose mean score lies
+    within one standard error (of paired differences) of the best, the one closest to the plain
+    model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, the family that was asked
+    for, and one component to a cluster. Further families are tried at the greatest power alone.
 
     Parameters
     ----------
@@ -136,23 +152,36 @@ def choose(
     Returns
     -------
     tuple of Choice and pandas.DataFrame
-        And one row for each that was tried: view, power, family, log_score (mean over answers, in nats), behind (the
-        best one's less this one's), error (standard error of that), clusters (mean number) and chosen.
+        And one row for each that was tried: view, power, family, log_score (mean over answers, in
+        nats), behind (the best one's less this one's), error (standard error of that), clusters
+        (mean number) and chosen.
     """
     given, *further = pieces.families
-    powers = (power,) if power is not None else POWERS if pieces.families[given].can_be_coarsened() else POWERS[:1]
-    tried = [Choice(view, powers[0], name) for name in (given, *further) for view in (PLAIN, MIXTURE)]
+    powers = (
+        (power,)
+        if power is not None
+        else POWERS
+        if pieces.families[given].can_be_coarsened()
+        else POWERS[:1]
+    )
+    tried = [
+        Choice(view, powers[0], name) for name in (given, *further) for view in (PLAIN, MIXTURE)
+    ]
     tried += [Choice(view, weight, given) for weight in powers[1:] for view in (PLAIN, MIXTURE)]
     if not sum(map(len, pieces.answers)):
         tried = tried[:1]
     scores, clusters = [], []
     for choice in tried:
         problem = pieces.problem(choice)
-        starts = chain_starts("collapsed", problem, None, settings["moves"], rng.spawn(PILOT_CHAINS))
+        starts = chain_starts(
+            "collapsed", problem, None, settings["moves"], rng.spawn(PILOT_CHAINS)
+        )
         draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=settings["n_jobs"])
         tree = draws_tree(replace(draws, sample_stats={}), pieces.answers, items, settings)
         clusters.append(float(group(tree, "posterior")["n_clusters"].mean()))
-        scores.append(constraint_credibility(tree)["log_score"].to_numpy() if len(tried) > 1 else np.zeros(1))
+        scores.append(
+            constraint_credibility(tree)["log_score"].to_numpy() if len(tried) > 1 else np.zeros(1)
+        )
     return _within_one_error(tried, np.array(scores), clusters)
 
 

@@ -20,7 +20,9 @@ def _check_no_answers(y: object) -> None:
     """Refuse answers in the place of labels, where nobody would read them."""
     for view in y if isinstance(y, (list, tuple)) else (y,):
         if isinstance(view, (View, Rules)):
-            raise TypeError(f"a {type(view).__name__} came as y, which is ignored: pass constraints=... instead.")
+            raise TypeError(
+                f"a {type(view).__name__} came as y, which is ignored: pass constraints=... instead."
+            )
 
 
 def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,7 +34,9 @@ def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
         start = perf_counter()
         fitted = fit(self, X, y, **kwargs)
         self.fit_seconds_ = perf_counter() - start
-        tree = vars(self).get("posterior_", vars(self).get("_tree"))  # none yet where draws are made when asked for
+        tree = vars(self).get(
+            "posterior_", vars(self).get("_tree")
+        )  # none yet where draws are made when asked for
         if tree is not None:
             tree.attrs["fit_seconds"] = self.fit_seconds_
         return fitted

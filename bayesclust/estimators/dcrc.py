@@ -26,67 +26,76 @@ from bayesclust.typing import ArrayLike
 class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedClusterer):
     """Discriminative clustering with doubtful answers about triplets, "do not know" among them, and about pairs.
 
-    A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the answers are probable, items that no answer
-    names are told apart clearly, and clusters are balanced (Eq. 9). Labels of named items get a mean-field distribution;
-    its bound is raised by variational EM from several starts, of which the one with the highest bound is kept.
+    A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the answers are
+    probable, items that no answer names are told apart clearly, and clusters are balanced (Eq. 9).
+    Labels of named items get a mean-field distribution; its bound is raised by variational EM from
+    several starts, of which the one with the highest bound is kept.
 
     Parameters
     ----------
     n_clusters : int
         K. Clusters may stay empty.
     noise : float, "learn", "confusion" or None, default 0.05
-        How answers go wrong. A number is the known probability of a wrong answer, the paper's being 0.05; 0 makes answers
-        binding (see `hard`). "learn": one error rate per source under the prior of `UniformNoise()` (for pairs
-        `LinkNoise()`). "confusion": a 3 x 3 matrix per source, `ConfusionNoise()`. None: what each view was given.
+        How answers go wrong. A number is the known probability of a wrong answer, the paper's being
+        0.05; 0 makes answers binding (see `hard`). "learn": one error rate per source under the
+        prior of `UniformNoise()` (for pairs `LinkNoise()`). "confusion": a 3 x 3 matrix per source,
+        `ConfusionNoise()`. None: what each view was given.
     balance : bool, "learn" or "cv", default "learn"
-        True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost, above all where most answers are
-        "dnk": one single cluster explains these too. "learn" starts so, and then draws clusters to the sizes that they
-        had among the items that answers name, if these are a fair sample: better where clusters are uneven and answers many,
-        worse where few answers meet overlapping clusters, of which the small then fade. False has no preference (Eq. 8).
-        "cv" chooses among the three by answers held out in five parts.
+        True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost, above all
+        where most answers are "dnk": one single cluster explains these too. "learn" starts so, and
+        then draws clusters to the sizes that they had among the items that answers name, if these
+        are a fair sample: better where clusters are uneven and answers many, worse where few
+        answers meet overlapping clusters, of which the small then fade. False has no preference
+        (Eq. 8). "cv" chooses among the three by answers held out in five parts.
     inference : {"variational_em", "gibbs"}, default "variational_em"
-        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise in place of mean field's.
+        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise in
+        place of mean field's.
     kernel : {"rbf", "polynomial", "precomputed"} or None, default None
-        None: boundaries are linear. With "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their
-        kernel values with all training items.
+        None: boundaries are linear. With "precomputed", X is the matrix k(x_i, x_j), and new items
+        are rows of their kernel values with all training items.
     gamma : float or None, default None
         Of "rbf" and "polynomial"; None is 1 / d.
     degree : int, default 3
         Of (gamma x'y + 1)^degree.
     n_landmarks : int or None, default None
-        Items from which the kernel is approximated (Nystroem). None: all up to 2000 items, which is exact; 500 beyond.
+        Items from which the kernel is approximated (Nystroem). None: all up to 2000 items, which is
+        exact; 500 beyond.
     tau : float or "cv", default 1.0
-        Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5 by answers held out in five parts; so does
-        ``penalty="cv"``, and together they search the paper's grid.
+        Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5 by answers held out in five
+        parts; so does ``penalty="cv"``, and together they search the paper's grid.
     penalty : float, "cv" or None, default None
-        lambda. As a prior of the weights it has precision 2 M lambda, which grows with the number M of answers; None
-        keeps the precision at 4 instead, so that more answers can move the weights further (and is 2^-6 without
-        answers). "cv" chooses from 2^-10 to 2^-2.
+        lambda. As a prior of the weights it has precision 2 M lambda, which grows with the number M
+        of answers; None keeps the precision at 4 instead, so that more answers can move the weights
+        further (and is 2^-6 without answers). "cv" chooses from 2^-10 to 2^-2.
     temperature : float, default 1.0
-        Of the labels' distributions. 0 is the deterministic limit: every named item is in one cluster.
+        Of the labels' distributions. 0 is the deterministic limit: every named item is in one
+        cluster.
     hard : {"annealed", "literal"}, default "annealed"
-        How binding answers (``noise=0``) are reached. "annealed" lets eps fall to 0 in steps, so that the data have a say
-        before answers are settled. "literal" applies Eq. 14 from the first sweep, by which labels become certain at
-        once and P(y | x) is hardly heard.
+        How binding answers (``noise=0``) are reached. "annealed" lets eps fall to 0 in steps, so
+        that the data have a say before answers are settled. "literal" applies Eq. 14 from the first
+        sweep, by which labels become certain at once and P(y | x) is hardly heard.
     standardize : bool, default True
         Bring columns to mean 0 and standard deviation 1 first, as in the paper.
     n_init : int or None, default None
-        Starts: the paper's, k-means with a logistic classifier of its clusters, then classifiers of random seeds. After
-        nine iterations the two highest bounds go on to the end. None: 6 to 24, fewer for larger data.
+        Starts: the paper's, k-means with a logistic classifier of its clusters, then classifiers of
+        random seeds. After nine iterations the two highest bounds go on to the end. None: 6 to 24,
+        fewer for larger data.
     max_iter : int, default 100
         Most EM iterations.
     tol : float, default 1e-4
         Nats per answer by which an iteration must raise the bound to be followed by another.
     weights : {"mode", "sample"}, default "mode"
-        Only "gibbs": whether the weights W are held at the mode that EM found, or drawn too, from the density that EM
-        climbed (`bayesclust.models.dcrc`), made proper by a normal prior of the biases. With ``penalty=None`` the precision
-        of the other weights is learned then, which gains accuracy where answers are many, and may lose some where they are
-        few (0.05 n); under a fixed one, draws of the weights tell clusters apart less well than their mode.
+        Only "gibbs": whether the weights W are held at the mode that EM found, or drawn too, from
+        the density that EM climbed (`bayesclust.models.dcrc`), made proper by a normal prior of the
+        biases. With ``penalty=None`` the precision of the other weights is learned then, which
+        gains accuracy where answers are many, and may lose some where they are few (0.05 n); under
+        a fixed one, draws of the weights tell clusters apart less well than their mode.
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     loss : str, loss or None, default None
-        Only "gibbs": the loss whose posterior expectation `labels_` minimises, as for `point_estimate`. None: each item's
-        most probable class; losses between partitions merge classes of which answers say little.
+        Only "gibbs": the loss whose posterior expectation `labels_` minimises, as for
+        `point_estimate`. None: each item's most probable class; losses between partitions merge
+        classes of which answers say little.
     progress : bool, default True
         Only "gibbs": show a progress bar in terminals and notebooks.
     n_jobs : int or None, default None
@@ -105,15 +114,17 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         Weights of the standardised columns or kernel features.
     intercept_ : ndarray of shape (n_clusters,)
     bound_ : float
-        M times Eq. 10, in nats: a lower bound of the log probability of the answers plus entropies and penalty.
+        M times Eq. 10, in nats: a lower bound of the log probability of the answers plus entropies
+        and penalty.
     objective_path_ : ndarray
-        The bound after every E-step and M-step under the final noise model; it never falls (with ``hard="literal"`` it
-        may, Eq. 14 being a limit).
+        The bound after every E-step and M-step under the final noise model; it never falls (with
+        ``hard="literal"`` it may, Eq. 14 being a limit).
     confusion_ : dict
-        By name of view, the posterior mean of p(answer | truth), shape (sources, answers, answers), rows the truth. The
-        error rate of ``noise="learn"`` is 1 minus any of its diagonal.
+        By name of view, the posterior mean of p(answer | truth), shape (sources, answers, answers),
+        rows the truth. The error rate of ``noise="learn"`` is 1 minus any of its diagonal.
     confusion_intervals_ : dict
-        Only "gibbs": the ends of the central 90% intervals of `confusion_`, (2, sources, answers, answers).
+        Only "gibbs": the ends of the central 90% intervals of `confusion_`, (2, sources, answers,
+        answers).
     tau_, penalty_, balance_ : float, float, bool
         As used.
     proportions_ : ndarray of shape (n_clusters,), or None
@@ -123,10 +134,11 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         EM iterations of the best start under the final noise model.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups, as other estimators have them; for "variational_em" independent draws from the mean field,
-        made when first asked for. Mean field understates what else is possible, noise with it: error rates come out too
-        small where many items have few answers. Drawn weights are in a group of their own, `classifier`: W of shape (chain,
-        draw, cluster, coefficient), biases last, clusters as in `proba_`.
+        Draws in ArviZ's groups, as other estimators have them; for "variational_em" independent
+        draws from the mean field, made when first asked for. Mean field understates what else is
+        possible, noise with it: error rates come out too small where many items have few answers.
+        Drawn weights are in a group of their own, `classifier`: W of shape (chain, draw, cluster,
+        coefficient), biases last, clusters as in `proba_`.
 
     Warns
     -----
@@ -140,8 +152,9 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
 
     References
     ----------
-    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints. Eq. 6 is the classifier, Table I the
-    answers, Eq. 9 the objective, Eq. 13 with Table II the E-step, Eq. 14 binding answers.
+    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints. Eq. 6 is the
+    classifier, Table I the answers, Eq. 9 the objective, Eq. 13 with Table II the E-step, Eq. 14
+    binding answers.
 
     Examples
     --------
@@ -226,11 +239,11 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         X : array-like of shape (n, d), or (n, n) for a precomputed kernel
         y : ignored
         constraints : View, list of View or None, default None
-            Answers about triplets and pairs. Without any, clusters are those that a linear classifier separates most
-            clearly (Eq. 9 without its first term).
+            Answers about triplets and pairs. Without any, clusters are those that a linear
+            classifier separates most clearly (Eq. 9 without its first term).
         checkpoint : str, path or None, default None
-            Only "gibbs": a zarr directory to which draws go as they come, as for `TVClust`; the search for the weights is
-            repeated, the chains go on.
+            Only "gibbs": a zarr directory to which draws go as they come, as for `TVClust`; the
+            search for the weights is repeated, the chains go on.
 
         Returns
         -------
@@ -242,14 +255,18 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         params, schedule = self.get_params(deep=False), self._check_sampling(checkpoint)
         settings.candidates(params, 1, 1)
         settings.with_noise([], self.noise)
-        random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        random_state = (
+            self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        )
         items, views = self._enter(X, constraints)
         check_n_clusters(number, len(items))
         views = settings.with_noise(views, self.noise)
         store = open_store(checkpoint, params, items, views, random_state, noise_dims(views))
         rng = check_random_state(random_state)
         settings.check_room_for_kernel(len(items), self.kernel, self.n_landmarks)
-        self._map: FeatureMap = feature_map(items, self.kernel, options, self.standardize, self.n_landmarks, rng)
+        self._map: FeatureMap = feature_map(
+            items, self.kernel, options, self.standardize, self.n_landmarks, rng
+        )
         points = self._map(items)
         tried = settings.candidates(params, sum(map(len, views)), points.size * number)
         binding = self.noise is not None and self.noise == 0

@@ -17,17 +17,17 @@ from bayesclust.typing import ArrayLike
 class DPMeans(MeansClusterer):
     """DP-means: k-means that finds the number of clusters (Kulis and Jordan 2012).
 
-    RDP-means without answers; see `RDPMeans` for what the parameters and attributes have in common. Passes over the items
-    and merges of clusters lower J = sum_i D(x_i, m_{z_i}) + penalty K.
+    RDP-means without answers; see `RDPMeans` for what the parameters and attributes have in common.
+    Passes over the items and merges of clusters lower J = sum_i D(x_i, m_{z_i}) + penalty K.
 
     Parameters
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one.
     n_clusters : int or None, default None
-        A guess of the number of clusters, from which the penalty is set by furthest-first. With neither this nor
-        `penalty`, of the penalties of 1 to about sqrt(n) clusters, at most 50, the one is taken whose solution has the
-        smallest Bayesian information criterion.
+        A guess of the number of clusters, from which the penalty is set by furthest-first. With
+        neither this nor `penalty`, of the penalties of 1 to about sqrt(n) clusters, at most 50, the
+        one is taken whose solution has the smallest Bayesian information criterion.
     divergence : str, Divergence or Family, default "euclidean"
         D, as in `RDPMeans`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
@@ -39,11 +39,13 @@ class DPMeans(MeansClusterer):
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
-        Decides the random starts and the random order; with one start in the given order nothing is random.
+        Decides the random starts and the random order; with one start in the given order nothing is
+        random.
 
     Attributes
     ----------
-    labels_, n_clusters_, cluster_centers_, objective_, objective_path_, penalty_, xi_, n_iter_, n_features_in_
+    labels_, n_clusters_, cluster_centers_, objective_, objective_path_, penalty_, xi_, n_iter_,
+    n_features_in_
         As in `RDPMeans`; `xi_` is (0, 0).
 
     Raises

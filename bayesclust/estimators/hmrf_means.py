@@ -28,9 +28,9 @@ from bayesclust.typing import ArrayLike, IntArray
 class HMRFMeans(ConstrainedClusterer):
     """MPCK-Means with its uncertainty: Gibbs sampling of the hidden Markov random field whose energy is its objective.
 
-    The posterior of labels z, centres m and metrics A is proportional to exp(-J / T) times a wide prior of the centres, J
-    being the objective of `MPCKMeans` (Bilenko et al. 2004, Eq. 6). At T = 2 clusters are Gaussians with covariance
-    A^(-1); as T goes to 0 the sweeps turn into MPCK-Means.
+    The posterior of labels z, centres m and metrics A is proportional to exp(-J / T) times a wide
+    prior of the centres, J being the objective of `MPCKMeans` (Bilenko et al. 2004, Eq. 6). At T =
+    2 clusters are Gaussians with covariance A^(-1); as T goes to 0 the sweeps turn into MPCK-Means.
 
     Parameters
     ----------
@@ -61,8 +61,9 @@ class HMRFMeans(ConstrainedClusterer):
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        In ArviZ's groups: z, n_clusters, center and metric, clusters numbered in the order in which items show them;
-        statistics log_joint, energy (J), moved (items) and kept (metrics that rejection left where they were).
+        In ArviZ's groups: z, n_clusters, center and metric, clusters numbered in the order in which
+        items show them; statistics log_joint, energy (J), moved (items) and kept (metrics that
+        rejection left where they were).
     labels_ : (n,) array of int
         The partition of least expected loss.
     n_clusters_ : int
@@ -130,7 +131,8 @@ class HMRFMeans(ConstrainedClusterer):
         y : ignored
         constraints : PairwiseConstraints, list of them or None, default None
         checkpoint : str, path or None, default None
-            A zarr directory to which draws go as they come: after a kill the same call goes on from there, as for `TVClust`.
+            A zarr directory to which draws go as they come: after a kill the same call goes on from
+            there, as for `TVClust`.
 
         Returns
         -------
@@ -141,29 +143,47 @@ class HMRFMeans(ConstrainedClusterer):
         ValueError
             Also if the checkpoint is damaged or of another run, naming what differs.
         """
-        field, k, chains = self._field(), check_int(self.n_clusters, "n_clusters"), check_int(self.num_chains, "num_chains")
-        schedule = Schedule(check_int(self.num_warmup, "num_warmup", least=0), check_int(self.num_samples, "num_samples"))
+        field, k, chains = (
+            self._field(),
+            check_int(self.n_clusters, "n_clusters"),
+            check_int(self.num_chains, "num_chains"),
+        )
+        schedule = Schedule(
+            check_int(self.num_warmup, "num_warmup", least=0),
+            check_int(self.num_samples, "num_samples"),
+        )
         check_threads(self.n_jobs)
         loss = as_loss(self.loss)
-        random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        random_state = (
+            self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        )
         rng = check_random_state(random_state)
-        items, views = self._enter(X, constraints, partial(check_field_data, field=field), kinds=("pairwise",))
+        items, views = self._enter(
+            X, constraints, partial(check_field_data, field=field), kinds=("pairwise",)
+        )
         check_n_clusters(k, len(items))
         check_room(len(items), chains, schedule.num_samples)
         dims = _dims(field)
-        store = open_store(checkpoint, self.get_params(deep=False), items, views, random_state, dims)
+        store = open_store(
+            checkpoint, self.get_params(deep=False), items, views, random_state, dims
+        )
         posed = FieldProblem.of(items, tuple(views), k, field)
         starts = [
-            partial(HMRFChain, posed, seeded_partition(posed.problem.points, k, own), own) for own in rng.spawn(chains)
+            partial(HMRFChain, posed, seeded_partition(posed.problem.points, k, own), own)
+            for own in rng.spawn(chains)
         ]
-        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store)
+        draws = run_chains(
+            starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store
+        )
         attrs = {
             "sampler": "hmrf",
             "settings": dataclasses.asdict(field) | {"n_clusters": k},
             "bayesclust_version": version("bayesclust"),
             "interrupted": int(draws.interrupted),
         }
-        self.posterior_ = to_datatree(draws.posterior, draws.sample_stats, X=items, views=views, dims=dims, attrs=attrs)
+        self.posterior_ = to_datatree(
+            draws.posterior, draws.sample_stats, X=items, views=views, dims=dims, attrs=attrs
+        )
         self.labels_: IntArray = point_estimate(self.posterior_, loss=loss)
         self.n_clusters_ = len(np.unique(self.labels_))
         return self
@@ -174,7 +194,9 @@ class HMRFMeans(ConstrainedClusterer):
             raise TypeError(f"per_cluster must be True or False; got {self.per_cluster!r}.")
         pair = self.cost if isinstance(self.cost, (tuple, list)) else (self.cost, self.cost)
         if len(pair) != 2:
-            raise TypeError(f"cost must be a number or a pair (same, different); got {self.cost!r}.")
+            raise TypeError(
+                f"cost must be a number or a pair (same, different); got {self.cost!r}."
+            )
         return Field(
             metric=self.metric,
             per_cluster=bool(self.per_cluster),

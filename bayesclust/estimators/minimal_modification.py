@@ -11,7 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from bayesclust.checks import check_int, check_positive
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.rules import KINDS
-from bayesclust.estimators._modification import Stated, credibility_weights, start_partition, state_constraints
+from bayesclust.estimators._modification import (
+    Stated,
+    credibility_weights,
+    start_partition,
+    state_constraints,
+)
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.dp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
@@ -31,7 +36,8 @@ class ConflictError(ValueError):
     Attributes
     ----------
     conflict : list of (str, int)
-        A smallest set of them: name of the view or rules, and row. Without any one of them the others can hold.
+        A smallest set of them: name of the view or rules, and row. Without any one of them the
+        others can hold.
     """
 
     def __init__(self, sentence: str, conflict: list[tuple[str, int]]) -> None:
@@ -46,39 +52,45 @@ class MinimalModification(ConstrainedClusterer):
 
         sum_i 1[P'(i) != P(i)] D[i, P'(i)],
 
-    where P is the partition seen and D[i, c] the distance of item i to the nearest anchor of cluster c. Items that no
-    constraint names move only in the company of one that does, with which they form a super-instance. The minimum over such
-    partitions is exact, unless time runs out.
+    where P is the partition seen and D[i, c] the distance of item i to the nearest anchor of
+    cluster c. Items that no constraint names move only in the company of one that does, with which
+    they form a super-instance. The minimum over such partitions is exact, unless time runs out.
 
     Parameters
     ----------
     anchors : float in [0, 1], default 0.2
-        alpha, anchors per item of a cluster. Each cluster is cut in so many parts by single linkage, and the item nearest
-        the mean of a part is an anchor; with 0 a cluster has one. The default is that of the published comparisons.
+        alpha, anchors per item of a cluster. Each cluster is cut in so many parts by single
+        linkage, and the item nearest the mean of a part is an anchor; with 0 a cluster has one. The
+        default is that of the published comparisons.
     super_instances : float in [0, 1], default 0.3
-        beta, super-instances per item of a cluster: groups cut by complete linkage, with at most one named item in each.
-        With 1 only named items move. The default is that of the published comparisons.
+        beta, super-instances per item of a cluster: groups cut by complete linkage, with at most
+        one named item in each. With 1 only named items move. The default is that of the published
+        comparisons.
     satisfied : float in (0, 1], default 1
-        delta, the share of the hard constraints that must hold at least, rounded up. 1 allows none to be given up.
+        delta, the share of the hard constraints that must hold at least, rounded up. 1 allows none
+        to be given up.
     new_clusters : int, default 0
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
-        Distance of every item to a new cluster, in units of X. None is twice the largest distance of an item that can
-        move to a cluster: new clusters are for what goes nowhere else.
+        Distance of every item to a new cluster, in units of X. None is twice the largest distance
+        of an item that can move to a cluster: new clusters are for what goes nowhere else.
     dont_know : float, default 0
-        What giving up an answer "dnk" about a triplet costs, in units of X; 0 leaves such answers out.
+        What giving up an answer "dnk" about a triplet costs, in units of X; 0 leaves such answers
+        out.
     precision : float or None, default None
-        gamma, in units of 1 / X, which weighs `credibility` against distance: see the notes. None lets moving a typical
-        item that can move to its nearest other cluster cost 1 nat.
+        gamma, in units of 1 / X, which weighs `credibility` against distance: see the notes. None
+        lets moving a typical item that can move to its nearest other cluster cost 1 nat.
     time_limit : float or None, default 60
-        Seconds for the search, linkage not included. Where it is up the best partition found is kept, with a warning.
+        Seconds for the search, linkage not included. Where it is up the best partition found is
+        kept, with a warning.
     n_jobs : int, default 1
         Threads of the constraint solver. With one, and time enough, results repeat exactly.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The modified partition, in the numbers of the partition seen: a cluster that lost all its items leaves a gap.
+        The modified partition, in the numbers of the partition seen: a cluster that lost all its
+        items leaves a gap.
     n_clusters_ : int
         Clusters with items.
     moved_ : ndarray of int
@@ -92,8 +104,8 @@ class MinimalModification(ConstrainedClusterer):
     gap_ : float
         `objective_` - `bound_`: 0 where the minimum is proven.
     given_up_ : DataFrame
-        One row for each constraint that `labels_` does not satisfy: constraints (name), row, what (in words), weight
-        (infinite for hard ones).
+        One row for each constraint that `labels_` does not satisfy: constraints (name), row, what
+        (in words), weight (infinite for hard ones).
     weights_ : dict of arrays
         By name, what giving up each constraint would have cost; 0 for those that were left out.
     precision_ : float
@@ -105,10 +117,11 @@ class MinimalModification(ConstrainedClusterer):
     ValueError, TypeError
         From `fit`, before any computing, in one sentence: what was got, where, and what to do.
     ConflictError
-        A ValueError: from `fit`, if the constraints cannot hold. It names a smallest set of them that cannot.
+        A ValueError: from `fit`, if the constraints cannot hold. It names a smallest set of them
+        that cannot.
     ModuleNotFoundError
-        From `fit`, if constraints tie more items together than enumeration can deal with, and OR-tools (extra `solver`) is
-        not installed.
+        From `fit`, if constraints tie more items together than enumeration can deal with, and
+        OR-tools (extra `solver`) is not installed.
     TimeoutError
         From `fit`, if no partition that satisfies the constraints was found in time.
 
@@ -118,17 +131,20 @@ class MinimalModification(ConstrainedClusterer):
 
         p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)] D[i, P'(i)]),
 
-    and let answer c be right with probability p_c: its likelihood is p_c where P' satisfies it and 1 - p_c where not. Then
+    and let answer c be right with probability p_c: its likelihood is p_c where P' satisfies it and
+    1 - p_c where not. Then
 
-        -ln p(P' | P, answers) / gamma = sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c given up} w_c + constant,
-        w_c = ln(p_c / (1 - p_c)) / gamma,
+        -ln p(P' | P, answers) / gamma = sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c given up} w_c +
+        constant, w_c = ln(p_c / (1 - p_c)) / gamma,
 
-    which is what `fit` minimises with ``credibility=p``. A constraint is hard as p_c goes to 1. One with p_c <= 1/2 says
-    nothing or its opposite: it weighs 0. Super-instances restrict the prior to partitions in which they stay whole.
+    which is what `fit` minimises with ``credibility=p``. A constraint is hard as p_c goes to 1. One
+    with p_c <= 1/2 says nothing or its opposite: it weighs 0. Super-instances restrict the prior to
+    partitions in which they stay whole.
 
     References
     ----------
-    Incremental constrained clustering by minimal weighted modification (IAC): Algorithms 1 to 3 of the modification step.
+    Incremental constrained clustering by minimal weighted modification (IAC): Algorithms 1 to 3 of
+    the modification step.
 
     Examples
     --------
@@ -179,15 +195,18 @@ class MinimalModification(ConstrainedClusterer):
         X : array-like of shape (n, d)
         y : ignored
         partition : array-like of int of shape (n,), fitted estimator, posterior or None, default None
-            The partition seen: labels from 0, an estimator fitted to the same items, or a posterior, of which the point
-            estimate is taken. None is what `DPMeans` finds with its defaults.
+            The partition seen: labels from 0, an estimator fitted to the same items, or a
+            posterior, of which the point estimate is taken. None is what `DPMeans` finds with its
+            defaults.
         constraints : view, rules, list of them or None, default None
-            PairwiseConstraints, RelativeConstraints, LabelConstraints, SpanConstraints, SpreadConstraints and
-            ImplicationConstraints. Of a triplet, "yes" says that j is with i wherever k is, "no" the same of k.
+            PairwiseConstraints, RelativeConstraints, LabelConstraints, SpanConstraints,
+            SpreadConstraints and ImplicationConstraints. Of a triplet, "yes" says that j is with i
+            wherever k is, "no" the same of k.
         credibility : DataFrame, array-like of shape (m,) or None, default None
-            Probability that each constraint is right: a table from `bayesclust.constraint_credibility`, matched by the names
-            of the views, or one number for each constraint, in order. None makes all of them hard, and so are those that
-            the table does not have, and those of probability 1.
+            Probability that each constraint is right: a table from
+            `bayesclust.constraint_credibility`, matched by the names of the views, or one number
+            for each constraint, in order. None makes all of them hard, and so are those that the
+            table does not have, and those of probability 1.
 
         Returns
         -------
@@ -206,7 +225,14 @@ class MinimalModification(ConstrainedClusterer):
         weights /= self.precision_
         weights[stated.unsure] = float(self.dont_know)
         try:
-            found = modify(seen, moves, statements, weights[used], settings.satisfied, Limits.of(seconds, n_jobs))
+            found = modify(
+                seen,
+                moves,
+                statements,
+                weights[used],
+                settings.satisfied,
+                Limits.of(seconds, n_jobs),
+            )
         except Unsatisfiable as error:
             raise self._conflict(stated, used[error.rows]) from None
         except OutOfTime:
@@ -230,7 +256,9 @@ class MinimalModification(ConstrainedClusterer):
             check_int(self.new_clusters, "new_clusters", least=0),
             None if far is None else number_between(far, "new_cluster_distance", "[0, inf)"),
         )
-        seconds = np.inf if self.time_limit is None else check_positive(self.time_limit, "time_limit")
+        seconds = (
+            np.inf if self.time_limit is None else check_positive(self.time_limit, "time_limit")
+        )
         return settings, seconds, check_int(self.n_jobs, "n_jobs")
 
     def _precision(self, typical: float) -> float:
@@ -240,15 +268,24 @@ class MinimalModification(ConstrainedClusterer):
 
     def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
         conflict = [stated.origin[row] for row in rows.tolist()]
-        listed = ", ".join(f"{stated.origin[at][0]}[{stated.origin[at][1]}] ({stated.statements[at]})" for at in rows)
+        listed = ", ".join(
+            f"{stated.origin[at][0]}[{stated.origin[at][1]}] ({stated.statements[at]})"
+            for at in rows
+        )
         number = len(conflict)
-        subject = "this constraint cannot hold" if number == 1 else f"these {number} constraints cannot all hold"
+        subject = (
+            "this constraint cannot hold"
+            if number == 1
+            else f"these {number} constraints cannot all hold"
+        )
         if self.satisfied < 1:
             subject = f"fewer than the share satisfied={self.satisfied} of the constraints can hold, since {subject}"
         sentence = f"{subject}: {listed}: leave one out, allow new_clusters, or require less by satisfied or credibility."
         return ConflictError(sentence, conflict)
 
-    def _keep(self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray) -> None:
+    def _keep(
+        self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray
+    ) -> None:
         if not found.optimal:
             warnings.warn(
                 f"time is up: the objective is {found.objective:.6g}, and none below {found.bound:.6g} is possible; allow a "

@@ -24,9 +24,10 @@ class MPCKMeans(LinkedMeans):
             + sum_different w (diam^2 - |x_i - x_j|_A^2)
             + prior_items sum_h (tr(A_h C) - log det A_h),
 
-    the sums over answers "same" on items apart and answers "different" on items together, and diam the largest distance
-    of two items under A (Bilenko et al. 2004, Eq. 6; without the last term, which keeps J from falling without end).
-    Metrics are free of the units of X; only the first round, which has Euclidean distance, depends on them.
+    the sums over answers "same" on items apart and answers "different" on items together, and diam
+    the largest distance of two items under A (Bilenko et al. 2004, Eq. 6; without the last term,
+    which keeps J from falling without end). Metrics are free of the units of X; only the first
+    round, which has Euclidean distance, depends on them.
 
     Parameters
     ----------
@@ -37,32 +38,35 @@ class MPCKMeans(LinkedMeans):
     per_cluster : bool, default False
         Whether each cluster has a metric of its own: clusters of different shapes.
     cost : float, (float, float), array or dict, default 1
-        w, what breaking an answer costs: a number; (of answers "same", of answers "different"); one number per answer, shape
-        (m,); or a dict of these by the names of the views, in which a dict by number tells sources apart. `from_posterior`
-        derives it from how often answers are right.
+        w, what breaking an answer costs: a number; (of answers "same", of answers "different"); one
+        number per answer, shape (m,); or a dict of these by the names of the views, in which a dict
+        by number tells sources apart. `from_posterior` derives it from how often answers are right.
     closure : bool or None, default None
-        Whether what the answers entail counts as well, as in the paper: that all items joined by answers "same" are the
-        same, and different from those of another such set that one answer sets apart. One wrong answer then entails many.
-        None does so where no answer contradicts others (`closure_` tells) and less than 20 million pairs follow.
+        Whether what the answers entail counts as well, as in the paper: that all items joined by
+        answers "same" are the same, and different from those of another such set that one answer
+        sets apart. One wrong answer then entails many. None does so where no answer contradicts
+        others (`closure_` tells) and less than 20 million pairs follow.
     strict : bool, default False
-        Whether answers that contradict others are an error. Otherwise they are counted, and some of them broken at their
-        cost.
+        Whether answers that contradict others are an error. Otherwise they are counted, and some of
+        them broken at their cost.
     metric_step : {"exact", "paper"}, default "exact"
-        "exact" takes the metric at which J is least given labels and centres, a convex problem, so that J never rises.
-        "paper" is Eq. 7 and 8, with what the paper does where they fail: singular matrices get `conditioning` x trace on
-        their diagonal, negative weights are clipped, and J may then rise, and go round in circles.
+        "exact" takes the metric at which J is least given labels and centres, a convex problem, so
+        that J never rises. "paper" is Eq. 7 and 8, with what the paper does where they fail:
+        singular matrices get `conditioning` x trace on their diagonal, negative weights are
+        clipped, and J may then rise, and go round in circles.
     conditioning : float, default 1e-3
         Of the "paper" step; weights are clipped at so much of the largest one.
     prior_items : float, default 1
         How many items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
-        Stages in which `cost` grows from a hundredth to what it is, each starting from the labels of the one before; J is
-        lowered within the last one. 1 starts at the full cost, as the paper does, and gets stuck far above.
+        Stages in which `cost` grows from a hundredth to what it is, each starting from the labels
+        of the one before; J is lowered within the last one. 1 starts at the full cost, as the paper
+        does, and gets stuck far above.
     init : {"neighbourhoods", "paper", "k-means++"}, labels, estimator or posterior, default "neighbourhoods"
-        Centres to start from: of the sets that answers "same" join, the largest farthest from each other, and, where
-        these are fewer than K, of items drawn as in k-means++; "paper" draws the latter around the mean of all;
-        "k-means++" heeds no answers. Or labels (n,) of at most K clusters, those of a fitted estimator, or the point
-        estimate of a posterior.
+        Centres to start from: of the sets that answers "same" join, the largest farthest from each
+        other, and, where these are fewer than K, of items drawn as in k-means++; "paper" draws the
+        latter around the mean of all; "k-means++" heeds no answers. Or labels (n,) of at most K
+        clusters, those of a fitted estimator, or the point estimate of a posterior.
     n_init : int, default 1
         How many starts to try, the first as `init` says and others drawn; the lowest J is taken.
     max_iter : int, default 300
@@ -75,8 +79,8 @@ class MPCKMeans(LinkedMeans):
         0 to n_clusters_ - 1.
     cluster_centers_ : (n_clusters_, d) array
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
-        A: weights or a matrix, one or one per cluster. Columns that are constant, and directions in which no items
-        differ, have no weight.
+        A: weights or a matrix, one or one per cluster. Columns that are constant, and directions in
+        which no items differ, have no weight.
     n_clusters_ : int
     objective_ : float
         J; log det of the features, or directions, that have weight.
@@ -95,8 +99,9 @@ class MPCKMeans(LinkedMeans):
 
     References
     ----------
-    Bilenko, Basu and Mooney (2004): Integrating Constraints and Metric Learning in Semi-Supervised Clustering. Eq. 6, 7, 8;
-    Figure 1. Under one metric for all clusters a broken must-link weighs 1/2 + 1/2 = 1 in Eq. 7 and 8, not 1/2.
+    Bilenko, Basu and Mooney (2004): Integrating Constraints and Metric Learning in Semi-Supervised
+    Clustering. Eq. 6, 7, 8; Figure 1. Under one metric for all clusters a broken must-link weighs
+    1/2 + 1/2 = 1 in Eq. 7 and 8, not 1/2.
 
     Examples
     --------
@@ -147,18 +152,26 @@ class MPCKMeans(LinkedMeans):
 
     @classmethod
     def from_posterior(
-        cls, posterior: Any, X: ArrayLike, *, metric: str = "diagonal", loss: Any = "vi", **settings: Any
+        cls,
+        posterior: Any,
+        X: ArrayLike,
+        *,
+        metric: str = "diagonal",
+        loss: Any = "vi",
+        **settings: Any,
     ) -> Self:
         """Return an estimator whose costs are what a posterior says of the answers: how often they are right.
 
-        J / 2 is minus the log density of Gaussians with covariances A^(-1). With p and q the posterior means of a source,
-        breaking an answer costs it ln(p / (1 - q)) or ln(q / (1 - p)) nats; so
+        J / 2 is minus the log density of Gaussians with covariances A^(-1). With p and q the
+        posterior means of a source, breaking an answer costs it ln(p / (1 - q)) or ln(q / (1 - p))
+        nats; so
 
             w = 2 ln(p / (1 - q)) / mean f_M,    w-bar = 2 ln(q / (1 - p)) / mean f_C,
 
-        f_M = |x_i - x_j|_A^2 over pairs of items that the point estimate puts apart, and f_C = diam^2 - |x_i - x_j|_A^2 over
-        those it puts together, under the one metric A that fits its clusters. Entailed answers are left out (closure=False).
-        A source with p + q <= 1 is left aside, with a warning.
+        f_M = |x_i - x_j|_A^2 over pairs of items that the point estimate puts apart, and f_C =
+        diam^2 - |x_i - x_j|_A^2 over those it puts together, under the one metric A that fits its
+        clusters. Entailed answers are left out (closure=False). A source with p + q <= 1 is left
+        aside, with a warning.
 
         Parameters
         ----------
@@ -175,12 +188,14 @@ class MPCKMeans(LinkedMeans):
         Returns
         -------
         MPCKMeans
-            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate, with as many clusters.
+            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate,
+            with as many clusters.
 
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, answers are not pairwise, or the point estimate leaves no scatter.
+            If there are no draws, X does not fit to them, answers are not pairwise, or the point
+            estimate leaves no scatter.
 
         Warns
         -----
@@ -219,8 +234,12 @@ class MPCKMeans(LinkedMeans):
         step = check_choice(self.metric_step, "metric_step", STEPS)
         stages = check_int(self.growth, "growth")
         eps = number_between(self.conditioning, "conditioning", "(0, 1)")
-        prior = number_between(self.prior_items, "prior_items", "(0, inf)" if step == "exact" else "[0, inf)")
+        prior = number_between(
+            self.prior_items, "prior_items", "(0, inf)" if step == "exact" else "[0, inf)"
+        )
         points, links = self._enter_links(X, constraints, self.cost, self.closure, self.strict)
-        solution = self._solve(points, links, metric, per_cluster, prior, step=step, eps=eps, stages=stages)
+        solution = self._solve(
+            points, links, metric, per_cluster, prior, step=step, eps=eps, stages=stages
+        )
         self.n_mended_ = solution.mended
         return self

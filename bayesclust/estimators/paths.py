@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_threads, check_views
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_items,
+    check_random_state,
+    check_threads,
+    check_views,
+)
 from bayesclust.constraints._checks import number_between, real_array, shown
 from bayesclust.estimators._draws import check_room
 from bayesclust.estimators._means import MeansClusterer
@@ -51,9 +58,9 @@ def limit_path(
 ) -> xr.Dataset:
     """Sample TVClust at growing gamma, and compare the posterior with the RDP-means that it tends to.
 
-    At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that minus the log joint
-    density over gamma tends to RDP-means' objective J. What is compared is the partition of `limit`, as it stands, with the
-    draws at each gamma.
+    At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
+    minus the log joint density over gamma tends to RDP-means' objective J. What is compared is the
+    partition of `limit`, as it stands, with the draws at each gamma.
 
     Parameters
     ----------
@@ -61,14 +68,16 @@ def limit_path(
     constraints : View, list of View or None, default None
         Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
-        In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one cluster has the spread
-        of all items, to where differences of J by a hundredth of lambda / n and of D / n decide.
+        In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
+        cluster has the spread of all items, to where differences of J by a hundredth of lambda / n
+        and of D / n decide.
     limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its defaults.
+        Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its
+        defaults.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     start : {"previous", "dispersed"}, default "previous"
-        Where the chains of a gamma start: where they were at the gamma before (at the first, from dispersed partitions), or
-        from dispersed partitions every time.
+        Where the chains of a gamma start: where they were at the gamma before (at the first, from
+        dispersed partitions), or from dispersed partitions every time.
     num_chains : int, default 4
     num_warmup : int, default 200
         Sweeps at each gamma before the first draw.
@@ -87,14 +96,16 @@ def limit_path(
     Returns
     -------
     xarray.Dataset
-        Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the limit's partition, bits),
-        ari (adjusted Rand index with it), vi_least and ari_least (the same to the partition of least J that is known:
-        the limit's, or where RDP-means' descent leads from the best draw, if that is better), n_clusters, entropy (of the
-        cluster sizes, bits), objective (J of the draws) and energy (minus the log joint over gamma, less the constants that
-        make it tend to J). Over gamma: vi_within and vi_between, the mean variation of information between two draws of one
-        chain and of different chains, and share_below, the share of draws whose J is below the limit's. Over gamma and
-        chain: chain_objective, the mean J of each chain. Over item: limit_labels and least_labels. Attributes: J, number of
-        clusters and entropy of these two, penalty, divergence, level, sampler and start.
+        Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
+        limit's partition, bits), ari (adjusted Rand index with it), vi_least and ari_least (the
+        same to the partition of least J that is known: the limit's, or where RDP-means' descent
+        leads from the best draw, if that is better), n_clusters, entropy (of the cluster sizes,
+        bits), objective (J of the draws) and energy (minus the log joint over gamma, less the
+        constants that make it tend to J). Over gamma: vi_within and vi_between, the mean variation
+        of information between two draws of one chain and of different chains, and share_below, the
+        share of draws whose J is below the limit's. Over gamma and chain: chain_objective, the mean
+        J of each chain. Over item: limit_labels and least_labels. Attributes: J, number of clusters
+        and entropy of these two, penalty, divergence, level, sampler and start.
 
     Raises
     ------
@@ -103,12 +114,13 @@ def limit_path(
 
     Notes
     -----
-    At the end of the path all posterior mass sits on the least J, but no sampler crosses from one local minimum of J to
-    another there. Chains that come from smaller gammas have been annealed, and end in good minima; chains that start
-    dispersed end in minima near their starts. Neither are draws from the posterior once chains no longer agree, that is
-    where vi_between stays above vi_within. Where share_below rises to one, the limit's own partition is a local minimum
-    only: the sampler tends to RDP-means' objective, and so away from that partition; ask `RDPMeans` for more starts
-    (n_init).
+    At the end of the path all posterior mass sits on the least J, but no sampler crosses from one
+    local minimum of J to another there. Chains that come from smaller gammas have been annealed,
+    and end in good minima; chains that start dispersed end in minima near their starts. Neither are
+    draws from the posterior once chains no longer agree, that is where vi_between stays above
+    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
+    the sampler tends to RDP-means' objective, and so away from that partition; ask `RDPMeans` for
+    more starts (n_init).
 
     References
     ----------
@@ -124,7 +136,9 @@ def limit_path(
     >>> bool(path["vi"].sel(statistic="mean")[-1] < 1e-9), int(path["n_clusters"].sel(statistic="mean")[-1])
     (True, 2)
     """
-    schedule = Schedule(check_int(num_warmup, "num_warmup", least=0), check_int(num_samples, "num_samples"))
+    schedule = Schedule(
+        check_int(num_warmup, "num_warmup", least=0), check_int(num_samples, "num_samples")
+    )
     check_choice(sampler, "sampler", ONE_BY_ONE)
     check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
@@ -168,7 +182,9 @@ def default_gammas(problem: Problem) -> FloatArray:
 def _check_gammas(gammas: ArrayLike) -> FloatArray:
     values = real_array(gammas, "gammas")
     if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"gammas must be a list of positive numbers; got {shown(gammas)}: pass at least one, or None.")
+        raise ValueError(
+            f"gammas must be a list of positive numbers; got {shown(gammas)}: pass at least one, or None."
+        )
     distinct: FloatArray = np.unique(values)
     return distinct
 
@@ -176,7 +192,9 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
 class _Walk:
     """Chains that go from gamma to gamma."""
 
-    def __init__(self, sampler: str, start: str, moves: Moves | None, rngs: list[Generator]) -> None:
+    def __init__(
+        self, sampler: str, start: str, moves: Moves | None, rngs: list[Generator]
+    ) -> None:
         self.chain_type, self.start, self.moves, self.rngs = ONE_BY_ONE[sampler], start, moves, rngs
         self.last: list[IntArray] | None = None
 
@@ -193,7 +211,9 @@ class _Walk:
         if self.start == PREVIOUS and self.last is not None:
             return self.last[chain]
         embedding = model.problem.family.embedding()
-        return seeded_partition(embedding, dispersed_number(chain, len(embedding)), self.rngs[chain])
+        return seeded_partition(
+            embedding, dispersed_number(chain, len(embedding)), self.rngs[chain]
+        )
 
 
 __all__ = ["limit_path"]

@@ -18,7 +18,8 @@ class PCKMeans(LinkedMeans):
 
         J = sum_i |x_i - m_{z_i}|^2 + sum_same w [z_i != z_j] + sum_different w [z_i = z_j]
 
-    (Bilenko et al. 2004, Eq. 1). J is in squared units of X: put features on one scale first, and costs on theirs.
+    (Bilenko et al. 2004, Eq. 1). J is in squared units of X: put features on one scale first, and
+    costs on theirs.
 
     Parameters
     ----------
@@ -73,13 +74,15 @@ class PCKMeans(LinkedMeans):
         self.random_state = random_state
 
     @classmethod
-    def from_posterior(cls, posterior: Any, X: ArrayLike, *, loss: Any = "vi", **settings: Any) -> Self:
+    def from_posterior(
+        cls, posterior: Any, X: ArrayLike, *, loss: Any = "vi", **settings: Any
+    ) -> Self:
         """Return an estimator whose costs are what a posterior says of the answers: how often they are right.
 
-        With s^2 the variance within the clusters of the point estimate, per feature, J / (2 s^2) is minus the log density of
-        spherical Gaussians; so w = 2 s^2 ln(p / (1 - q)) for answers "same" and 2 s^2 ln(q / (1 - p)) for "different", p
-        and q the posterior means of a source: the confidence xi of `RDPMeans.from_posterior`. Entailed answers are left
-        out.
+        With s^2 the variance within the clusters of the point estimate, per feature, J / (2 s^2) is
+        minus the log density of spherical Gaussians; so w = 2 s^2 ln(p / (1 - q)) for answers
+        "same" and 2 s^2 ln(q / (1 - p)) for "different", p and q the posterior means of a source:
+        the confidence xi of `RDPMeans.from_posterior`. Entailed answers are left out.
 
         Parameters
         ----------
@@ -95,12 +98,14 @@ class PCKMeans(LinkedMeans):
         Returns
         -------
         PCKMeans
-            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate, with as many clusters.
+            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate,
+            with as many clusters.
 
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, answers are not pairwise, or the point estimate leaves no scatter.
+            If there are no draws, X does not fit to them, answers are not pairwise, or the point
+            estimate leaves no scatter.
         """
         return cls(**{**credible_costs(posterior, X, loss, None), "closure": False, **settings})
 
@@ -117,7 +122,9 @@ class PCKMeans(LinkedMeans):
         -------
         self
         """
-        self._solve(*self._enter_links(X, constraints, self.cost, self.closure, self.strict), stages=1)
+        self._solve(
+            *self._enter_links(X, constraints, self.cost, self.closure, self.strict), stages=1
+        )
         return self
 
 
@@ -202,7 +209,8 @@ class SupervisedMeans(LinkedMeans):
     ----------
     n_clusters : int, default 3
     init : {"neighbourhoods", "paper"}, default "neighbourhoods"
-        As in `MPCKMeans`; without answers the centres are items drawn as in k-means++, or around the mean of all.
+        As in `MPCKMeans`; without answers the centres are items drawn as in k-means++, or around
+        the mean of all.
     strict : bool, default False
     random_state : int, Generator or None, default None
 

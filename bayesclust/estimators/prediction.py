@@ -20,15 +20,17 @@ MAX_DRAWS = 200
 class PredictsNewItems:
     """Prediction by averaging over posterior draws, for estimators with `posterior_` and `labels_`.
 
-    Every method takes `max_draws`: that many draws, evenly spaced over all chains, are used. With 200
-    independent draws the standard error of a probability is at most about 0.035; the time grows with their number.
+    Every method takes `max_draws`: that many draws, evenly spaced over all chains, are used. With
+    200 independent draws the standard error of a probability is at most about 0.035; the time grows
+    with their number.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If `fit` was not called.
     ValueError, TypeError
-        If the new items have other columns than those that were clustered, or are nothing that the family can model.
+        If the new items have other columns than those that were clustered, or are nothing that the
+        family can model.
 
     Examples
     --------
@@ -61,8 +63,9 @@ class PredictsNewItems:
         Returns
         -------
         ndarray of int, shape (m,)
-            Clusters as in `labels_`. Of the data that were clustered too, they may differ from `labels_` where answers
-            outweighed the data: nobody has answered questions about new items.
+            Clusters as in `labels_`. Of the data that were clustered too, they may differ from
+            `labels_` where answers outweighed the data: nobody has answered questions about new
+            items.
         """
         labels: IntArray = self.predict_proba(X, max_draws=max_draws).argmax(axis=1)
         return labels
@@ -70,9 +73,9 @@ class PredictsNewItems:
     def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
         """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
 
-        In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x | items of k), and a cluster
-        of a draw stands for those of `labels_` in proportion to its members. That x may belong to none of them is left
-        to `predict_novelty`.
+        In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
+        items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
+        members. That x may belong to none of them is left to `predict_novelty`.
 
         Parameters
         ----------
@@ -138,8 +141,9 @@ class PredictsNewItems:
         Returns
         -------
         ndarray of shape (m,)
-            In nats and in the units of the data: per unit of every column that the family models (columns that were
-            constant are left out), or the log probability of counts, their multinomial coefficient included.
+            In nats and in the units of the data: per unit of every column that the family models
+            (columns that were constant are left out), or the log probability of counts, their
+            multinomial coefficient included.
         """
         prediction, rows = self._prediction(X, max_draws)
         return prediction.log_density(rows)
@@ -159,9 +163,15 @@ class PredictsNewItems:
         z = stacked_partitions(every[chosen]).astype(np.int64)
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
         for j, prior in enumerate(family.hyper_priors):
-            hyper[:, j] = draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
+            hyper[:, j] = (
+                draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
+            )
         concentration = draws["concentration"].values.ravel()[chosen]
-        log_alpha = draws["log_concentration"].values.ravel()[chosen] if "log_concentration" in draws else None
+        log_alpha = (
+            draws["log_concentration"].values.ravel()[chosen]
+            if "log_concentration" in draws
+            else None
+        )
         components = within = log_within = None
         if "component" in draws:
             components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
@@ -169,7 +179,9 @@ class PredictsNewItems:
             if "log_within_concentration" in draws:
                 log_within = draws["log_within_concentration"].values.ravel()[chosen]
         hyper = with_shared(family, z if components is None else components, hyper)
-        return Prediction(family, z, concentration, hyper, log_alpha, components, within, log_within), rows
+        return Prediction(
+            family, z, concentration, hyper, log_alpha, components, within, log_within
+        ), rows
 
 
 def _is_table(X: ArrayLike) -> bool:

@@ -31,59 +31,72 @@ class RDPMeans(SeveralCentres):
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
 
-        J = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside clusters}
+        J = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside
+        clusters}
             - xi_t #{triplet answers that the clusters make true} + penalty K.
 
-    Each answer counts once (the paper's Eq. 20 counts links from both ends, and so does not fall at every step). Where D is
-    "euclidean", D and J are in squared units of X: put features on one scale first.
+    Each answer counts once (the paper's Eq. 20 counts links from both ends, and so does not fall at
+    every step). Where D is "euclidean", D and J are in squared units of X: put features on one
+    scale first.
 
     Parameters
     ----------
     penalty : float or None, default None
-        lambda, the cost of a cluster: an item farther than this from all centres opens one, answers aside. In the view
-        "mixture" it is what a cluster costs beside its components, by default a thousandth of `within_penalty`: answers then
-        decide which components are one cluster, and where they do not, fewer clusters are better. Below zero, as by default
-        without any answers, and above -`within_penalty`, components that no answer joins are clusters of their own.
+        lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
+        aside. In the view "mixture" it is what a cluster costs beside its components, by default a
+        thousandth of `within_penalty`: answers then decide which components are one cluster, and
+        where they do not, fewer clusters are better. Below zero, as by default without any answers,
+        and above -`within_penalty`, components that no answer joins are clusters of their own.
     n_clusters : int or None, default None
-        A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis and Jordan 2012); more or
-        fewer may be found. With neither this nor `penalty`, the penalties of 1 to about sqrt(n) clusters, at most 50, are
-        tried: the one is taken that predicts held-out answers best, or, with fewer than ten answers or `xi` given,
-        whose DP-means solution has the smallest Bayesian information criterion.
+        A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis
+        and Jordan 2012); more or fewer may be found. With neither this nor `penalty`, the penalties
+        of 1 to about sqrt(n) clusters, at most 50, are tried: the one is taken that predicts
+        held-out answers best, or, with fewer than ten answers or `xi` given, whose DP-means
+        solution has the smallest Bayesian information criterion.
     divergence : str, Divergence or Family, default "euclidean"
-        D. By name: "euclidean", squared distance; "standardized" and "mahalanobis", in units of the columns' variances or of
-        the data's covariance; "kl", Kullback-Leibler between rows of counts made distributions with 0.3 added to each
-        count; "poisson", "bernoulli", "categorical", of columns of counts, of zeros and ones, of codes. Or a family of
-        `bayesclust.families` or its name, such as ``bc.families.Product`` for mixed columns: D is what it turns into when
-        its variance goes to zero. "standardized", "poisson", "bernoulli" and "categorical" leave missing cells (NaN) out.
+        D. By name: "euclidean", squared distance; "standardized" and "mahalanobis", in units of the
+        columns' variances or of the data's covariance; "kl", Kullback-Leibler between rows of
+        counts made distributions with 0.3 added to each count; "poisson", "bernoulli",
+        "categorical", of columns of counts, of zeros and ones, of codes. Or a family of
+        `bayesclust.families` or its name, such as ``bc.families.Product`` for mixed columns: D is
+        what it turns into when its variance goes to zero. "standardized", "poisson", "bernoulli"
+        and "categorical" leave missing cells (NaN) out.
     view : {"plain", "mixture"}, default "plain"
-        What a cluster is: one centre, or ("mixture") several, each with its items, a component. It is the limit of
-        ``TVClust(view="mixture")``: J has `within_penalty` times the number of components besides, D is from the centre of
-        an item's component, and answers are about clusters. Components that answers leave free go to the nearest cluster.
+        What a cluster is: one centre, or ("mixture") several, each with its items, a component. It
+        is the limit of ``TVClust(view="mixture")``: J has `within_penalty` times the number of
+        components besides, D is from the centre of an item's component, and answers are about
+        clusters. Components that answers leave free go to the nearest cluster.
     within_penalty : float or None, default None
-        Only "mixture": the cost of a component; an item farther than this from all centres opens one. It is guessed from
-        `n_clusters`, there a number of components, or chosen, as `penalty` is of plain clusters.
+        Only "mixture": the cost of a component; an item farther than this from all centres opens
+        one. It is guessed from `n_clusters`, there a number of components, or chosen, as `penalty`
+        is of plain clusters.
     xi : float, (float, float), dict or None, default None
-        Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links and may-not-links; or a
-        dict by the names of the views, ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells
-        sources apart, ``{"links": {0: 2.0, 1: (0.5, 0.1)}}``. Of triplets, a number is what a true answer lowers J by, and
-        (3, 3) numbers what each answer (column: yes, no, dnk) costs under each truth (row). None lets confidence in all
-        answers grow from `xi0` to where answers held out in five parts are predicted best, so that doubtful answers do
-        not overrule the data. infinity lets it grow without end, as in the paper: right where answers are never wrong.
-        Fewer than ten answers are too few to hold some out, and None then means infinity.
+        Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
+        and may-not-links; or a dict by the names of the views,
+        ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart,
+        ``{"links": {0: 2.0, 1: (0.5, 0.1)}}``. Of triplets, a number is what a true answer lowers J
+        by, and (3, 3) numbers what each answer (column: yes, no, dnk) costs under each truth (row).
+        None lets confidence in all answers grow from `xi0` to where answers held out in five parts
+        are predicted best, so that doubtful answers do not overrule the data. infinity lets it grow
+        without end, as in the paper: right where answers are never wrong. Fewer than ten answers
+        are too few to hold some out, and None then means infinity.
     xi0 : float or None, default None
-        Where growth starts. None is a thousandth of the mean divergence of items from their overall mean. The paper has
-        0.001, in units of its data.
+        Where growth starts. None is a thousandth of the mean divergence of items from their overall
+        mean. The paper has 0.001, in units of its data.
     xi_rate : float, default 2.0
         Growth per pass, the paper's; with 1, xi stays at `xi0`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
-        The first start: labels, those of an estimator fitted to the same items, or the point estimate of a posterior. None
-        is the paper's, all items in one cluster. Where xi grows from nearly nothing, the first passes may undo it.
+        The first start: labels, those of an estimator fitted to the same items, or the point
+        estimate of a posterior. None is the paper's, all items in one cluster. Where xi grows from
+        nearly nothing, the first passes may undo it.
     order : {"given", "random"}, default "given"
-        In which order passes visit the items: as they come, as in the paper, or in one random order.
+        In which order passes visit the items: as they come, as in the paper, or in one random
+        order.
     n_init : int, default 1
-        Starts. Those after the first are random, or disturb the best one so far, and the smallest J is kept. With 20, the
-        best of all partitions was found in more than 95 of 100 random problems of up to ten items. J is lower with more,
-        but under growing xi and many wrong answers the single start often gave better partitions.
+        Starts. Those after the first are random, or disturb the best one so far, and the smallest J
+        is kept. With 20, the best of all partitions was found in more than 95 of 100 random
+        problems of up to ten items. J is lower with more, but under growing xi and many wrong
+        answers the single start often gave better partitions.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -101,8 +114,9 @@ class RDPMeans(SeveralCentres):
         Only "mixture": the cluster of each component.
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for "categorical", shares of
-        each column's codes side by side; for products, the parts' centres side by side.
+        Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for
+        "categorical", shares of each column's codes side by side; for products, the parts' centres
+        side by side.
     objective_ : float
         J at `xi_`.
     objective_path_ : ndarray of shape (n_iter_,)
@@ -111,8 +125,8 @@ class RDPMeans(SeveralCentres):
     within_penalty_ : float
         Only "mixture".
     xi_ : (float, float) or dict
-        xi1 and xi2 of the last pass; where views differ, by their names: of links an array (sources, 2), of triplets
-        (sources, 3, 3), the cost of each answer under each truth.
+        xi1 and xi2 of the last pass; where views differ, by their names: of links an array
+        (sources, 2), of triplets (sources, 3, 3), the cost of each answer under each truth.
     n_iter_ : int
         Passes of the best start.
     n_features_in_ : int
@@ -124,9 +138,10 @@ class RDPMeans(SeveralCentres):
 
     References
     ----------
-    Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4: Eq. 19 is the update, Eq. 20 the objective,
-    Algorithm 1 the passes. Kulis and Jordan (2012): Revisiting k-means. Banerjee, Merugu, Dhillon and Ghosh (2005):
-    Clustering with Bregman divergences, whose Theorem 4 gives the divergence of a family.
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4: Eq. 19 is the
+    update, Eq. 20 the objective, Algorithm 1 the passes. Kulis and Jordan (2012): Revisiting
+    k-means. Banerjee, Merugu, Dhillon and Ghosh (2005): Clustering with Bregman divergences, whose
+    Theorem 4 gives the divergence of a family.
 
     Examples
     --------
@@ -185,24 +200,28 @@ class RDPMeans(SeveralCentres):
     ) -> Self:
         """Return an estimator at the credibility that a sampler found: its limit where the sampler stands, not beyond.
 
-        With D and f, the free coordinates of a centre, the posterior's point estimate z and its K clusters, and W the sum of
-        D(x_i, m_{z_i}) / (n - K),
+        With D and f, the free coordinates of a centre, the posterior's point estimate z and its K
+        clusters, and W the sum of D(x_i, m_{z_i}) / (n - K),
 
             gamma   = f / (2 W),
             xi1     = ln(p / (1 - q)) / gamma,   xi2 = ln(q / (1 - p)) / gamma,   p and q the posterior means of a source,
             xi      = ln((1 - eps) / (eps / 2)) / gamma of triplets, or costs -ln C[truth, answer] / gamma,
-            penalty = mean_i [ln G(n_{z_i}) - 2 ln G(n_{z_i} / 2) - ln alpha + f / 2 ln(n_{z_i} T / (4 W))] / gamma,
+            penalty = mean_i [ln G(n_{z_i}) - 2 ln G(n_{z_i} / 2) - ln alpha + f / 2 ln(n_{z_i} T /
+            (4 W))] / gamma,
 
-        G the gamma function and T the mean D from the mean of all. gamma is what the scatter within clusters says of
-        exp(-gamma D), exactly so for spherical Gaussians. The penalty is what it costs the sampler to make two halves of a
-        cluster, on average over the items: the first terms come from the Chinese restaurant process, the last from one more
-        centre under a base measure as wide as the data (Laplace's approximation). About n ln 2 of it is the number of ways
-        in which items fall in halves, which J does not know, as it goes away with gamma: at the price of a single item that
-        leaves, about ln n - ln alpha, J would split what the sampler holds together.
+        G the gamma function and T the mean D from the mean of all. gamma is what the scatter within
+        clusters says of exp(-gamma D), exactly so for spherical Gaussians. The penalty is what it
+        costs the sampler to make two halves of a cluster, on average over the items: the first
+        terms come from the Chinese restaurant process, the last from one more centre under a base
+        measure as wide as the data (Laplace's approximation). About n ln 2 of it is the number of
+        ways in which items fall in halves, which J does not know, as it goes away with gamma: at
+        the price of a single item that leaves, about ln n - ln alpha, J would split what the
+        sampler holds together.
 
-        Where p + q <= 1, or eps >= 2/3, answers tell the sampler nothing or their opposite. The limit then leaves the source
-        aside, xi = 0, with a warning. (Under negative xi J would fall as well, but may-links would act as may-not-links:
-        that is for the user to decide, by correcting such answers.)
+        Where p + q <= 1, or eps >= 2/3, answers tell the sampler nothing or their opposite. The
+        limit then leaves the source aside, xi = 0, with a warning. (Under negative xi J would fall
+        as well, but may-links would act as may-not-links: that is for the user to decide, by
+        correcting such answers.)
 
         Parameters
         ----------
@@ -211,8 +230,8 @@ class RDPMeans(SeveralCentres):
         X : array-like of shape (n, d)
             The same data.
         divergence : str, Divergence, Family or None, default None
-            None takes the divergence of the posterior's family; of full Gaussians, the squared Mahalanobis distance of
-            the covariance pooled within the clusters of the point estimate.
+            None takes the divergence of the posterior's family; of full Gaussians, the squared
+            Mahalanobis distance of the covariance pooled within the clusters of the point estimate.
         loss : str or loss, default "vi"
             Of the point estimate; not used where an estimator has `labels_`.
         **settings
@@ -226,7 +245,8 @@ class RDPMeans(SeveralCentres):
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, or the point estimate leaves no scatter within clusters.
+            If there are no draws, X does not fit to them, or the point estimate leaves no scatter
+            within clusters.
 
         Warns
         -----
@@ -282,7 +302,9 @@ class RDPMeans(SeveralCentres):
         rate, n = float(self.xi_rate), len(points)
         if xi is None and rate > 1 and confidence.enough(views):
             tried = candidates(points, divergence) if penalty is None else np.array([penalty])
-            penalty, schedule = confidence.choose(views, points, divergence, tried, self.xi0, rate, rng, steps)
+            penalty, schedule = confidence.choose(
+                views, points, divergence, tried, self.xi0, rate, rng, steps
+            )
             return pose(views, n)[0], penalty, schedule
         fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, views, n)
         if penalty is None:

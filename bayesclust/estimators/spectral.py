@@ -24,26 +24,31 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 class SpectralRDPMeans(MeansClusterer):
     r"""RDP-means relaxed to an eigenvalue problem: no starts, no luck, and a bound on what any partition can reach.
 
-    With squared Euclidean distance, and the links of each cluster divided by its size n_k, RDP-means' objective becomes
+    With squared Euclidean distance, and the links of each cluster divided by its size n_k,
+    RDP-means' objective becomes
 
-        J~ = sum_i |x_i - m_{z_i}|^2 - sum_k (xi1 #{may-links in k} - xi2 #{may-not-links in k}) / n_k + penalty K,
+        J~ = sum_i |x_i - m_{z_i}|^2 - sum_k (xi1 #{may-links in k} - xi2 #{may-not-links in k}) /
+        n_k + penalty K,
 
-    whose minimum over relaxed partitions is known: it has one cluster more than the matrix P (XX' + L / 2) P has eigenvalues
-    above the penalty, P centring and L holding xi1 at may-links and -xi2 at may-not-links. The eigenvectors are rounded to a
-    partition by k-means, begun at items that a pivoted QR decomposition picks; then clusters whose union lowers RDP-means'
-    own J are merged. ``RDPMeans(penalty=..., xi=..., init=fitted)`` goes on from there, by J.
+    whose minimum over relaxed partitions is known: it has one cluster more than the matrix P (XX' +
+    L / 2) P has eigenvalues above the penalty, P centring and L holding xi1 at may-links and -xi2
+    at may-not-links. The eigenvectors are rounded to a partition by k-means, begun at items that a
+    pivoted QR decomposition picks; then clusters whose union lowers RDP-means' own J are merged.
+    ``RDPMeans(penalty=..., xi=..., init=fitted)`` goes on from there, by J.
 
-    The bound is on J~, not on J, in which links weigh more; and without links there are no more than d + 1 clusters, since
-    XX' has no more than d eigenvalues: where more are wanted `RDPMeans` is better alone.
+    The bound is on J~, not on J, in which links weigh more; and without links there are no more
+    than d + 1 clusters, since XX' has no more than d eigenvalues: where more are wanted `RDPMeans`
+    is better alone.
 
     Parameters
     ----------
     penalty, n_clusters, xi, xi0, xi_rate
-        As in `RDPMeans`, and chosen in the same way; `n_clusters` is a guess from which the penalty is set. Where confidence
-        grows there, here it has its last value; where it would grow without end, 64 mean squared distances of items from
-        their overall mean.
+        As in `RDPMeans`, and chosen in the same way; `n_clusters` is a guess from which the penalty
+        is set. Where confidence grows there, here it has its last value; where it would grow
+        without end, 64 mean squared distances of items from their overall mean.
     max_clusters : int, default 50
-        Most clusters before merging, hence most eigenvectors. Strong links have very many eigenvalues above the penalty.
+        Most clusters before merging, hence most eigenvectors. Strong links have very many
+        eigenvalues above the penalty.
     random_state : int, Generator or None, default None
         Decides how answers are held out to choose `xi`; all else is deterministic.
 
@@ -57,8 +62,9 @@ class SpectralRDPMeans(MeansClusterer):
     eigenvalues_ : ndarray of shape (r,)
         Those above the penalty, falling, at most max_clusters - 1.
     bound_ : float
-        No partition has a smaller J~. The optimum of the relaxed problem; where more than max_clusters - 1 eigenvalues lie
-        above the penalty and n exceeds 500, less than that by as much as the others could add.
+        No partition has a smaller J~. The optimum of the relaxed problem; where more than
+        max_clusters - 1 eigenvalues lie above the penalty and n exceeds 500, less than that by as
+        much as the others could add.
     relaxed_objective_ : float
         J~ of `labels_`, to compare with `bound_`.
     objective_ : float
@@ -76,8 +82,8 @@ class SpectralRDPMeans(MeansClusterer):
     References
     ----------
     Khashabi, Wieting, Liu, Liang: Clustering With Side Information, Eq. 21; its slips are named in
-    `bayesclust.inference.limits.spectral`. Kulis and Jordan (2012), Theorem 5.2. Zha, He, Ding, Gu, Simon (2001): Spectral
-    relaxation for k-means clustering.
+    `bayesclust.inference.limits.spectral`. Kulis and Jordan (2012), Theorem 5.2. Zha, He, Ding, Gu,
+    Simon (2001): Spectral relaxation for k-means clustering.
 
     Examples
     --------
@@ -157,5 +163,9 @@ def last_xi(schedule: Schedule, problem: Problem) -> Xi:
     """Return the confidence at which a schedule ends."""
     if schedule.rate == 1:
         return schedule.xi
-    most = schedule.most if math.isfinite(schedule.most) else LARGEST_SHARE * first_xi(problem, share=1.0)
+    most = (
+        schedule.most
+        if math.isfinite(schedule.most)
+        else LARGEST_SHARE * first_xi(problem, share=1.0)
+    )
     return times(schedule.xi, max(most / largest(schedule.xi), 1.0))

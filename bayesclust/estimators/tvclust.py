@@ -9,7 +9,13 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_threads
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_items,
+    check_random_state,
+    check_threads,
+)
 from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.estimators._checkpoint import open_store, run_seed
 from bayesclust.estimators._draws import check_room, draw_dims, draws_tree
@@ -38,32 +44,38 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     Parameters
     ----------
     sampler : {"collapsed", "gibbs", "blocked", "variational"} or class, default "collapsed"
-        "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster parameters are
-        integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which draws the parameters in every sweep;
-        cheap sweeps, but it moves single items alone, and so can sit in a bad start unless `moves` gives it the moves of
-        the collapsed sampler. "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
-        mode, and understates what else is possible. Or one's own, a subclass of `inference.collapsed.CollapsedChain`.
+        "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster
+        parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which
+        draws the parameters in every sweep; cheap sweeps, but it moves single items alone, and so
+        can sit in a bad start unless `moves` gives it the moves of the collapsed sampler.
+        "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
+        mode, and understates what else is possible. Or one's own, a subclass of
+        `inference.collapsed.CollapsedChain`.
     family : str or Family, default "gaussian"
-        Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all clusters: for many columns),
-        "gaussian_diagonal", "gaussian_spherical", "multinomial", "bernoulli", "poisson", "categorical", "mixed" (columns in
-        families of their kinds, which `check_columns` tells), or an object of `bayesclust.families`. Its base measure is
-        learned unless fixed there, in units of the data: shifts and changes of unit of columns change no Gaussian fit.
+        Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
+        clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
+        "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
+        `check_columns` tells), or an object of `bayesclust.families`. Its base measure is learned
+        unless fixed there, in units of the data: shifts and changes of unit of columns change no
+        Gaussian fit.
     view : {"plain", "mixture", "auto"}, default "plain"
-        What a cluster is: one component of the family, or ("mixture", for "collapsed") a Dirichlet-process mixture of them.
-        Classes are seldom ellipses. Where they are not, a plain cluster splits, and the answers that hold the class together
-        are dismissed as noise; in a mixture answers group components instead of fighting them. "auto" tries views and
-        powers in short runs, beside "gaussian" also "mixed" where many items share a value, and "gaussian_tied" and
-        "gaussian_diagonal" of more than 20 columns, and takes what predicts each answer best from the others; labels have no
-        part in it.
+        What a cluster is: one component of the family, or ("mixture", for "collapsed") a
+        Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a plain
+        cluster splits, and the answers that hold the class together are dismissed as noise; in a
+        mixture answers group components instead of fighting them. "auto" tries views and powers in
+        short runs, beside "gaussian" also "mixed" where many items share a value, and
+        "gaussian_tied" and "gaussian_diagonal" of more than 20 columns, and takes what predicts
+        each answer best from the others; labels have no part in it.
     power : float in (0, 1] or None, default None
-        What an item weighs in the likelihood: below 1, the data are asked to fit the model only roughly
-        (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the answers. The posterior is then that of
-        a model of fewer items, and its uncertainty is wider. None is 1, or what "auto" finds.
+        What an item weighs in the likelihood: below 1, the data are asked to fit the model only
+        roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
+        answers. The posterior is then that of a model of fewer items, and its uncertainty is wider.
+        None is 1, or what "auto" finds.
     within_concentration : float or (shape, rate), default (1.0, 10.0)
         Only "mixture": concentration of the components within a cluster, or its Gamma prior.
     concentration : float or (shape, rate), default (1.0, 1.0)
-        alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has mean 1; answers and
-        data soon outweigh it.
+        alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has
+        mean 1; answers and data soon outweigh it.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -73,22 +85,26 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     thinning : int, default 1
         Sweeps from one draw to the next.
     loss : str or loss, default "vi"
-        Loss whose posterior expectation `labels_` minimises: "vi", "binder" or a value from `bayesclust.losses`.
+        Loss whose posterior expectation `labels_` minimises: "vi", "binder" or a value from
+        `bayesclust.losses`.
     init : "dispersed" or array of shape (n,), default "dispersed"
-        Starting partitions: k-means++ partitions into 3, 6, 12, 24 clusters, or one partition for all chains.
+        Starting partitions: k-means++ partitions into 3, 6, 12, 24 clusters, or one partition for
+        all chains.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
     variational : VariationalSettings, "authors" or None, default None
-        How "variational" searches; None takes the defaults. "authors" runs the paper's own variational settings instead:
-        truncation 15, a fixed base measure, concentration and noise prior (`family`, `concentration` and the noise of links
-        are then not used), for comparison with its tables.
+        How "variational" searches; None takes the defaults. "authors" runs the paper's own
+        variational settings instead: truncation 15, a fixed base measure, concentration and noise
+        prior (`family`, `concentration` and the noise of links are then not used), for comparison
+        with its tables.
     gamma : float or None, default None
-        Put the model on the way to its small-variance limit, for "collapsed" and "gibbs": an item weighs gamma, in units of
-        one over the limit's divergence (Gaussian clusters of variance 1 / (2 gamma)), and family, concentration and noise
-        are what the limit says; nothing but the partition is learned. `bayesclust.limit_path` follows many gammas.
+        Put the model on the way to its small-variance limit, for "collapsed" and "gibbs": an item
+        weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance 1 /
+        (2 gamma)), and family, concentration and noise are what the limit says; nothing but the
+        partition is learned. `bayesclust.limit_path` follows many gammas.
     limit : RDPMeans or None, default None
-        The limit that gamma leads to, which gives lambda, xi and the divergence; it is fitted first if it is not yet. None
-        is `RDPMeans` with its defaults and the same `random_state`.
+        The limit that gamma leads to, which gives lambda, xi and the divergence; it is fitted first
+        if it is not yet. None is `RDPMeans` with its defaults and the same `random_state`.
     n_jobs : int or None, default None
         Threads; None takes one per chain, at most one per processor. It does not change the draws.
     progress : bool, default True
@@ -99,8 +115,9 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups: z, n_clusters, concentration, base-measure and noise parameters in `posterior`; log_joint,
-        moved and split_merge_accept in `sample_stats`; `observed_data`; the answers in `constant_data`.
+        Draws in ArviZ's groups: z, n_clusters, concentration, base-measure and noise parameters in
+        `posterior`; log_joint, moved and split_merge_accept in `sample_stats`; `observed_data`; the
+        answers in `constant_data`.
     labels_ : ndarray of shape (n,)
         The partition of least expected loss, labels 0..K-1.
     n_clusters_ : int
@@ -114,11 +131,12 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     limit_ : RDPMeans
         Only with `gamma`: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
-        Only "variational": probability of each component for each item, the first columns being the clusters of `labels_`,
-        which are the items' most probable components (`loss` is not used).
+        Only "variational": probability of each component for each item, the first columns being the
+        clusters of `labels_`, which are the items' most probable components (`loss` is not used).
     bound_ : float
-        Only "variational": lower bound on the log evidence of data and answers, in the user's units. Learned
-        hyper-parameters of the base measure are point values, and their log prior is part of it.
+        Only "variational": lower bound on the log evidence of data and answers, in the user's
+        units. Learned hyper-parameters of the base measure are point values, and their log prior is
+        part of it.
     bound_path_ : ndarray
         Only "variational": the bound after each sweep and accepted move; it never falls.
     converged_ : bool
@@ -127,7 +145,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     Warns
     -----
     ConvergenceWarning, TiedColumnsWarning
-        If "variational" ends before its bound settles; if Gaussian clusters meet columns in which many items share a value.
+        If "variational" ends before its bound settles; if Gaussian clusters meet columns in which
+        many items share a value.
 
     Raises
     ------
@@ -136,8 +155,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
 
     References
     ----------
-    Khashabi, Wieting, Liu, Liang: Clustering With Side Information. Eq. 8 is the model; Eq. 13, with the parameters
-    integrated out, is the site update.
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information. Eq. 8 is the model; Eq. 13,
+    with the parameters integrated out, is the site update.
 
     Examples
     --------
@@ -207,16 +226,18 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The items. Missing cells (NaN) are left out of the likelihood by the families that can do so.
+            The items. Missing cells (NaN) are left out of the likelihood by the families that can
+            do so.
         y : ignored
         constraints : View, list of View or None
             Answers about the items, of any kinds.
         checkpoint : str, path or None, default None
-            A zarr directory to which draws go as they come. After a kill or an interrupt the same call goes on from
-            there, and its result is bit for bit that of a run never stopped; with a larger `num_samples` it goes on
-            to the longer run. With ``random_state=None`` the seed that was drawn is kept there too; a Generator must be
-            in the state that it was in at the first call. A kill costs a few seconds of work. `xarray.open_datatree`
-            reads the directory, also while the run goes on.
+            A zarr directory to which draws go as they come. After a kill or an interrupt the same
+            call goes on from there, and its result is bit for bit that of a run never stopped; with
+            a larger `num_samples` it goes on to the longer run. With ``random_state=None`` the seed
+            that was drawn is kept there too; a Generator must be in the state that it was in at the
+            first call. A kill costs a few seconds of work. `xarray.open_datatree` reads the
+            directory, also while the run goes on.
 
         Returns
         -------
@@ -225,31 +246,55 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         Raises
         ------
         ValueError
-            Also if the checkpoint is damaged or of another run (data, answers, version, any setting but `num_samples`,
-            `loss`, `n_jobs` and `progress`), naming what differs.
+            Also if the checkpoint is damaged or of another run (data, answers, version, any setting
+            but `num_samples`, `loss`, `n_jobs` and `progress`), naming what differs.
         """
         schedule, settings = self._check_settings(), check_variational(self.variational)
         loss = as_loss(self.loss)
         if checkpoint is not None and self.sampler == VARIATIONAL:
-            raise ValueError("checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out.")
-        random_state = self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+            raise ValueError(
+                "checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out."
+            )
+        random_state = (
+            self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
+        )
         items, problem = self._pose(X, constraints, random_state)
         check_room(problem.n_items, self.num_chains, schedule.num_samples)
-        store = open_store(checkpoint, self._settings(), items, problem.views, random_state, draw_dims(problem.views))
+        store = open_store(
+            checkpoint,
+            self._settings(),
+            items,
+            problem.views,
+            random_state,
+            draw_dims(problem.views),
+        )
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
-            problem, drawn = self._maximise(problem, items, settings, self._start(problem.n_items), shape, seed)
+            problem, drawn = self._maximise(
+                problem, items, settings, self._start(problem.n_items), shape, seed
+            )
             self._problem = problem
-            self.posterior_ = draws_tree(Draws(drawn, {}, False), problem.views, items, self._settings())
+            self.posterior_ = draws_tree(
+                Draws(drawn, {}, False), problem.views, items, self._settings()
+            )
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
         compile_search(loss, problem.n_items)
-        draws = run_chains(starts, schedule, progress=self.progress, n_jobs=self.n_jobs, checkpoint=store, spread=True)
+        draws = run_chains(
+            starts,
+            schedule,
+            progress=self.progress,
+            n_jobs=self.n_jobs,
+            checkpoint=store,
+            spread=True,
+        )
         self._problem = problem
         self.posterior_ = draws_tree(draws, problem.views, items, self._settings())
-        self.labels_: IntArray = point_estimate(self.posterior_, loss=loss, seed=int(seed.integers(2**31)))
+        self.labels_: IntArray = point_estimate(
+            self.posterior_, loss=loss, seed=int(seed.integers(2**31))
+        )
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
 
@@ -268,9 +313,13 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return items, model.problem
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
-        items, views = self._enter(X, constraints, partial(check_items, missing=family.takes_missing), kinds=None)
+        items, views = self._enter(
+            X, constraints, partial(check_items, missing=family.takes_missing), kinds=None
+        )
         several = self.view == AUTO and any(map(len, views))
-        pieces = Pieces(bind_families(self.family, items, several=several), tuple(views), concentration, within)
+        pieces = Pieces(
+            bind_families(self.family, items, several=several), tuple(views), concentration, within
+        )
         choice, self.view_scores_ = settle(pieces, items, self._settings(), random_state)
         self.view_, self.power_, self.family_ = choice
         return items, pieces.problem(choice)

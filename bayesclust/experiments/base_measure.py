@@ -1,9 +1,10 @@
 """Which default for the base measure? Candidates side by side on generated data that no paper reports on.
 
-Run as ``python -m bayesclust.experiments.base_measure``. Mixtures differ in dimension and number of clusters and in what
-keeps real columns from being Gaussian: nothing; heavy tails (Student t with five degrees of freedom); or those and records
-that are few-valued, every third column having a detection limit under which 30% to 80% of its values fall and every third
-one being rounded to its standard deviation. Answers are none, or 5% of the pairs with one in ten wrong. The default rests on
+Run as ``python -m bayesclust.experiments.base_measure``. Mixtures differ in dimension and number of
+clusters and in what keeps real columns from being Gaussian: nothing; heavy tails (Student t with
+five degrees of freedom); or those and records that are few-valued, every third column having a
+detection limit under which 30% to 80% of its values fall and every third one being rounded to its
+standard deviation. Answers are none, or 5% of the pairs with one in ten wrong. The default rests on
 this comparison, in which no data set of the papers takes part.
 """
 
@@ -55,7 +56,9 @@ def cases(seed: int) -> Iterator[Case]:
         rng = np.random.default_rng([seed, number])
         y = np.r_[np.arange(k), rng.integers(k, size=ITEMS - k)]
         centres = rng.normal(size=(k, d)) * SEPARATION / np.sqrt(2 * d)
-        roots = np.linalg.qr(rng.normal(size=(k, d, d)))[0] * np.exp(rng.uniform(-0.5, 0.5, (k, 1, d)))
+        roots = np.linalg.qr(rng.normal(size=(k, d, d)))[0] * np.exp(
+            rng.uniform(-0.5, 0.5, (k, 1, d))
+        )
         noise = rng.normal(size=(ITEMS, d))
         if kind != "Gaussian":
             noise /= np.sqrt(rng.chisquare(DEGREES, size=(ITEMS, 1)) / DEGREES)
@@ -79,7 +82,12 @@ def score(family: Any, case: Case, fraction: float, seed: int) -> float:
     if fraction:
         links = bc.PairwiseConstraints.sample(case.y, fraction=fraction, flip=0.1, seed=seed)
     est = bc.TVClust(
-        family=family, num_chains=2, num_warmup=150, num_samples=150, random_state=seed, progress=False
+        family=family,
+        num_chains=2,
+        num_warmup=150,
+        num_samples=150,
+        random_state=seed,
+        progress=False,
     )
     return float(bc.metrics.pairwise_f(est.fit(case.X, constraints=links).labels_, case.y))
 
@@ -87,12 +95,19 @@ def score(family: Any, case: Case, fraction: float, seed: int) -> float:
 def main() -> None:
     """Print the mean agreement of each candidate, by what the data are like."""
     kinds = ("Gaussian", "heavy", "recorded")
-    print(f"{'':26}" + "".join(f"{kind + f', {fraction:.0%}':>16}" for fraction in FRACTIONS for kind in kinds))
+    print(
+        f"{'':26}"
+        + "".join(f"{kind + f', {fraction:.0%}':>16}" for fraction in FRACTIONS for kind in kinds)
+    )
     for name, family in candidates().items():
         line = f"{name:26}"
         for fraction, kind in product(FRACTIONS, kinds):
-            every = [(seed, case) for seed in SEEDS for case in cases(seed) if case.name.endswith(kind)]
-            line += f"{np.mean([score(family, case, fraction, seed) for seed, case in every]):16.3f}"
+            every = [
+                (seed, case) for seed in SEEDS for case in cases(seed) if case.name.endswith(kind)
+            ]
+            line += (
+                f"{np.mean([score(family, case, fraction, seed) for seed, case in every]):16.3f}"
+            )
         print(line, flush=True)
 
 

@@ -50,7 +50,9 @@ class Run:
     seconds: dict[str, float]
 
 
-def fit(*, chains: int = 4, warmup: int = 500, samples: int = 1500, seed: int = 0, progress: bool = True) -> Run:
+def fit(
+    *, chains: int = 4, warmup: int = 500, samples: int = 1500, seed: int = 0, progress: bool = True
+) -> Run:
     """Fit the sampler and its limit to standardised wine with 3% of the pairs answered, one in ten wrongly.
 
     Parameters
@@ -69,7 +71,13 @@ def fit(*, chains: int = 4, warmup: int = 500, samples: int = 1500, seed: int = 
     data = bc.datasets.load("wine")
     X: FloatArray = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, flip=0.1, seed=seed)
-    sampler = bc.TVClust(num_chains=chains, num_warmup=warmup, num_samples=samples, random_state=seed, progress=progress)
+    sampler = bc.TVClust(
+        num_chains=chains,
+        num_warmup=warmup,
+        num_samples=samples,
+        random_state=seed,
+        progress=progress,
+    )
     limit = bc.RDPMeans(random_state=seed)
     seconds = {}
     for name, method in (("sampler", sampler), ("limit", limit)):
@@ -91,7 +99,9 @@ def report(run: Run) -> str:
     str
         Some fifty lines for a terminal.
     """
-    return "\n".join([*_setting(run), "", *_posterior(run), "", *_agreement(run), "", *_answers(run)])
+    return "\n".join(
+        [*_setting(run), "", *_posterior(run), "", *_agreement(run), "", *_answers(run)]
+    )
 
 
 def _setting(run: Run) -> Iterator[str]:
@@ -121,7 +131,9 @@ def _posterior(run: Run) -> Iterator[str]:
     shares = zip(clusters, counts / counts.sum(), strict=True)
     yield "  " + "   ".join(f"P(K = {k}) = {share:.2f}" for k, share in shares if share >= 0.005)
     yield '  p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different".'
-    yield from textwrap.wrap(str(bc.diagnose(posterior)), 100, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(
+        str(bc.diagnose(posterior)), 100, initial_indent="  ", subsequent_indent="  "
+    )
 
 
 def _truth(run: Run) -> dict[str, str]:
@@ -136,9 +148,17 @@ def _truth(run: Run) -> dict[str, str]:
 
 
 def _agreement(run: Run) -> Iterator[str]:
-    partitions = {"classes": run.data.y, "sampler": run.sampler.labels_, "RDP-means": run.limit.labels_}
+    partitions = {
+        "classes": run.data.y,
+        "sampler": run.sampler.labels_,
+        "RDP-means": run.limit.labels_,
+    }
     yield "AGREEMENT               K      pairwise F    adjusted Rand    bits apart (VI)"
-    for first, second in (("sampler", "classes"), ("RDP-means", "classes"), ("RDP-means", "sampler")):
+    for first, second in (
+        ("sampler", "classes"),
+        ("RDP-means", "classes"),
+        ("RDP-means", "sampler"),
+    ):
         a, b = partitions[first], partitions[second]
         yield (
             f"  {first:<9} / {second:<9}{len(np.unique(a)):>3}{bc.metrics.pairwise_f(a, b):>14.3f}"
@@ -163,7 +183,9 @@ def _answers(run: Run) -> Iterator[str]:
 
 def _flipped(run: Run) -> BoolArray:
     if run.links.flipped is None:
-        raise ValueError("the links of a run must know which of them were flipped: draw them by their sample method.")
+        raise ValueError(
+            "the links of a run must know which of them were flipped: draw them by their sample method."
+        )
     return run.links.flipped
 
 
@@ -212,14 +234,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     argparse.ArgumentParser
         The same one.
     """
-    parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder to write to (default: %(default)s)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("demo_output"),
+        help="folder to write to (default: %(default)s)",
+    )
     for name, default, text in (
         ("chains", 4, "chains of the sampler"),
         ("warmup", 500, "sweeps of each before its first draw"),
         ("samples", 1500, "draws of each"),
         ("seed", 0, "of the answers and of both fits"),
     ):
-        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"{text} (default: %(default)s)")
+        parser.add_argument(
+            f"--{name}",
+            type=int,
+            default=default,
+            metavar="N",
+            help=f"{text} (default: %(default)s)",
+        )
     return parser
 
 
@@ -231,7 +264,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Those of the command line where None.
     """
-    parser = add_arguments(argparse.ArgumentParser(prog="python -m bayesclust.experiments.demo", description=__doc__))
+    parser = add_arguments(
+        argparse.ArgumentParser(prog="python -m bayesclust.experiments.demo", description=__doc__)
+    )
     settings = vars(parser.parse_args(arguments))
     show(settings.pop("output"), **settings)
 

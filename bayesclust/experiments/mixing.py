@@ -1,9 +1,10 @@
 """Whether dispersed chains agree within two minutes, and what the moves bring: wine and ecoli with noisy links.
 
-Run as ``python -m bayesclust.experiments.mixing``. Some of the unordered pairs are answered, one answer in ten is wrong,
-columns are standardised, four chains start dispersed. Of each run are shown the largest R-hat over the log joint, the
-number of clusters, the entropy of their sizes, indicators of 20 pairs and the rest that `bayesclust.diagnose` follows, and
-effective draws per processor second, beside those of the same sampler that moves single items alone.
+Run as ``python -m bayesclust.experiments.mixing``. Some of the unordered pairs are answered, one
+answer in ten is wrong, columns are standardised, four chains start dispersed. Of each run are shown
+the largest R-hat over the log joint, the number of clusters, the entropy of their sizes, indicators
+of 20 pairs and the rest that `bayesclust.diagnose` follows, and effective draws per processor
+second, beside those of the same sampler that moves single items alone.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Run(NamedTuple):
     worst : str
         What has it.
     rate : float
-        Effective draws per processor second of the slowest of entropy, number of clusters and Rand index to the best
-        draw.
+        Effective draws per processor second of the slowest of entropy, number of clusters and Rand
+        index to the best draw.
     """
 
     seconds: float
@@ -52,7 +53,9 @@ class Run(NamedTuple):
     rate: float
 
 
-def run(data: str, fraction: float, seed: int, num_samples: int, moves: bc.Moves | None = None) -> Run:
+def run(
+    data: str, fraction: float, seed: int, num_samples: int, moves: bc.Moves | None = None
+) -> Run:
     """Fit one setting.
 
     Parameters
@@ -76,7 +79,9 @@ def run(data: str, fraction: float, seed: int, num_samples: int, moves: bc.Moves
     est = bc.TVClust(num_samples=num_samples, moves=moves, random_state=seed, progress=False)
     wall, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bc.TiedColumnsWarning)  # how chains mix is asked, not which clusters fit ecoli
+        warnings.simplefilter(
+            "ignore", bc.TiedColumnsWarning
+        )  # how chains mix is asked, not which clusters fit ecoli
         est.fit(standardised(items.X), constraints=links)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     followed = bc.diagnose(est, seed=seed).table
@@ -118,7 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Those of the command line where None.
     """
-    parser = argparse.ArgumentParser(prog="python -m bayesclust.experiments.mixing", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bayesclust.experiments.mixing", description=__doc__
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--num-samples", type=int, default=6000, help="draws of each chain")
     settings = parser.parse_args(arguments)

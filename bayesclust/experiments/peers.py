@@ -1,9 +1,10 @@
 """Defaults against the best of the published packages, on iris and wine with noisy links.
 
-Run as ``python -m bayesclust.experiments.peers``. Pairs are drawn from the unordered pairs, columns standardised, nothing
-tuned. The peers' figures (pairwise F, mean of five seeds) were measured under the same protocol with k-means, ITML and MMC
-with k-means (metric-learn), PCK- and MPCK-Means (active-semi-supervised-clustering), constrained Ward linkage and the
-TVClust authors' code told the true number of clusters; shown is the best of them.
+Run as ``python -m bayesclust.experiments.peers``. Pairs are drawn from the unordered pairs, columns
+standardised, nothing tuned. The peers' figures (pairwise F, mean of five seeds) were measured under
+the same protocol with k-means, ITML and MMC with k-means (metric-learn), PCK- and MPCK-Means
+(active-semi-supervised-clustering), constrained Ward linkage and the TVClust authors' code told the
+true number of clusters; shown is the best of them.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def fit(setting: Setting, seed: int) -> tuple[float, float, float]:
 
     data = bc.datasets.load(setting.data)
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    links = bc.PairwiseConstraints.sample(data.y, fraction=setting.fraction, flip=setting.flip, seed=seed)
+    links = bc.PairwiseConstraints.sample(
+        data.y, fraction=setting.fraction, flip=setting.flip, seed=seed
+    )
     est = bc.TVClust(random_state=seed, progress=False).fit(X, constraints=links)
     limit = bc.RDPMeans(random_state=seed).fit(X, constraints=links)
     flipped, area = np.asarray(links.flipped), np.nan

@@ -1,10 +1,11 @@
 """By which rule is a view chosen from its scores? Rules side by side on generated data that no paper reports on.
 
-Run as ``python -m bayesclust.experiments.view_rules``. Every view that ``TVClust(view="auto")`` tries is run on classes that
-are ellipses, have heavy tails, are skew, are two blobs each, are bent, or have columns in which many items share a value;
-answers to 1% and 3% of the ordered pairs, all right or one in five wrong. A rule sees the scores of the answers alone;
-labels judge what it chose, the partition of the short run in which a view is tried. Each data set is written to a file as
-soon as it is done, and is not run again.
+Run as ``python -m bayesclust.experiments.view_rules``. Every view that ``TVClust(view="auto")``
+tries is run on classes that are ellipses, have heavy tails, are skew, are two blobs each, are bent,
+or have columns in which many items share a value; answers to 1% and 3% of the ordered pairs, all
+right or one in five wrong. A rule sees the scores of the answers alone; labels judge what it chose,
+the partition of the short run in which a view is tried. Each data set is written to a file as soon
+as it is done, and is not run again.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def case(kind: str, seed: int) -> tuple[FloatArray, IntArray]:
         return shape.X / shape.X.std(axis=0), shape.y
     k, d = (int(number) for number in rng.integers((2, 2), (6, 7)))
     pieces = 2 if kind == "blobs" else 1
-    mixture = bc.datasets.make_mixture(ITEMS, d, k * pieces, separation=4.0, elongation=6.0, seed=rng)
+    mixture = bc.datasets.make_mixture(
+        ITEMS, d, k * pieces, separation=4.0, elongation=6.0, seed=rng
+    )
     X, y = mixture.X.copy(), mixture.y % k
     if kind == "tails":
         X = X + np.column_stack([rng.standard_t(2.5, size=ITEMS) for _ in range(d)]) * 0.3
@@ -80,11 +83,13 @@ def run(kind: str, seed: int, fraction: float, accuracy: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A row for each, in the order in which "auto" prefers them: how far its mean score lies behind the best and the
-        standard error of that, and the pairwise F of its partition.
+        A row for each, in the order in which "auto" prefers them: how far its mean score lies
+        behind the best and the standard error of that, and the pairwise F of its partition.
     """
     X, y = case(kind, seed)
-    links = bc.PairwiseConstraints.sample(y, fraction=fraction, flip=1.0 - accuracy, ordered=True, seed=seed)
+    links = bc.PairwiseConstraints.sample(
+        y, fraction=fraction, flip=1.0 - accuracy, ordered=True, seed=seed
+    )
     pilot = asdict(PILOT) | {"num_chains": PILOT_CHAINS, "random_state": seed, "progress": False}
     scores, rows = [], []
     for power, view in product(POWERS, (PLAIN, MIXTURE)):
@@ -93,7 +98,12 @@ def run(kind: str, seed: int, fraction: float, accuracy: float) -> pd.DataFrame:
         found = {"f": bc.metrics.pairwise_f(est.labels_, y), "clusters": est.n_clusters_}
         rows.append({"view": view, "power": power} | found)
     behind, error = behind_best(np.array(scores))
-    setting: dict[str, Any] = {"kind": kind, "seed": seed, "fraction": fraction, "accuracy": accuracy}
+    setting: dict[str, Any] = {
+        "kind": kind,
+        "seed": seed,
+        "fraction": fraction,
+        "accuracy": accuracy,
+    }
     return pd.DataFrame(rows).assign(behind=behind, error=error, **setting)
 
 
@@ -110,14 +120,22 @@ def table(runs: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
     """
     rows = []
-    for (kind, _, fraction, _), tried in runs.groupby(["kind", "seed", "fraction", "accuracy"], sort=False):
+    for (kind, _, fraction, _), tried in runs.groupby(
+        ["kind", "seed", "fraction", "accuracy"], sort=False
+    ):
         row = {"kind": kind, "fraction": fraction}
         for name, errors in RULES.items():
-            row[name] = tried["f"].to_numpy()[(tried["behind"] <= errors * tried["error"]).to_numpy().argmax()]
+            row[name] = tried["f"].to_numpy()[
+                (tried["behind"] <= errors * tried["error"]).to_numpy().argmax()
+            ]
         names = "always " + tried["view"] + ", " + tried["power"].map("{:g}".format)
-        rows.append(row | dict(zip(names, tried["f"], strict=True)) | {"told the classes": tried["f"].max()})
+        rows.append(
+            row | dict(zip(names, tried["f"], strict=True)) | {"told the classes": tried["f"].max()}
+        )
     scored = pd.DataFrame(rows)
-    kinds, amounts = (scored.groupby(name, sort=False).mean(numeric_only=True) for name in ("kind", "fraction"))
+    kinds, amounts = (
+        scored.groupby(name, sort=False).mean(numeric_only=True) for name in ("kind", "fraction")
+    )
     overall = scored.mean(numeric_only=True).to_frame("mean").T
     return pd.concat([kinds, amounts, overall]).drop(columns="fraction")
 
@@ -130,7 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Of the command line.
     """
-    parser = argparse.ArgumentParser(prog="python -m bayesclust.experiments.view_rules", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bayesclust.experiments.view_rules", description=__doc__
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--output", type=Path, default=Path("view_rules.csv"))

@@ -1,7 +1,7 @@
 """Which kernels of a chain are worth compiling by other processes, beside those that it begins with.
 
-Calls of them with arrays as small as can be: only the types matter. A call that is not made like those of the chain costs
-time, and nothing else.
+Calls of them with arrays as small as can be: only the types matter. A call that is not made like
+those of the chain costs time, and nothing else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ def of_one_item(family: BoundFamily, hyper: NDArray[np.float64]) -> Seated:
 
 
 def calls_of_moves(
-    seated: Seated, family: BoundFamily, answers: Answers, places: Places, moves: Moves, rng: Generator
+    seated: Seated,
+    family: BoundFamily,
+    answers: Answers,
+    places: Places,
+    moves: Moves,
+    rng: Generator,
 ) -> list[Call]:
     """Those of what a sweep does after its scan, the longest to compile first."""
     calls: list[Call] = []

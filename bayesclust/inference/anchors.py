@@ -1,11 +1,12 @@
 """Pairs of items worth parting or joining: the anchors of split-merge proposals.
 
-The probability of a pair may depend on the data and on which questions were asked, but not on the partition: then it is
-the same in both directions and drops out of the acceptance ratio. Equal shares of the pairs are uniform, are an item and the
-nearest of a few random others, stand in an answer, and were taken note of while the chain warmed up: parting or joining
-them had a chance. A few items that now belong to a large cluster and now stand alone are met by one pair in a hundred
-otherwise. What was noted stays as it is from the first draw on, so that every draw comes from one transition kernel. Chains
-of two levels, and of clusters that share a covariance, take no notes.
+The probability of a pair may depend on the data and on which questions were asked, but not on the
+partition: then it is the same in both directions and drops out of the acceptance ratio. Equal
+shares of the pairs are uniform, are an item and the nearest of a few random others, stand in an
+answer, and were taken note of while the chain warmed up: parting or joining them had a chance. A
+few items that now belong to a large cluster and now stand alone are met by one pair in a hundred
+otherwise. What was noted stays as it is from the first draw on, so that every draw comes from one
+transition kernel. Chains of two levels, and of clusters that share a covariance, take no notes.
 """
 
 from __future__ import annotations

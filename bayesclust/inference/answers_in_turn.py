@@ -31,7 +31,9 @@ def extends(views: Sequence[View], more: Sequence[View]) -> bool:
     >>> extends([one], [other]), extends([other], [one]), extends([], [one])
     (True, False, True)
     """
-    return len(views) <= len(more) and all(_continues(old, new) for old, new in zip(views, more, strict=False))
+    return len(views) <= len(more) and all(
+        _continues(old, new) for old, new in zip(views, more, strict=False)
+    )
 
 
 def check_extends(views: Sequence[View], more: Sequence[View]) -> None:
@@ -48,12 +50,16 @@ def check_extends(views: Sequence[View], more: Sequence[View]) -> None:
         If `extends` does not hold of them.
     """
     if not extends(views, more):
-        raise ValueError("answers that were heard are missing from views: start anew from chains of the other problem.")
+        raise ValueError(
+            "answers that were heard are missing from views: start anew from chains of the other problem."
+        )
 
 
 def _continues(old: View, new: View) -> bool:
     m = len(old)
-    alike = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items) and m <= len(new)
+    alike = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items) and m <= len(
+        new
+    )
     rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
     return alike and all(np.array_equal(before, after[:m]) for before, after in rows)
 
@@ -61,7 +67,11 @@ def _continues(old: View, new: View) -> bool:
 def _first(view: View, number: int) -> View:
     """The first answers of a view."""
     part = copy.copy(view)
-    part.items, part.answers, part.source = view.items[:number], view.answers[:number], view.source[:number]
+    part.items, part.answers, part.source = (
+        view.items[:number],
+        view.answers[:number],
+        view.source[:number],
+    )
     part.flipped = None
     return part
 

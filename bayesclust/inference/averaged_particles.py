@@ -1,14 +1,16 @@
 """Weighted draws of several models that hear the same answers, each model weighed by how well it predicted them.
 
-Which view of the data suits the user's classes is not known before there are answers, and the density of the data cannot
-tell: it knows nothing of classes. Answers can. Models m are weighed by what each makes of every answer given all others,
+Which view of the data suits the user's classes is not known before there are answers, and the
+density of the data cannot tell: it knows nothing of classes. Answers can. Models m are weighed by
+what each makes of every answer given all others,
 
     w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
 
-(pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018, Bayesian Anal. 13, Sec. 3.4),
-which is computed anew from the present draws. Bayes factors, of which the particles' weights give an estimate on the way
-(Chopin 2002, Eq. 8), would hold it against a model for good what its few draws said before they had found their place. The
-number of draws that each model has follows its weight, at every renewal, so that time is spent where the posterior is.
+(pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018,
+Bayesian Anal. 13, Sec. 3.4), which is computed anew from the present draws. Bayes factors, of which
+the particles' weights give an estimate on the way (Chopin 2002, Eq. 8), would hold it against a
+model for good what its few draws said before they had found their place. The number of draws that
+each model has follows its weight, at every renewal, so that time is spent where the posterior is.
 """
 
 from __future__ import annotations
@@ -35,9 +37,9 @@ FEWEST = 8
 def leave_one_out(view: View, draws: IntArray, weights: FloatArray) -> FloatArray:
     """Return log p(answer | data, all other answers) of each answer of a view, the noise integrated out.
 
-    It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers (Geisser and Eddy
-    1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9), steady here because an answer whose noise has a
-    prior is never all but impossible.
+    It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers
+    (Geisser and Eddy 1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9), steady here
+    because an answer whose noise has a prior is never all but impossible.
 
     Parameters
     ----------
@@ -118,7 +120,9 @@ class AveragedParticles:
     @staticmethod
     def _score(part: Particles) -> float:
         views, weights = part.problem.views, part.weights
-        return float(sum(leave_one_out(view, part.draws, weights).sum() for view in views if len(view)))
+        return float(
+            sum(leave_one_out(view, part.draws, weights).sum() for view in views if len(view))
+        )
 
     @property
     def shares(self) -> FloatArray:
@@ -153,7 +157,8 @@ class AveragedParticles:
         Parameters
         ----------
         views : sequence of View
-            All answers: those heard before, in their order, and further ones. Views of further kinds come last.
+            All answers: those heard before, in their order, and further ones. Views of further
+            kinds come last.
         rng : Generator
 
         Raises

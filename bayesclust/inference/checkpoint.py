@@ -1,15 +1,17 @@
 """Runs that survive a kill: draws go to a zarr store as they come, with what each chain needs to go on.
 
-A store is a directory with the groups ``posterior`` and ``sample_stats``, arrays (chain, draw, ...) that xarray opens, and
-one group per entry of the run under ``state``, whose attribute holds a snapshot of the chain and says how many draws are
-valid. Draws are written before the snapshot that counts them, each file in one atomic step; what a killed run wrote beyond
-its last snapshot is drawn again, to the same values. Draws still to come show as -1 (labels and counts) or nan.
+A store is a directory with the groups ``posterior`` and ``sample_stats``, arrays (chain, draw, ...)
+that xarray opens, and one group per entry of the run under ``state``, whose attribute holds a
+snapshot of the chain and says how many draws are valid. Draws are written before the snapshot that
+counts them, each file in one atomic step; what a killed run wrote beyond its last snapshot is drawn
+again, to the same values. Draws still to come show as -1 (labels and counts) or nan.
 
-On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually saves most of it; a
-snapshot, of which there is one per chain, takes about 35 bytes per item.
+On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually
+saves most of it; a snapshot, of which there is one per chain, takes about 35 bytes per item.
 
-In a run of several processes (`processes`) all see the same directory. The first makes it; a chain is written by the process
-that runs it, and by the first where all of them run it together. What belongs to several chains is changed under a lock.
+In a run of several processes (`processes`) all see the same directory. The first makes it; a chain
+is written by the process that runs it, and by the first where all of them run it together. What
+belongs to several chains is changed under a lock.
 """
 
 from __future__ import annotations
@@ -88,7 +90,8 @@ class Checkpoint:
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of the store that belongs to one entry of the run of so many, of `size` draws.
 
-        Entries are all of the same number of chains: the first ones of the store belong to the first entry, and so on.
+        Entries are all of the same number of chains: the first ones of the store belong to the
+        first entry, and so on.
         """
         return Record(self, entry, entries, size, writes=writes)
 
@@ -136,8 +139,16 @@ class Record:
         Number of chains, if it is several.
     """
 
-    def __init__(self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True) -> None:
-        self.checkpoint, self.entry, self.entries, self.size, self.writes = checkpoint, entry, entries, size, writes
+    def __init__(
+        self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True
+    ) -> None:
+        self.checkpoint, self.entry, self.entries, self.size, self.writes = (
+            checkpoint,
+            entry,
+            entries,
+            size,
+            writes,
+        )
         self.width: int | None = None
         self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
         self.saved = 0
@@ -151,7 +162,9 @@ class Record:
         ValueError
             If they cannot be read.
         """
-        for unfinished in self.file.parent.glob("*.partial") if self.writes else ():  # what killed runs left
+        for unfinished in (
+            self.file.parent.glob("*.partial") if self.writes else ()
+        ):  # what killed runs left
             unfinished.unlink(missing_ok=True)
         state = self._state()
         draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
@@ -171,7 +184,13 @@ class Record:
                 where = self.checkpoint.path / group / name
                 values = np.asarray(array[self.chains, : self.saved])
                 draws[name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError):  # whatever zarr and its codecs say of a torn file
+        except (
+            OSError,
+            RuntimeError,
+            ValueError,
+            KeyError,
+            TypeError,
+        ):  # whatever zarr and its codecs say of a torn file
             raise ValueError(
                 f"the draws in the checkpoint, {str(where)!r}, cannot be read: remove the checkpoint to start anew."
             ) from None
@@ -196,7 +215,9 @@ class Record:
         """Whether it is time to save."""
         return self.writes and time.monotonic() - self.last > self.pause
 
-    def save(self, chain: Any, sweeps: int, draws: Mapping[str, Mapping[str, NDArray[Any]]], number: int) -> None:
+    def save(
+        self, chain: Any, sweeps: int, draws: Mapping[str, Mapping[str, NDArray[Any]]], number: int
+    ) -> None:
         """Write the draws that are new, then the state of the chain after `sweeps` sweeps and `number` draws."""
         begun = time.monotonic()
         # processes that run the chain together take its snapshot together
@@ -219,8 +240,15 @@ class Record:
         """Write whole chunks, from `values` (draw, chain, ...): nothing is read of what a killed run left there."""
         array = self.checkpoint.array(group, name, values[0, 0], self.size)
         chunk, chains = array.chunks[1], self.chains
-        first, end = self.saved - self.saved % chunk, min(-(-number // chunk) * chunk, array.shape[1])
-        block = np.full((chains.stop - chains.start, end - first, *values.shape[2:]), array.fill_value, values.dtype)
+        first, end = (
+            self.saved - self.saved % chunk,
+            min(-(-number // chunk) * chunk, array.shape[1]),
+        )
+        block = np.full(
+            (chains.stop - chains.start, end - first, *values.shape[2:]),
+            array.fill_value,
+            values.dtype,
+        )
         block[:, : number - first] = np.moveaxis(values[first:number], 1, 0)
         array[chains, first:end] = block
 
@@ -252,7 +280,10 @@ def _write_group(file: Path, attributes: dict[str, Any]) -> None:
     """Write a group's file so that after a kill, or a loss of power, there is the old one or the new one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with replaced(file, suffix=".partial") as draft:
-        draft.write_text(json.dumps({"zarr_format": 3, "node_type": "group", "attributes": attributes}), encoding="utf-8")
+        draft.write_text(
+            json.dumps({"zarr_format": 3, "node_type": "group", "attributes": attributes}),
+            encoding="utf-8",
+        )
 
 
 def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -281,7 +312,9 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         attributes = json.loads((directory / "zarr.json").read_text())["attributes"]
         found: dict[str, Any] = attributes["bayesclust"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise ValueError(f"{str(directory)!r} exists and is no checkpoint of bayesclust: give another path.") from None
+        raise ValueError(
+            f"{str(directory)!r} exists and is no checkpoint of bayesclust: give another path."
+        ) from None
     return found
 
 

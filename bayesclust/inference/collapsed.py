@@ -1,8 +1,9 @@
 """The collapsed Dirichlet-process sampler with side information (TVClust Sec. 3, cluster parameters integrated out).
 
-A sweep is: single-site updates of all items in random order (`scan`), moves of the groups that links hold together, a few
-split-merge proposals, half of them with the noise integrated out, Metropolis steps on the base measure's hyper-parameters,
-and conjugate draws of the concentration and of the noise of every view.
+A sweep is: single-site updates of all items in random order (`scan`), moves of the groups that
+links hold together, a few split-merge proposals, half of them with the noise integrated out,
+Metropolis steps on the base measure's hyper-parameters, and conjugate draws of the concentration
+and of the noise of every view.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class CollapsedChain:
     moves : Moves
     """
 
-    def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
+    def __init__(
+        self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
+    ) -> None:
         self.rng, self.moves = as_stream(rng), moves
         self._pose(problem)
         self.schedule = MoveSchedule(moves)
@@ -66,9 +69,15 @@ class CollapsedChain:
 
     def calls_ahead(self) -> list[Call]:
         """Calls of the kernels that are worth compiling beside those of the first scan."""
-        family, answers, places = self.problem.family, (self.sites, self.table, self.log_alpha), self.anchors.places
+        family, answers, places = (
+            self.problem.family,
+            (self.sites, self.table, self.log_alpha),
+            self.anchors.places,
+        )
         seated = of_one_item(family, self.hyper)
-        return calls_of_moves(seated, family, answers, places, self.moves, self.rng) + calls_of_data(seated, family)
+        return calls_of_moves(
+            seated, family, answers, places, self.moves, self.rng
+        ) + calls_of_data(seated, family)
 
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""
@@ -110,22 +119,29 @@ class CollapsedChain:
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes proposal scales; `trust` holds the noise at its prior mean. Both belong to the warm-up: a partition
-        that has not yet seen the answers contradicts half of them, and would have them dismissed as noise for good.
+        `adapt` tunes proposal scales; `trust` holds the noise at its prior mean. Both belong to the
+        warm-up: a partition that has not yet seen the answers contradicts half of them, and would
+        have them dismissed as noise for good.
         """
         self._make_room(SPARE_SLOTS)
         self._refresh()
         if self.moves.single_site:
             self._scan()
         self.blocks_moved = np.nan
-        for _ in range(self.schedule.block_passes(self.rng, adapt=adapt) if len(self.sites.code) else 0):
+        for _ in range(
+            self.schedule.block_passes(self.rng, adapt=adapt) if len(self.sites.code) else 0
+        ):
             moved, number = self._move_blocks()
             if adapt and not trust:
                 self.schedule.record_blocks(moved, number)
         self.anchors.noting = adapt and not trust
-        proposals = self.schedule.proposals(self.rng, adapt=adapt) if self.problem.n_items > 1 else 0  # each takes a pair
+        proposals = (
+            self.schedule.proposals(self.rng, adapt=adapt) if self.problem.n_items > 1 else 0
+        )  # each takes a pair
         self._split_merge(proposals, joint=not trust)
-        self.hyper = self.hyper_sampler.update(self.state, self.seating, self.hyper, self.rng, adapt=adapt)
+        self.hyper = self.hyper_sampler.update(
+            self.state, self.seating, self.hyper, self.rng, adapt=adapt
+        )
         self._update_concentration()
         if not trust:
             self._update_noise()
@@ -139,7 +155,8 @@ class CollapsedChain:
         }
         if self.problem.concentration.log_fixed is not None:
             variables["log_concentration"] = self.log_alpha
-        # what clusters share stands behind them, and is not recorded: it is drawn anew where it is asked for
+        # what clusters share stands behind them, and is not recorded: it is drawn anew where it is
+        # asked for
         for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=False):
             if prior.log_sd > 0:
                 variables[prior.name] = float(value)
@@ -157,9 +174,15 @@ class CollapsedChain:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
         problem = self.problem
         value = self._log_partition() + problem.concentration.log_prior(self.alpha)
-        value += log_data(problem.family, self.state, self.seating, self.hyper) + problem.family.log_constant
+        value += (
+            log_data(problem.family, self.state, self.seating, self.hyper)
+            + problem.family.log_constant
+        )
         value += problem.family.log_hyper_prior(self.hyper)
-        value += sum(view.noise.log_prior(noise) for view, noise in zip(problem.views, self.noise, strict=True))
+        value += sum(
+            view.noise.log_prior(noise)
+            for view, noise in zip(problem.views, self.noise, strict=True)
+        )
         return float(value + (self.tally(self.labels) * self.table).sum())
 
     def _log_partition(self) -> float:
@@ -213,7 +236,15 @@ class CollapsedChain:
         position, self.moved[0] = 0, 0
         while position < len(order):
             position = move(
-                self.state, self.seating, self.sites, self.table, self.log_alpha, order, position, self.moved, self.rng
+                self.state,
+                self.seating,
+                self.sites,
+                self.table,
+                self.log_alpha,
+                order,
+                position,
+                self.moved,
+                self.rng,
             )
             self._make_room(1)
 
@@ -223,7 +254,15 @@ class CollapsedChain:
         while blocks is NOT_DRAWN or position < len(blocks.begin):
             self._make_room(1)
             position, blocks = move_blocks(
-                self.state, self.seating, self.sites, self.table, self.log_alpha, blocks, position, moved, self.rng
+                self.state,
+                self.seating,
+                self.sites,
+                self.table,
+                self.log_alpha,
+                blocks,
+                position,
+                moved,
+                self.rng,
             )
         number = len(blocks.begin)
         self.blocks_moved = moved[0] / number if number else np.nan
@@ -232,8 +271,15 @@ class CollapsedChain:
     def _split_merge(self, proposals: int, *, joint: bool) -> None:
         """Splits and merges; those with the noise integrated out leave it as it was, for `_update_noise` to draw anew."""
         with_noise, rows = self._number_with_noise(proposals, joint), self.unheard.rows
-        at_once = 0 if self.problem.family.n_shared else proposals if rows is not None else proposals - with_noise
-        # those with the noise integrated out come last: it is not drawn anew before the end of the sweep
+        at_once = (
+            0
+            if self.problem.family.n_shared
+            else proposals
+            if rows is not None
+            else proposals - with_noise
+        )
+        # those with the noise integrated out come last: it is not drawn anew before the end of the
+        # sweep
         accepted = self._propose_all(at_once, with_noise if rows is not None else 0)
         for position in range(at_once, proposals):
             first, second = self._anchors()
@@ -256,14 +302,27 @@ class CollapsedChain:
         """Split-merge proposals one after another, the last of them with noise; returns how many were accepted."""
         if number == 0:
             return 0
-        answers, scans, accepted = (self.sites, self.table, self.log_alpha), self.moves.restricted_scans, 0
+        answers, scans, accepted = (
+            (self.sites, self.table, self.log_alpha),
+            self.moves.restricted_scans,
+            0,
+        )
         anchors, places = self.anchors.pairs(number, self.rng), self.anchors.places
         drawn = self.unheard.draw(with_noise, self.rng) if with_noise else NONE_DRAWN
         while len(anchors):
             self._make_room(SPARE_SLOTS)
             chance = np.zeros(len(anchors))
             position, more, *_ = attempt(
-                self.state, self.seating, *answers, places, drawn, anchors, chance, scans, DECIDE, self.rng
+                self.state,
+                self.seating,
+                *answers,
+                places,
+                drawn,
+                anchors,
+                chance,
+                scans,
+                DECIDE,
+                self.rng,
             )
             self.anchors.note(anchors, chance)
             anchors, accepted = anchors[position:], accepted + more
@@ -276,19 +335,25 @@ class CollapsedChain:
             self._update_noise()
         return accepted
 
-    def _propose(self, first: int, second: int, table: NDArray[np.float64], gain: Gain | None) -> bool:
+    def _propose(
+        self, first: int, second: int, table: NDArray[np.float64], gain: Gain | None
+    ) -> bool:
         """One split-merge proposal, made by a table of answers, and decided."""
         family, scans, rng = self.problem.family, self.moves.restricted_scans, self.rng
         answers = (self.sites, table, self.log_alpha)
         if not family.n_shared:
             return split_merge(self.state, self.seating, *answers, first, second, scans, rng, gain)
-        accepted = SharedMove(family, self.seating, *answers, self.hyper).propose(first, second, scans, rng, gain)
+        accepted = SharedMove(family, self.seating, *answers, self.hyper).propose(
+            first, second, scans, rng, gain
+        )
         if accepted:
             self.hyper = self.hyper_sampler.redraw(self.state, self.seating, self.hyper, rng)
         return accepted
 
     def _update_concentration(self) -> None:
-        self.alpha = self.problem.concentration.update(self.alpha, self.n_clusters, self.problem.n_items, self.rng)
+        self.alpha = self.problem.concentration.update(
+            self.alpha, self.n_clusters, self.problem.n_items, self.rng
+        )
 
     def _update_noise(self) -> None:
         views: Sequence[View] = self.problem.views

@@ -1,10 +1,11 @@
 """The paper's own Gibbs sampler: cluster parameters drawn, items seated given them (TVClust Eq. 13; Neal 2000, Algorithm 2).
 
-A sweep draws theta_k of every cluster from its conjugate posterior and seats the items one by one given the parameters.
-The parameters are then forgotten: what follows in the sweep (moves of whole groups if asked for, the base measure, the
-concentration, the noise) has them integrated out, as in `CollapsedChain`, and they are drawn anew before anything else is
-conditioned on them. That order is what makes mixing the two valid. Log likelihoods come from matrix products, for many items
-and all clusters at once; only the seating is sequential.
+A sweep draws theta_k of every cluster from its conjugate posterior and seats the items one by one
+given the parameters. The parameters are then forgotten: what follows in the sweep (moves of whole
+groups if asked for, the base measure, the concentration, the noise) has them integrated out, as in
+`CollapsedChain`, and they are drawn anew before anything else is conditioned on them. That order is
+what makes mixing the two valid. Log likelihoods come from matrix products, for many items and all
+clusters at once; only the seating is sequential.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ LEAST_CHUNK = 256
 class GibbsChain(CollapsedChain):
     """One chain with instantiated parameters. `sweep` moves it on, `draw` tells where it is.
 
-    Of the arguments of `CollapsedChain` only `moves` means something else: the paper's sampler has single-site updates
-    alone, so that link blocks and split-merge proposals, though valid here too, are off by default, and `fast` says nothing.
+    Of the arguments of `CollapsedChain` only `moves` means something else: the paper's sampler has
+    single-site updates alone, so that link blocks and split-merge proposals, though valid here too,
+    are off by default, and `fast` says nothing.
 
     Parameters
     ----------
@@ -59,7 +61,9 @@ class GibbsChain(CollapsedChain):
     def _scan(self) -> None:
         number = int(self.seating.number[0])
         self.seating = new_seating(self.seating.place[self.seating.z], len(self.seating.slots))
-        terms = self.components.draw(hard_statistics(self.components, self.seating.z, number), self.hyper, self.rng)
+        terms = self.components.draw(
+            hard_statistics(self.components, self.seating.z, number), self.hyper, self.rng
+        )
         count = np.bincount(self.seating.z, minlength=len(self.seating.slots))
         log_new = self.log_alpha + self._prior_predictive()
         order = self.rng.permutation(self.problem.n_items)
@@ -74,7 +78,11 @@ class GibbsChain(CollapsedChain):
             super()._seat(self.seating.place[self.seating.z])
 
     def _seat_given(
-        self, items: NDArray[np.int64], log_new: NDArray[np.float64], terms: Terms, count: NDArray[np.int64]
+        self,
+        items: NDArray[np.int64],
+        log_new: NDArray[np.float64],
+        terms: Terms,
+        count: NDArray[np.int64],
     ) -> tuple[Terms, NDArray[np.int64]]:
         """Seat some items; returns parameters and sizes of the slots, which may have become more."""
         components = self.components
@@ -83,7 +91,16 @@ class GibbsChain(CollapsedChain):
         position = 0
         while position < len(items):
             position, k = scan_given(
-                self.seating, self.sites, self.table, count, density, log_new, items, position, self.moved, self.rng
+                self.seating,
+                self.sites,
+                self.table,
+                count,
+                density,
+                log_new,
+                items,
+                position,
+                self.moved,
+                self.rng,
             )
             if k == NONE_OPENED:
                 break
@@ -97,7 +114,9 @@ class GibbsChain(CollapsedChain):
 
     def _draw_alone(self, rows: Terms) -> Terms:
         """Parameters of a cluster that one item has just opened."""
-        return self.components.draw(self.components.statistics(np, rows, np.ones((1, 1))), self.hyper, self.rng)
+        return self.components.draw(
+            self.components.statistics(np, rows, np.ones((1, 1))), self.hyper, self.rng
+        )
 
     def _prior_predictive(self) -> NDArray[np.float64]:
         """log p(x_i) of every item, kept until the base measure changes."""
@@ -115,4 +134,6 @@ def _put(parts: NDArray[np.float64], k: int, new: NDArray[np.float64]) -> NDArra
 def _widen(seating: Seating) -> Seating:
     """The same seating with twice as many slots."""
     more = np.arange(len(seating.slots), 2 * len(seating.slots))
-    return seating._replace(slots=np.append(seating.slots, more), place=np.append(seating.place, more))
+    return seating._replace(
+        slots=np.append(seating.slots, more), place=np.append(seating.place, more)
+    )

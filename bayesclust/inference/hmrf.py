@@ -3,16 +3,19 @@
 Given all else,
 
 - z_i is categorical, with weights exp(-cost / T): proper.
-- m_h is Gaussian with precision 2 n_h A_h / T + 1 / (s^2 C): proper, by its own prior also where no item is in the cluster.
-- A_h, while no cannot-link is broken in h, is Wishart (its weights are gamma) by the prior worth n_0 items: proper. Broken
-  must-links only add to its scatter. Broken cannot-links multiply that by exp(-sum w f_C / T), in which the farthest pair
-  changes with A: no family that one can draw from, but at most 1, so proper too, and log-concave. Its mode is the exact
-  step of MPCK-Means, whose support B gives the bound f(A) >= <A, B> - n log det A: a Wishart or gamma density above it,
-  equal at the mode. So A is drawn by rejection, exactly; after `TRIES` refusals it stays, which leaves the posterior in
-  place as well, since that happens with a probability that does not depend on where A was.
+- m_h is Gaussian with precision 2 n_h A_h / T + 1 / (s^2 C): proper, by its own prior also where no
+  item is in the cluster.
+- A_h, while no cannot-link is broken in h, is Wishart (its weights are gamma) by the prior worth
+  n_0 items: proper. Broken must-links only add to its scatter. Broken cannot-links multiply that by
+  exp(-sum w f_C / T), in which the farthest pair changes with A: no family that one can draw from,
+  but at most 1, so proper too, and log-concave. Its mode is the exact step of MPCK-Means, whose
+  support B gives the bound f(A) >= <A, B> - n log det A: a Wishart or gamma density above it, equal
+  at the mode. So A is drawn by rejection, exactly; after `TRIES` refusals it stays, which leaves
+  the posterior in place as well, since that happens with a probability that does not depend on
+  where A was.
 
-A sweep draws metrics, centres, and the items one by one in random order. As T falls all three turn into the steps of
-MPCK-Means: what remains is the metric, the mean and the cluster of least cost.
+A sweep draws metrics, centres, and the items one by one in random order. As T falls all three turn
+into the steps of MPCK-Means: what remains is the metric, the mean and the cluster of least cost.
 """
 
 from __future__ import annotations
@@ -52,7 +55,9 @@ class FieldProblem(NamedTuple):
     views: tuple[View, ...]
 
     @classmethod
-    def of(cls, X: FloatArray, views: tuple[View, ...], n_clusters: int, field: Field) -> FieldProblem:
+    def of(
+        cls, X: FloatArray, views: tuple[View, ...], n_clusters: int, field: Field
+    ) -> FieldProblem:
         """Pose the problem; no column of X may be constant.
 
         Parameters
@@ -68,7 +73,9 @@ class FieldProblem(NamedTuple):
         """
         links = WeightedLinks.of(*links_of(views, field), len(X))
         prior = field.prior_items
-        return cls(Problem.of(X, links, n_clusters, field.metric, field.per_cluster, prior), field, views)
+        return cls(
+            Problem.of(X, links, n_clusters, field.metric, field.per_cluster, prior), field, views
+        )
 
     @property
     def center_precision(self) -> FloatArray:
@@ -80,7 +87,9 @@ class FieldProblem(NamedTuple):
 
 
 @kernel
-def draw_labels(order: Any, distance: Any, links: Any, cost: Any, z: Any, temperature: float, uniform: Any) -> int:
+def draw_labels(
+    order: Any, distance: Any, links: Any, cost: Any, z: Any, temperature: float, uniform: Any
+) -> int:
     """Draw the cluster of each item given all others, in the order given; returns how many moved."""
     n_clusters, moved = distance.shape[1], 0
     total = np.empty(n_clusters)
@@ -103,7 +112,9 @@ def draw_labels(order: Any, distance: Any, links: Any, cost: Any, z: Any, temper
     return moved
 
 
-def draw_metric(problem: Problem, pull: Pull, temperature: float, rng: Generator) -> FloatArray | None:
+def draw_metric(
+    problem: Problem, pull: Pull, temperature: float, rng: Generator
+) -> FloatArray | None:
     """Draw a metric from its full conditional by rejection; None after `TRIES` refusals.
 
     Parameters
@@ -126,19 +137,25 @@ def draw_metric(problem: Problem, pull: Pull, temperature: float, rng: Generator
         if not len(pull.gaps):
             return A
         bound = float((A * support).sum()) - pull.n * form.log_det(A)
-        if np.log(rng.random()) * temperature <= bound - value(form, pull, A, far.search(form, A)[0]):
+        if np.log(rng.random()) * temperature <= bound - value(
+            form, pull, A, far.search(form, A)[0]
+        ):
             return A
     return None
 
 
-def _gamma_or_wishart(B: FloatArray, power: float, temperature: float, rng: Generator) -> FloatArray:
+def _gamma_or_wishart(
+    B: FloatArray, power: float, temperature: float, rng: Generator
+) -> FloatArray:
     """Draw from the density proportional to det(A)^power exp(-<A, B> / T)."""
     r = len(B)
     if B.ndim == 1:
         return rng.gamma(power + 1.0, temperature / B)
     freedom = 2.0 * power + r + 1.0
     # Bartlett's decomposition
-    lower = np.tril(rng.normal(size=(r, r)), -1) + np.diag(np.sqrt(rng.chisquare(freedom - np.arange(r))))
+    lower = np.tril(rng.normal(size=(r, r)), -1) + np.diag(
+        np.sqrt(rng.chisquare(freedom - np.arange(r)))
+    )
     half = np.linalg.solve(np.linalg.cholesky(2.0 * B / temperature).T, lower)
     return np.asarray(half @ half.T)
 
@@ -159,7 +176,9 @@ class HMRFChain:
         self.temperature = posed.field.temperature
         self.z = z.astype(np.int64)
         problem = posed.problem
-        self.centers = means(problem, self.z, np.zeros((problem.n_clusters, problem.points.shape[1])))
+        self.centers = means(
+            problem, self.z, np.zeros((problem.n_clusters, problem.points.shape[1]))
+        )
         self.metrics = first_metrics(problem, FarPairs(problem.points))
         self.moved, self.kept = 0, 0
 
@@ -174,9 +193,14 @@ class HMRFChain:
         self._draw_metrics()
         self._draw_centers()
         problem = self.posed.problem
-        distance, cost = distances(problem, self.centers, self.metrics), link_costs(problem, self.metrics)
+        distance, cost = (
+            distances(problem, self.centers, self.metrics),
+            link_costs(problem, self.metrics),
+        )
         order, uniform = self.rng.permutation(len(self.z)), self.rng.random(len(self.z))
-        self.moved = int(draw_labels(order, distance, problem.links, cost, self.z, self.temperature, uniform))
+        self.moved = int(
+            draw_labels(order, distance, problem.links, cost, self.z, self.temperature, uniform)
+        )
 
     def _draw_metrics(self) -> None:
         problem, self.kept = self.posed.problem, 0
@@ -215,8 +239,15 @@ class HMRFChain:
         K, r = self.centers.shape
         squares = float((self.centers @ prior * self.centers).sum())
         scale = np.square(problem.T).sum(axis=0)
-        volume = K * (np.linalg.slogdet(prior)[1] + float(np.log(scale).sum()) - r * np.log(2.0 * np.pi))
-        return -self.energy() / self.temperature - 0.5 * squares + 0.5 * float(volume) - len(self.z) * float(np.log(K))
+        volume = K * (
+            np.linalg.slogdet(prior)[1] + float(np.log(scale).sum()) - r * np.log(2.0 * np.pi)
+        )
+        return (
+            -self.energy() / self.temperature
+            - 0.5 * squares
+            + 0.5 * float(volume)
+            - len(self.z) * float(np.log(K))
+        )
 
     def in_units(self) -> tuple[FloatArray, FloatArray | None]:
         """Return centres (K, d) and metrics (H, d) or (H, d, d), None without, in the units of X."""
@@ -236,14 +267,24 @@ class HMRFChain:
         found: dict[str, Any] = {"z": place[self.z], "center": centers[order]}
         if metrics is not None:
             found["metric"] = metrics[order] if self.posed.problem.per_cluster else metrics[0]
-        statistics = {"log_joint": self.log_joint(), "energy": self.energy(), "moved": self.moved, "kept": self.kept}
+        statistics = {
+            "log_joint": self.log_joint(),
+            "energy": self.energy(),
+            "moved": self.moved,
+            "kept": self.kept,
+        }
         return found, statistics
 
     def snapshot(self) -> dict[str, Any]:
         """Return where the chain is, to the last bit."""
         generator = self.rng.bit_generator.state
         metrics = {name: values.copy() for name, values in self.metrics._asdict().items()}
-        return {"z": self.z.copy(), "centers": self.centers.copy(), "metrics": metrics, "generator": generator}
+        return {
+            "z": self.z.copy(),
+            "centers": self.centers.copy(),
+            "metrics": metrics,
+            "generator": generator,
+        }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a snapshot of a chain of the same problem.
@@ -252,7 +293,11 @@ class HMRFChain:
         ----------
         snapshot : dict
         """
-        self.z, self.centers, self.metrics = snapshot["z"], snapshot["centers"], Metrics(**snapshot["metrics"])
+        self.z, self.centers, self.metrics = (
+            snapshot["z"],
+            snapshot["centers"],
+            Metrics(**snapshot["metrics"]),
+        )
         self.rng.bit_generator.state = snapshot["generator"]
 
 

@@ -1,9 +1,10 @@
 """Learning the base measure: random-walk Metropolis steps on the logarithms of its hyper-parameters.
 
-With the cluster parameters integrated out, the hyper-parameters see the data through the clusters' marginal likelihoods
-alone, so a step costs one pass over the clusters' sufficient statistics and none over the items. Steps go along each
-coordinate, and along the directions in which the chain was seen to vary while warming up. What all clusters share (a common
-covariance) is integrated out for these steps, and then drawn from its conditional.
+With the cluster parameters integrated out, the hyper-parameters see the data through the clusters'
+marginal likelihoods alone, so a step costs one pass over the clusters' sufficient statistics and
+none over the items. Steps go along each coordinate, and along the directions in which the chain was
+seen to vary while warming up. What all clusters share (a common covariance) is integrated out for
+these steps, and then drawn from its conditional.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ LogMarginal = Callable[[NDArray[np.float64]], float]
 TOTAL, PROPOSED, DERIVE = range(3)
 
 
-# with the samplers' options, whose compiled versions of the families' functions are used again; one kernel for all of it,
-# since most of the compiling is of what they have in common
+# with the samplers' options, whose compiled versions of the families' functions are used again; one
+# kernel for all of it, since most of the compiling is of what they have in common
 @kernel(fastmath=FAST, lean=True)
 def walk_clusters(state: Any, seating: Seating, task: int) -> float:
     """Do a task at the prior slot and at all clusters in use; returns log p(X | z, hyper-parameters), where it is asked for.
 
-    `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their sufficient statistics alone,
-    the prior slot being derived anew. `DERIVE` derives all.
+    `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their
+    sufficient statistics alone, the prior slot being derived anew. `DERIVE` derives all.
     """
     value, empty = 0.0, len(state.count) - 1
     for position in range(-1, seating.number[0]):
@@ -69,7 +70,9 @@ def seated_statistics(components: Components, seating: Seating) -> Terms:
     return hard_statistics(components, seating.place[seating.z], int(seating.number[0]))
 
 
-def log_data(family: BoundFamily, state: Any, seating: Seating, hyper: NDArray[np.float64]) -> float:
+def log_data(
+    family: BoundFamily, state: Any, seating: Seating, hyper: NDArray[np.float64]
+) -> float:
     """log p(X | z, hyper-parameters), with what clusters share integrated out."""
     if not family.n_shared:
         return total_log_marginal(state, seating)
@@ -102,13 +105,21 @@ class HyperSampler:
             setattr(self, name, value)
 
     def update(
-        self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool
+        self,
+        state: Any,
+        seating: Seating,
+        hyper: NDArray[np.float64],
+        rng: Generator,
+        *,
+        adapt: bool,
     ) -> NDArray[np.float64]:
         """Draw new hyper-parameters; the state is left consistent with what is returned."""
         if self.family.n_shared:
             components = self.family.components()
             statistics = seated_statistics(components, seating)
-            hyper = self.walk(lambda values: components.log_total(statistics, values), hyper, rng, adapt=adapt)
+            hyper = self.walk(
+                lambda values: components.log_total(statistics, values), hyper, rng, adapt=adapt
+            )
             return self.redraw(state, seating, hyper, rng)
         if len(self.free) == 0:
             return hyper
@@ -130,7 +141,9 @@ class HyperSampler:
         hyper = self.family.initial_hyper()
         if not self.family.n_shared:
             return hyper
-        return components.draw_shared(hard_statistics(components, labels, int(labels.max()) + 1), hyper, rng)
+        return components.draw_shared(
+            hard_statistics(components, labels, int(labels.max()) + 1), hyper, rng
+        )
 
     def redraw(
         self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator
@@ -153,7 +166,11 @@ class HyperSampler:
         self.steps += adapt
         root = self._root()
         for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
-            noise, proposal, step = rng.standard_normal(number), hyper.copy(), math.exp(self.log_step[move])
+            noise, proposal, step = (
+                rng.standard_normal(number),
+                hyper.copy(),
+                math.exp(self.log_step[move]),
+            )
             if root is None or move < number:
                 proposal[self.free[move]] *= math.exp(min(step * noise[move], LARGEST_STEP))
             else:

@@ -1,15 +1,17 @@
 """Moves of the partition together with the noise of the answers.
 
-Given the noise, a partition that contradicts many answers is held in place by a noise that explains them, and given the
-partition the noise stays what it is: two modes, one with unreliable sources and one with another partition, that draws of
-one given the other hardly ever cross. Here noise phi' is drawn from the prior, as if no answer had been heard; a split or
-merge to z' is proposed with it, q(z' | z, phi'), and is accepted with the noise integrated out,
+Given the noise, a partition that contradicts many answers is held in place by a noise that explains
+them, and given the partition the noise stays what it is: two modes, one with unreliable sources and
+one with another partition, that draws of one given the other hardly ever cross. Here noise phi' is
+drawn from the prior, as if no answer had been heard; a split or merge to z' is proposed with it,
+q(z' | z, phi'), and is accepted with the noise integrated out,
 
     min(1, r),    r = p(z', x) p(s | z') q(z | z', phi') / (p(z, x) p(s | z) q(z' | z, phi')),
 
-whereupon the noise is drawn from p(phi | s, z'). As phi' does not depend on where the chain is, and as phi is drawn given
-z' alone, the move from (z, phi) is reversible with the posterior p(z, phi | x, s): a collapsed Metropolis-Hastings step
-(Liu 1994, J. Am. Stat. Assoc. 89) with an auxiliary draw.
+whereupon the noise is drawn from p(phi | s, z'). As phi' does not depend on where the chain is, and
+as phi is drawn given z' alone, the move from (z, phi) is reversible with the posterior p(z, phi |
+x, s): a collapsed Metropolis-Hastings step (Liu 1994, J. Am. Stat. Assoc. 89) with an auxiliary
+draw.
 """
 
 from __future__ import annotations
@@ -50,7 +52,12 @@ NONE_DRAWN = Drawn(np.zeros((0, 0, N_PATTERNS)), dirichlets.NONE)
 
 @inner(fastmath=FAST)
 def gain_of_split(
-    rows: Dirichlets, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], merged: int
+    rows: Dirichlets,
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    merged: int,
 ) -> float:
     """What answers say of a partition beyond `table`, less the same where its `items` share the free slot `merged`."""
     mass, split = zeros(len(rows.weight), np.float64), z[items]
@@ -87,7 +94,9 @@ class UnheardNoise:
     def draw(self, number: int, rng: Generator) -> Drawn:
         """Noise for several proposals that compiled code decides; all of it that is learned must have `rows`."""
         if self.rows is None:
-            raise ValueError("this noise has no rows to integrate out: make proposals one by one, by `proposal`.")
+            raise ValueError(
+                "this noise has no rows to integrate out: make proposals one by one, by `proposal`."
+            )
         tables = np.empty((number, *self.tally.shape))
         for position in range(number):
             tables[position] = self._table(rng)
@@ -119,7 +128,9 @@ class UnheardNoise:
         return lambda proposed: self._surplus(proposed, heard) - here
 
     def _table(self, rng: Generator) -> NDArray[np.float64]:
-        return stack_tables(self.views, [view.noise.sample_prior(view.n_sources, rng) for view in self.views])
+        return stack_tables(
+            self.views, [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
+        )
 
     def _surplus(self, z: NDArray[np.int64], heard: FloatArray) -> float:
         """log p(s | z) - log p(s | z, noise) of the noise that has this table, 0 where the noise is known."""

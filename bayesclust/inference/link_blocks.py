@@ -1,12 +1,14 @@
 """Moves of whole groups that answers hold together: Swendsen and Wang's bonds on the links.
 
-Strong links freeze a group, since no member can leave alone. An answer about a pair that favours "same", with
-delta = log p(s | same) - log p(s | different) > 0 (a may-link, as long as p + q > 1), is split as
+Strong links freeze a group, since no member can leave alone. An answer about a pair that favours
+"same", with delta = log p(s | same) - log p(s | different) > 0 (a may-link, as long as p + q > 1),
+is split as
 
     p(s | pattern) = p(s | different) (1 + 1[same] (exp(delta) - 1))
 
-and a pair that sits together is bonded with probability 1 - exp(-delta) (for a may-link 1 - (1 - q) / p). Given the bonds,
-connected components move whole, and every such answer drops out of the conditional. Component c of m items, taken out:
+and a pair that sits together is bonded with probability 1 - exp(-delta) (for a may-link 1 - (1 - q)
+/ p). Given the bonds, connected components move whole, and every such answer drops out of the
+conditional. Component c of m items, taken out:
 
     log w_k   = log Gamma(n_k + m) / Gamma(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
     log w_new = log alpha + log Gamma(m) + log m(x_c)
@@ -28,7 +30,15 @@ from bayesclust._jit import FAST, inner, kernel
 from bayesclust._stream import enter_python
 from bayesclust._turns import YIELDS
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
-from bayesclust.inference.seating import Seating, close_slot, draw_index, members, shuffle, sort_by_group, use_slot
+from bayesclust.inference.seating import (
+    Seating,
+    close_slot,
+    draw_index,
+    members,
+    shuffle,
+    sort_by_group,
+    use_slot,
+)
 from bayesclust.models.families.base import add_item, derive, log_marginal, remove_item, set_items
 from bayesclust.models.families.joined import log_marginal_joined
 
@@ -71,9 +81,14 @@ def rebuild(state: Any, seating: Seating, k: int) -> None:
 
 @inner(fastmath=FAST, inline="always")
 def _move_block(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
-    items: NDArray[np.int64], rng: Generator,
-) -> bool:  # fmt: skip
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    items: NDArray[np.int64],
+    rng: Generator,
+) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
     z, m, old = seating.z, len(items), seating.z[items[0]]
     empty = len(state.count) - 1
@@ -93,7 +108,10 @@ def _move_block(
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number + 1):  # the last is a cluster of its own
         k = seating.slots[a] if a < number else empty
-        n, grown = state.count[k], log_marginal_joined(state, k, block, items) - log_marginal(state, k)
+        n, grown = (
+            state.count[k],
+            log_marginal_joined(state, k, block, items) - log_marginal(state, k),
+        )
         logits[a] = math.lgamma(n + m) + grown
         logits[a] += site[k] - math.lgamma(n) if a < number else log_alpha
     choice = draw_index(logits, number + 1, rng)
@@ -118,7 +136,9 @@ class Blocks(NamedTuple):
 
 
 @inner(fastmath=FAST)
-def draw_blocks(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator) -> Blocks:
+def draw_blocks(
+    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
+) -> Blocks:
     """Draw bonds and list the blocks they make."""
     items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
     blocks, number = zeros(len(z), np.int64), 0
@@ -154,7 +174,8 @@ def move_blocks(
     Returns
     -------
     position : int
-        The number of blocks, or the one at which all slots were in use: the caller makes room and calls again from there.
+        The number of blocks, or the one at which all slots were in use: the caller makes room and
+        calls again from there.
     blocks : Blocks
         Those given, or if there were no items in them, freshly drawn.
     """

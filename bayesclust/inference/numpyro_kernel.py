@@ -38,15 +38,18 @@ class PartitionGibbsState(NamedTuple):
 class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     """Redraws the labels of a NumPyro model exactly, given everything else: a block of `numpyro.infer.Gibbs` beside NUTS.
 
-    Items that share no answer are independent given everything else. So items are updated one colour class of the
-    constraint graph at a time (`bayesclust.constraints.greedy_coloring`), all items of a colour at once from their
-    conditional distributions: those of the items' own sites, for which the model is run once with all labels equal to k for
-    each component k, and those of the answers that name them. The model may be anything with one Categorical site of
-    labels: clusterwise regression, a mixture of any likelihood, label probabilities that depend on covariates.
+    Items that share no answer are independent given everything else. So items are updated one
+    colour class of the constraint graph at a time (`bayesclust.constraints.greedy_coloring`), all
+    items of a colour at once from their conditional distributions: those of the items' own sites,
+    for which the model is run once with all labels equal to k for each component k, and those of
+    the answers that name them. The model may be anything with one Categorical site of labels:
+    clusterwise regression, a mixture of any likelihood, label probabilities that depend on
+    covariates.
 
-    The sites of one item (likelihood, local variables) belong into the plate of the items, answers into the model by
-    `bayesclust.models.answer_sites`. Weights that are a stick-breaking site make this the blocked Gibbs sampler of Ishwaran
-    and James (2001) for a truncated Dirichlet process; `bayesclust.models.tvclust` is such a model.
+    The sites of one item (likelihood, local variables) belong into the plate of the items, answers
+    into the model by `bayesclust.models.answer_sites`. Weights that are a stick-breaking site make
+    this the blocked Gibbs sampler of Ishwaran and James (2001) for a truncated Dirichlet process;
+    `bayesclust.models.tvclust` is such a model.
 
     Parameters
     ----------
@@ -59,25 +62,29 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     plate : str, default "item"
         Name of the plate of the items.
     batch_size : int, optional
-        Number of components whose densities are computed at once. The default, all, suits small models and takes the memory
-        of K evaluations of the model; with many items 1 is as fast on a CPU.
+        Number of components whose densities are computed at once. The default, all, suits small
+        models and takes the memory of K evaluations of the model; with many items 1 is as fast on a
+        CPU.
 
     Raises
     ------
     TypeError, ValueError
-        Here for views that are none or on different numbers of items. When sampling starts: if the labels are missing,
-        observed or not one per item, other sites are latent and no other block has them, a view has no sites, or densities
-        depend on the labels in another way than item by item and answer by answer, which would make the update wrong. That
-        is tried out on random labels; it cannot be where the model's arguments are abstract (inside `jax.jit`).
+        Here for views that are none or on different numbers of items. When sampling starts: if the
+        labels are missing, observed or not one per item, other sites are latent and no other block
+        has them, a view has no sites, or densities depend on the labels in another way than item by
+        item and answer by answer, which would make the update wrong. That is tried out on random
+        labels; it cannot be where the model's arguments are abstract (inside `jax.jit`).
 
     Notes
     -----
-    The state's `moved` is the share of labels that changed in the last sweep: in a Gibbs sampler whose first block this is,
-    collect it by ``extra_fields=("block_states.0.moved",)``. Several chains run by ``chain_method="sequential"`` or, at
-    once, ``chain_method=jax.vmap`` (alone, without Gibbs, also "vectorized").
+    The state's `moved` is the share of labels that changed in the last sweep: in a Gibbs sampler
+    whose first block this is, collect it by ``extra_fields=("block_states.0.moved",)``. Several
+    chains run by ``chain_method="sequential"`` or, at once, ``chain_method=jax.vmap`` (alone,
+    without Gibbs, also "vectorized").
 
-    Chains start from labels drawn from the prior, or those in ``init_params={"z": labels}``. Labels move one at a time:
-    where many strong answers hold a group together, start from a good partition and look at several chains.
+    Chains start from labels drawn from the prior, or those in ``init_params={"z": labels}``. Labels
+    move one at a time: where many strong answers hold a group together, start from a good partition
+    and look at several chains.
 
     Examples
     --------
@@ -123,7 +130,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         n_items = getattr(given[0], "n_items", 0) if given else 0
         answered = tuple(view for view in check_views(views, n_items) if len(view) > 0)
         self._program = Program(model, site, plate, answered)
-        self._colors = greedy_coloring(answered, n_items) if answered else np.zeros(n_items, np.int64)
+        self._colors = (
+            greedy_coloring(answered, n_items) if answered else np.zeros(n_items, np.int64)
+        )
         self._batch_size = batch_size
 
     @property
@@ -157,11 +166,16 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return PartitionGibbsState({site: z}, _share(z != z), rng_key)
 
     def sample(
-        self, state: PartitionGibbsState, model_args: tuple[Any, ...], model_kwargs: Mapping[str, Any] | None
+        self,
+        state: PartitionGibbsState,
+        model_args: tuple[Any, ...],
+        model_kwargs: Mapping[str, Any] | None,
     ) -> PartitionGibbsState:
         """Redraw every label once, one colour of the constraint graph after the other."""
         if not is_prng_key(state.rng_key):
-            states: PartitionGibbsState = jax.vmap(lambda one: self.sample(one, model_args, model_kwargs))(state)
+            states: PartitionGibbsState = jax.vmap(
+                lambda one: self.sample(one, model_args, model_kwargs)
+            )(state)
             return states
         site, kwargs = self._program.site, dict(model_kwargs or {})
         rng_key, key = jax.random.split(state.rng_key)
@@ -172,10 +186,17 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return PartitionGibbsState({site: z}, _share(z != before), rng_key)
 
     def _sweep(
-        self, key: jax.Array, z: jax.Array, support: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+        self,
+        key: jax.Array,
+        z: jax.Array,
+        support: jax.Array,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
     ) -> jax.Array:
         """Draw by the Gumbel-max trick; an item is drawn once, so that one table of Gumbel variables serves all colours."""
-        by_item = self._by_component(lambda k: self._item_logits(jnp.full_like(z, k), args, kwargs), support)
+        by_item = self._by_component(
+            lambda k: self._item_logits(jnp.full_like(z, k), args, kwargs), support
+        )
         noise = jax.random.gumbel(key, by_item.shape, by_item.dtype)
         if not self._program.views:
             return _draw(by_item, noise, support, z)
@@ -183,19 +204,25 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
 
         def redraw(z: jax.Array, color: jax.Array) -> tuple[jax.Array, None]:
             mine = colors == color
-            answers = self._by_component(lambda k: self._answer_logits(jnp.where(mine, k, z), args, kwargs), support)
+            answers = self._by_component(
+                lambda k: self._answer_logits(jnp.where(mine, k, z), args, kwargs), support
+            )
             return jnp.where(mine, _draw(by_item + answers, noise, support, z), z), None
 
         return jax.lax.scan(redraw, z, jnp.arange(self._colors.max() + 1))[0]
 
-    def _by_component(self, logits: Callable[[jax.Array], jax.Array], support: jax.Array) -> jax.Array:
+    def _by_component(
+        self, logits: Callable[[jax.Array], jax.Array], support: jax.Array
+    ) -> jax.Array:
         """Apply a function of a component to all of them: (K, n)."""
         if self._batch_size is None:
             return jax.vmap(logits)(support)
         values: jax.Array = jax.lax.map(logits, support, batch_size=self._batch_size)
         return values
 
-    def _item_logits(self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> jax.Array:
+    def _item_logits(
+        self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> jax.Array:
         """Log density of what each item alone has to do with its label, (n,)."""
         program, total = self._program, jnp.zeros(len(z))
         for scope, value in program.elements({program.site: z}, args, kwargs).values():
@@ -203,7 +230,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
                 total += value
         return total
 
-    def _answer_logits(self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> jax.Array:
+    def _answer_logits(
+        self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> jax.Array:
         """Log probability of the answers that name each item, (n,)."""
         program, total = self._program, jnp.zeros(len(z))
         for scope, value in program.elements({program.site: z}, args, kwargs).values():
@@ -213,7 +242,10 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return total
 
     def refresh(
-        self, state: PartitionGibbsState, model_args: tuple[Any, ...], model_kwargs: Mapping[str, Any] | None
+        self,
+        state: PartitionGibbsState,
+        model_args: tuple[Any, ...],
+        model_kwargs: Mapping[str, Any] | None,
     ) -> PartitionGibbsState:
         """Return the state as it is: nothing is cached."""
         return state
@@ -222,7 +254,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         """Return the kernel for the model that the wrapper makes of its own."""
         wrapped = copy.copy(self)
         program = self._program
-        wrapped._program = Program(wrapper(program.model), program.site, program.plate, program.views)
+        wrapped._program = Program(
+            wrapper(program.model), program.site, program.plate, program.views
+        )
         return wrapped
 
     def get_diagnostics_str(self, state: PartitionGibbsState) -> str:

@@ -1,7 +1,8 @@
 """What the log density of a NumPyro program tells of each label: which of its elements depend on the labels of which items.
 
-An element (one item's likelihood, one answer's probability) has a *scope*, the items on whose labels it may depend. Scopes
-are read off the plates that a site lies in, and `Program.check` finds out whether the program keeps to them.
+An element (one item's likelihood, one answer's probability) has a *scope*, the items on whose
+labels it may depend. Scopes are read off the plates that a site lies in, and `Program.check` finds
+out whether the program keeps to them.
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ class Program:
 
     def trace(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Run the program once, on values drawn from its prior, and return its trace."""
-        drawn = numpyro.handlers.substitute(numpyro.handlers.seed(self.model, key), substitute_fn=init_to_sample)
+        drawn = numpyro.handlers.substitute(
+            numpyro.handlers.seed(self.model, key), substitute_fn=init_to_sample
+        )
         trace: dict[str, Any] = numpyro.handlers.trace(drawn).get_trace(*args, **kwargs)
         return trace
 
@@ -117,9 +120,13 @@ class Program:
         dict of (Scope, (m,) array)
         """
         model = numpyro.handlers.seed(self.model, jax.random.key(0))
-        log_probs, trace = compute_log_probs(model, args, dict(kwargs), dict(values), sum_log_prob=False)
+        log_probs, trace = compute_log_probs(
+            model, args, dict(kwargs), dict(values), sum_log_prob=False
+        )
         scopes = {name: self.scope(trace[name], len(values[self.site])) for name in log_probs}
-        return {name: (scopes[name], scopes[name].elements(value)) for name, value in log_probs.items()}
+        return {
+            name: (scopes[name], scopes[name].elements(value)) for name, value in log_probs.items()
+        }
 
     def scope(self, site: Mapping[str, Any], n_items: int) -> Scope:
         """Return the scope of a site of a trace, by the plates it lies in."""
@@ -141,23 +148,33 @@ class Program:
         Raises
         ------
         ValueError
-            If the labels are missing, observed, no discrete site or not one per item of the plate; if other sites are
-            unknown; or if the answers of a view have no plate.
+            If the labels are missing, observed, no discrete site or not one per item of the plate;
+            if other sites are unknown; or if the answers of a view have no plate.
         """
         if self.site not in trace:
-            sites = ", ".join(repr(name) for name, site in trace.items() if site["type"] == "sample")
-            raise ValueError(f"the model has no site {self.site!r}, only {sites}: name the site of its labels, site=...")
+            sites = ", ".join(
+                repr(name) for name, site in trace.items() if site["type"] == "sample"
+            )
+            raise ValueError(
+                f"the model has no site {self.site!r}, only {sites}: name the site of its labels, site=..."
+            )
         z = trace[self.site]
         if z["is_observed"] or not z["fn"].has_enumerate_support:
             found = "observed" if z["is_observed"] else "not from a finite set"
-            raise ValueError(f"the labels {self.site!r} are {found}: they must be a latent Categorical site.")
+            raise ValueError(
+                f"the labels {self.site!r} are {found}: they must be a latent Categorical site."
+            )
         frames = [(frame.name, frame.size) for frame in z["cond_indep_stack"]]
         if frames != [(self.plate, *jnp.shape(z["value"]))]:
             raise ValueError(
                 f"the labels {self.site!r} have shape {jnp.shape(z['value'])} in the plates {dict(frames)}: they must "
                 f"lie in the plate {self.plate!r} alone, one per item; name it by plate=..."
             )
-        others = [name for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]]
+        others = [
+            name
+            for name, site in trace.items()
+            if site["type"] == "sample" and not site["is_observed"]
+        ]
         others.remove(self.site)
         if others:
             raise ValueError(
@@ -167,7 +184,11 @@ class Program:
         self._check_answers(trace, len(z["value"]))
 
     def _check_answers(self, trace: Mapping[str, Any], n_items: int) -> None:
-        plates = {frame.name: frame.size for site in trace.values() for frame in site.get("cond_indep_stack", ())}
+        plates = {
+            frame.name: frame.size
+            for site in trace.values()
+            for frame in site.get("cond_indep_stack", ())
+        }
         for view in self.views:
             if view.n_items != n_items:
                 raise ValueError(
@@ -184,7 +205,9 @@ class Program:
         """Refuse first labels that are not one per item, or none of the model's as far as their values are known."""
         shape, support = jnp.shape(trace[self.site]["value"]), self.support(trace)
         if z.shape != shape:
-            raise ValueError(f"the first labels have shape {z.shape}, but the model has {shape}: pass one per item.")
+            raise ValueError(
+                f"the first labels have shape {z.shape}, but the model has {shape}: pass one per item."
+            )
         if isinstance(z, jax.core.Tracer) or isinstance(support, jax.core.Tracer):
             return
         if not np.isin(z, support).all():
@@ -196,8 +219,9 @@ class Program:
     def check_scopes(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Refuse a program whose densities depend on labels outside their scopes.
 
-        Other sites are drawn from the prior, and labels are mixed at random from two random labellings: an element must not
-        notice where labels outside its scope come from. Nothing is checked where the arguments of the program are abstract.
+        Other sites are drawn from the prior, and labels are mixed at random from two random
+        labellings: an element must not notice where labels outside its scope come from. Nothing is
+        checked where the arguments of the program are abstract.
 
         Parameters
         ----------
@@ -207,23 +231,34 @@ class Program:
         Raises
         ------
         ValueError
-            If a site outside the plates of items and answers depends on labels, or one within them on labels of others.
+            If a site outside the plates of items and answers depends on labels, or one within them
+            on labels of others.
         """
         # where a whole run is compiled; otherwise it would only recompile what is compiled already
         staged = isinstance(jnp.zeros(()), jax.core.Tracer)
         with jax.ensure_compile_time_eval() if staged else nullcontext():
             free = {name: value for name, value in kwargs.items() if name != GIBBS_SITES_KWARG}
             trace = self.trace(jax.random.key(1), args, free)
-            values = {name: s["value"] for name, s in trace.items() if s["type"] == "sample" and not s["is_observed"]}
+            values = {
+                name: s["value"]
+                for name, s in trace.items()
+                if s["type"] == "sample" and not s["is_observed"]
+            }
             support, n = self.support(trace), len(trace[self.site]["value"])
             rng = np.random.default_rng(0)
-            labels, mine = rng.integers(len(support), size=(2, TRIALS, n)), rng.random((TRIALS, n)) < 0.5
+            labels, mine = (
+                rng.integers(len(support), size=(2, TRIALS, n)),
+                rng.random((TRIALS, n)) < 0.5,
+            )
             stacked = np.concatenate([np.where(mine, *labels), *labels])
             dtype = trace[self.site]["value"].dtype
 
             def densities(z: jax.Array) -> dict[str, jax.Array]:
                 with_labels = values | {self.site: support[z].astype(dtype)}
-                return {name: value for name, (_, value) in self.elements(with_labels, args, free).items()}
+                return {
+                    name: value
+                    for name, (_, value) in self.elements(with_labels, args, free).items()
+                }
 
             found = jax.jit(lambda z: jax.lax.map(densities, z))(jnp.asarray(stacked))
         if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(found)):
@@ -239,9 +274,15 @@ def _outside(name: str, scope: Scope, site: str, plate: str) -> str:
         how = f"depends on the labels {site!r}, but lies neither in the plate {plate!r} nor in that of the answers of a view"
         mend = "put it into its plate, or pass the view"
     elif scope.plate == plate:
-        how, mend = f"depends, for one item of the plate {plate!r}, on the labels of other items", "say it item by item"
+        how, mend = (
+            f"depends, for one item of the plate {plate!r}, on the labels of other items",
+            "say it item by item",
+        )
     else:
-        how, mend = f"depends on labels of items that its answers do not name in {scope.plate!r}", "pass the model's views"
+        how, mend = (
+            f"depends on labels of items that its answers do not name in {scope.plate!r}",
+            "pass the model's views",
+        )
     return f"site {name!r} {how}: {mend}, or redraw {site!r} by numpyro.infer.DiscreteGibbs."
 
 

@@ -1,13 +1,14 @@
 """Weighted draws of a TVClust posterior that hear answers one by one, without a restart.
 
-This is iterated batch importance sampling (Chopin 2002, Biometrika 89) on partitions. An answer s multiplies the weight of
-draw z by
+This is iterated batch importance sampling (Chopin 2002, Biometrika 89) on partitions. An answer s
+multiplies the weight of draw z by
 
     p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
 
-the noise integrated out under its conjugate prior; data, concentration and base measure have no part in it. When the
-weights have become uneven, draws are resampled by their weights, and each goes on for a few sweeps of the collapsed chain
-that it came from, under all answers so far. Both steps keep the weighted draws at the posterior given all answers.
+the noise integrated out under its conjugate prior; data, concentration and base measure have no
+part in it. When the weights have become uneven, draws are resampled by their weights, and each goes
+on for a few sweeps of the collapsed chain that it came from, under all answers so far. Both steps
+keep the weighted draws at the posterior given all answers.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def systematic(weights: FloatArray, rng: Generator, number: int | None = None) -
     """
     number = len(weights) if number is None else number
     positions = (rng.random() + np.arange(number)) / number
-    return np.searchsorted(np.cumsum(weights), positions).clip(max=len(weights) - 1).astype(np.int64)
+    return (
+        np.searchsorted(np.cumsum(weights), positions).clip(max=len(weights) - 1).astype(np.int64)
+    )
 
 
 class Particles:
@@ -68,7 +71,8 @@ class Particles:
     Parameters
     ----------
     chains : sequence of CollapsedChain
-        Of one problem, not yet warmed up; `bayesclust.inference.two_level.chain.TwoLevelChain` is one too.
+        Of one problem, not yet warmed up; `bayesclust.inference.two_level.chain.TwoLevelChain` is
+        one too.
     number : int
         Draws to keep, S; they are taken from the chains in turn.
     num_warmup : int
@@ -76,12 +80,14 @@ class Particles:
     thinning : int, default 5
         Sweeps from one draw of a chain to the next.
     sweeps : int, default 1
-        Sweeps by which each draw goes on after resampling. One parts the copies of a draw, and most answers bring another.
+        Sweeps by which each draw goes on after resampling. One parts the copies of a draw, and most
+        answers bring another.
     least : float, default 0.5
         Share of `number` below which the effective sample size 1 / sum w^2 calls for resampling.
     stirred : float, default 0.5
-        Share of the draws that go on by `sweeps` after an answer that does not call for resampling. Weights stay even where
-        every draw contradicts the answers alike: what none of them looks like is found by moving alone.
+        Share of the draws that go on by `sweeps` after an answer that does not call for resampling.
+        Weights stay even where every draw contradicts the answers alike: what none of them looks
+        like is found by moving alone.
 
     Attributes
     ----------
@@ -126,7 +132,12 @@ class Particles:
         least: float = LEAST,
         stirred: float = STIRRED,
     ) -> None:
-        self.problem, self.sweeps, self.least, self.stirred = chains[0].problem, sweeps, least, stirred
+        self.problem, self.sweeps, self.least, self.stirred = (
+            chains[0].problem,
+            sweeps,
+            least,
+            stirred,
+        )
         self.renewals, self._turn = 0, 0
         self._chain_type, self._moves = type(chains[0]), chains[0].moves
         for chain in chains:
@@ -161,7 +172,8 @@ class Particles:
         Parameters
         ----------
         views : sequence of View
-            All answers: those heard before, in their order, and further ones. Views of further kinds come last.
+            All answers: those heard before, in their order, and further ones. Views of further
+            kinds come last.
         rng : Generator
 
         Raises
@@ -211,7 +223,9 @@ class Particles:
         chosen = systematic(self.weights, rng, number)
         repeated = np.append(False, chosen[1:] == chosen[:-1])
         own = zip(chosen, repeated, strict=True)
-        self._states = [copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own]
+        self._states = [
+            copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own
+        ]
         self.draws, self._log_weights = self.draws[chosen], np.zeros(len(chosen))
         self._move(np.arange(len(chosen)), rng)
         self.renewals += 1
@@ -231,9 +245,13 @@ class Particles:
     def _move(self, which: IntArray, rng: Generator) -> None:
         """Let some draws go on under all answers so far, of which each keeps its distribution."""
         noise = self._draw_noise(self.draws[which], rng)
-        chain = self._chain_type(self.problem, np.zeros(self.problem.n_items, np.int64), rng, self._moves)
+        chain = self._chain_type(
+            self.problem, np.zeros(self.problem.n_items, np.int64), rng, self._moves
+        )
         for place, s in enumerate(which.tolist()):
-            params = [{name: values[place] for name, values in of_view.items()} for of_view in noise]
+            params = [
+                {name: values[place] for name, values in of_view.items()} for of_view in noise
+            ]
             chain.restore(self._states[s] | {"noise": params, "generator": rng.bit_generator.state})
             for _ in range(self.sweeps):
                 chain.sweep()
@@ -254,5 +272,10 @@ class Particles:
             start = view.noise.initial(view.n_sources)
             params, number = view.noise.draw(view.counts(draws), start, rng), len(draws)
             # known values come without the axis of draws
-            drawn.append({name: np.broadcast_to(params[name], (number, *value.shape)) for name, value in start.items()})
+            drawn.append(
+                {
+                    name: np.broadcast_to(params[name], (number, *value.shape))
+                    for name, value in start.items()
+                }
+            )
         return drawn

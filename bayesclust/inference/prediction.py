@@ -1,12 +1,13 @@
 """What draws of a partition tell about new items: where they would sit, with whom, and how likely they are.
 
-Given one draw, a new item x sits like the last guest of the Chinese restaurant process (TVClust Eq. 2 and 7), the cluster
-parameters integrated out:
+Given one draw, a new item x sits like the last guest of the Chinese restaurant process (TVClust Eq.
+2 and 7), the cluster parameters integrated out:
 
     p(x, joins cluster k) = n_k / (n + alpha) p(x | items of k),    p(x, alone) = alpha / (n + alpha) p(x)
 
-Everything here is a ratio of sums of these terms over the draws, so that draws under which x is more likely count more: x
-itself is evidence about the partition of the others. Answers do not name new items, and act through the partition alone.
+Everything here is a ratio of sums of these terms over the draws, so that draws under which x is
+more likely count more: x itself is evidence about the partition of the others. Answers do not name
+new items, and act through the partition alone.
 """
 
 from __future__ import annotations
@@ -76,12 +77,13 @@ class Prediction:
     concentration : ndarray of shape (S,)
         alpha of each draw.
     hyper : ndarray of shape (S, hyper-parameters)
-        Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`; `with_shared` adds what
-        clusters share.
+        Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`;
+        `with_shared` adds what clusters share.
     log_concentration : ndarray of shape (S,) or None, default None
         log alpha of each draw, where alpha may be too small for a float.
     components : ndarray of shape (S, n) or None, default None
-        Draws of the components that clusters consist of, labels without gaps; None where a cluster is one component.
+        Draws of the components that clusters consist of, labels without gaps; None where a cluster
+        is one component.
     within : ndarray of shape (S,) or None, default None
         Concentration of components within a cluster of each draw, with `components`.
     log_within : ndarray of shape (S,) or None, default None
@@ -173,15 +175,21 @@ class Prediction:
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))
-        log_alphas = np.log(self.concentration) if self.log_concentration is None else self.log_concentration
-        for s, (seats, log_alpha, hyper) in enumerate(zip(self._seats, log_alphas, self.hyper, strict=True)):
+        log_alphas = (
+            np.log(self.concentration) if self.log_concentration is None else self.log_concentration
+        )
+        for s, (seats, log_alpha, hyper) in enumerate(
+            zip(self._seats, log_alphas, self.hyper, strict=True)
+        ):
             family.set_hyper(state, hyper)
             seating = new_seating(seats, capacity)
             refresh(state, seating)
             terms = np.empty((number, int(seating.number[0]) + 1))
             seating_terms(state, seating, log_alpha, terms)
             if self.within is not None:
-                log_beta = float(np.log(self.within[s]) if self.log_within is None else self.log_within[s])
+                log_beta = float(
+                    np.log(self.within[s]) if self.log_within is None else self.log_within[s]
+                )
                 terms = _cluster_terms(terms, seats, self.z[s], log_alpha, log_beta)
             terms -= np.logaddexp(np.log(n), log_alpha)
             joins.append(terms[:, :-1])
@@ -192,8 +200,8 @@ class Prediction:
 def with_shared(family: BoundFamily, seats: IntArray, hyper: FloatArray) -> FloatArray:
     """Hyper-parameters of draws, with what all clusters share drawn from its conditional given each draw.
 
-    It is not recorded with the draws, being large; a draw with it anew is a draw from the posterior as good as the first.
-    The same draws give the same result.
+    It is not recorded with the draws, being large; a draw with it anew is a draw from the posterior
+    as good as the first. The same draws give the same result.
 
     Parameters
     ----------
@@ -213,7 +221,9 @@ def with_shared(family: BoundFamily, seats: IntArray, hyper: FloatArray) -> Floa
     whole = np.empty((len(hyper), hyper.shape[1] + family.n_shared))
     for s, z in enumerate(seats):
         own = np.append(hyper[s], np.zeros(family.n_shared))
-        whole[s] = components.draw_shared(hard_statistics(components, z, int(z.max()) + 1), own, rng)
+        whole[s] = components.draw_shared(
+            hard_statistics(components, z, int(z.max()) + 1), own, rng
+        )
     return whole
 
 
@@ -229,7 +239,9 @@ def _cluster_terms(
     value[:, -1] = terms[:, -1]
     for g, size in enumerate(sizes):
         old = logsumexp(terms[:, :-1][:, owner == g], axis=1)
-        value[:, g] = np.logaddexp(old, log_beta + log_prior) + np.log(size / (size + np.exp(log_beta)))
+        value[:, g] = np.logaddexp(old, log_beta + log_prior) + np.log(
+            size / (size + np.exp(log_beta))
+        )
     return value
 
 

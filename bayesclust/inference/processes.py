@@ -1,7 +1,8 @@
 """Several processes that run one model: who writes, what they must agree on, and what happens when one of them is gone.
 
-A run is of several processes once the user has called `jax.distributed.initialize` in each. All make the same calls with the
-same data. Without it every function here says that there is one process, and does nothing.
+A run is of several processes once the user has called `jax.distributed.initialize` in each. All
+make the same calls with the same data. Without it every function here says that there is one
+process, and does nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,20 @@ import numpy as np
 
 from bayesclust.typing import BoolArray, NDArray
 
-__all__ = ["LostProcessError", "any_says", "check_alike", "gathered", "in_turn", "index", "noticing_loss", "number"]
+__all__ = [
+    "LostProcessError",
+    "any_says",
+    "check_alike",
+    "gathered",
+    "in_turn",
+    "index",
+    "noticing_loss",
+    "number",
+]
 
-STATUS = re.compile(r"(ABORTED|CANCELLED|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|UNAVAILABLE|UNKNOWN): ")
+STATUS = re.compile(
+    r"(ABORTED|CANCELLED|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|UNAVAILABLE|UNKNOWN): "
+)
 """How failures of the devices' runtime begin."""
 
 
@@ -63,7 +75,8 @@ def noticing_loss() -> Iterator[None]:
     Raises
     ------
     LostProcessError
-        Where JAX reports any failure in a run of several processes: one that only this process saw ends the others too.
+        Where JAX reports any failure in a run of several processes: one that only this process saw
+        ends the others too.
     """
     if number() == 1:
         yield
@@ -73,7 +86,8 @@ def noticing_loss() -> Iterator[None]:
     try:
         yield
     except (jax.errors.JaxRuntimeError, ValueError) as error:
-        # what a program meets as it is started comes as a ValueError with the runtime's word before it
+        # what a program meets as it is started comes as a ValueError with the runtime's word before
+        # it
         if isinstance(error, ValueError) and not STATUS.match(str(error)):
             raise
         reason = " ".join(str(error).split())[:200]
@@ -86,7 +100,8 @@ def noticing_loss() -> Iterator[None]:
 def gathered(values: NDArray[Any]) -> NDArray[Any]:
     """Return the arrays of all processes, of one shape and type, stacked in their order.
 
-    Every process must call this, in the same order as all other functions here that let processes meet.
+    Every process must call this, in the same order as all other functions here that let processes
+    meet.
 
     Parameters
     ----------
@@ -164,12 +179,16 @@ def check_alike(words: Mapping[str, Any]) -> None:
     """
     if number() == 1:
         return
-    digests = [hashlib.sha256(json.dumps(value, default=str).encode()).digest() for value in words.values()]
+    digests = [
+        hashlib.sha256(json.dumps(value, default=str).encode()).digest() for value in words.values()
+    ]
     every = gathered(np.frombuffer(b"".join(digests), np.uint8).reshape(len(words), -1))
     unlike = (every != every[0]).any(axis=2)
     if unlike.any():
         other = int(unlike.any(axis=1).argmax())
-        names = ", ".join(name for name, differs in zip(words, unlike[other], strict=True) if differs)
+        names = ", ".join(
+            name for name, differs in zip(words, unlike[other], strict=True) if differs
+        )
         raise ValueError(
             f"process {other} has other {names} than process 0: make the same call with the same data in all processes, "
             "with checkpoints in a folder that all of them see."

@@ -18,7 +18,9 @@ Gain = Callable[[NDArray[np.int64]], float]
 class Proposal(NamedTuple):
     """The items of the anchors' one or two clusters, seated in free slots as proposed."""
 
-    log_ratio: float  # log of Metropolis and Hastings' ratio under the table of answers that made it
+    log_ratio: (
+        float  # log of Metropolis and Hastings' ratio under the table of answers that made it
+    )
     items: NDArray[np.int64]  # the two anchors first
     before: NDArray[np.int64]  # (len(items),) their former slots
 
@@ -36,11 +38,16 @@ def settle(seating: Seating, items: NDArray[np.int64], before: NDArray[np.int64]
 
 
 def hopeless(
-    seating: Seating, bound: float, items: NDArray[np.int64], log_uniform: float, gain: Gain | None = None
+    seating: Seating,
+    bound: float,
+    items: NDArray[np.int64],
+    log_uniform: float,
+    gain: Gain | None = None,
 ) -> bool:
     """Whether a merge is refused however surely a split would undo it, so that it need not be asked how surely.
 
-    The ratio of a merge has the probability q of that split as a factor, which takes several scans to learn, and q <= 1.
+    The ratio of a merge has the probability q of that split as a factor, which takes several scans
+    to learn, and q <= 1.
 
     Parameters
     ----------
@@ -67,7 +74,9 @@ def hopeless(
     return log_uniform >= bound
 
 
-def decide(seating: Seating, proposal: Proposal, log_uniform: float, gain: Gain | None = None) -> bool:
+def decide(
+    seating: Seating, proposal: Proposal, log_uniform: float, gain: Gain | None = None
+) -> bool:
     """Take a proposal with probability min(1, r), or put everything back.
 
     Parameters
@@ -78,7 +87,8 @@ def decide(seating: Seating, proposal: Proposal, log_uniform: float, gain: Gain 
     log_uniform : float
         Logarithm of the uniform number that decides.
     gain : callable, optional
-        What r is raised by, in logarithms, as a function of z; nothing where the table of answers is that of the target.
+        What r is raised by, in logarithms, as a function of z; nothing where the table of answers
+        is that of the target.
 
     Returns
     -------

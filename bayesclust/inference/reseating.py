@@ -1,8 +1,9 @@
 """One item between two slots, as the restricted scans of split-merge moves ask about it.
 
-The odds are of an item's slots given all others, so that it has to be taken out of its own first. For Gaussians with full
-covariance the predictive without an item follows from the one with it (`bayesclust.inference.scan_full`), and a cluster is
-touched only when an item moves: most stay where they are. Any other family takes the item out, and puts it back.
+The odds are of an item's slots given all others, so that it has to be taken out of its own first.
+For Gaussians with full covariance the predictive without an item follows from the one with it
+(`bayesclust.inference.scan_full`), and a cluster is touched only when an item moves: most stay
+where they are. Any other family takes the item out, and puts it back.
 """
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ def reseat(state: Any, i: int, own: int, chosen: int) -> None:
 def _log_odds_of_any(state, i, own, a, b):  # type: ignore[no-untyped-def]
     if own != UNPLACED:
         remove_item(state, i, own)
-    return math.log(state.count[a] / state.count[b]) + log_predictive(state, i, a) - log_predictive(state, i, b)
+    return (
+        math.log(state.count[a] / state.count[b])
+        + log_predictive(state, i, a)
+        - log_predictive(state, i, b)
+    )
 
 
 @implements(reseat, FullState, others=True, fastmath=FAST, forceinline=True, lean=True)
@@ -64,7 +69,10 @@ def _reseat_of_any(state, i, own, chosen):  # type: ignore[no-untyped-def]
 
 @inner(fastmath=FAST, forceinline=True, lean=True)
 def _by_form(state: FullState, i: int, k: int, own: bool) -> float:
-    return float(math.log(state.count[k] - own) + predictive_by_form(state, k, quadratic_form(state, i, k), own))
+    return float(
+        math.log(state.count[k] - own)
+        + predictive_by_form(state, k, quadratic_form(state, i, k), own)
+    )
 
 
 @implements(log_odds, FullState, fastmath=FAST, forceinline=True, lean=True)

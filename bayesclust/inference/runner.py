@@ -23,9 +23,9 @@ from bayesclust.inference.checkpoint import Checkpoint, Record
 class Chain(Protocol):
     """A sampler in motion.
 
-    Several chains that advance together are one object with the attribute ``number_of_chains``; its `draw` gives arrays
-    with a leading axis of that length. Where several processes advance them together, its attribute ``by_all_processes`` is
-    True.
+    Several chains that advance together are one object with the attribute ``number_of_chains``; its
+    `draw` gives arrays with a leading axis of that length. Where several processes advance them
+    together, its attribute ``by_all_processes`` is True.
     """
 
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
@@ -82,7 +82,9 @@ class _Store:
         for name, value in values.items():
             value = np.asarray(value)
             if name not in self.arrays:
-                self.arrays[name] = np.empty((self.size, *value.shape), dtype=_storage_type(name, value))
+                self.arrays[name] = np.empty(
+                    (self.size, *value.shape), dtype=_storage_type(name, value)
+                )
             self.arrays[name][self.number] = value
         self.number += 1
 
@@ -121,7 +123,9 @@ class Draws:
 class _Entry:
     """A chain of the run, or several that advance together, with their draws."""
 
-    def __init__(self, start: Callable[[], Chain], schedule: Schedule, record: Record | None) -> None:
+    def __init__(
+        self, start: Callable[[], Chain], schedule: Schedule, record: Record | None
+    ) -> None:
         self.start, self.schedule, self.record = start, schedule, record
         self.store, self.statistics = _Store(schedule.num_samples), _Store(schedule.num_samples)
 
@@ -149,7 +153,9 @@ class _Entry:
         """Sweep and draw, and save when it is time; all processes that run the chain together do so at the same sweeps."""
         schedule, done, together = self.schedule, first, getattr(chain, "by_all_processes", False)
         if together:
-            processes.check_alike({"draws in the checkpoint": self.store.number, "sweeps in the checkpoint": first})
+            processes.check_alike(
+                {"draws in the checkpoint": self.store.number, "sweeps in the checkpoint": first}
+            )
         for sweep in range(first, schedule.length):
             halt, save = stop.is_set(), self.record is not None and self.record.due()
             if together:
@@ -196,7 +202,8 @@ def run_chains(
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in threads.
 
-    Chains are independent and each has its own generator, so the draws do not depend on the number of threads or processes.
+    Chains are independent and each has its own generator, so the draws do not depend on the number
+    of threads or processes.
 
     Parameters
     ----------
@@ -210,14 +217,15 @@ def run_chains(
     checkpoint : Checkpoint or None
         Where draws are kept as they come, and from where the run goes on if it was there before.
     spread : bool, default False
-        Where there are several processes and at least as many entries, each runs a part of them, and all return all draws.
-        Otherwise every process runs every entry.
+        Where there are several processes and at least as many entries, each runs a part of them,
+        and all return all draws. Otherwise every process runs every entry.
 
     Returns
     -------
     Draws
-        After a keyboard interrupt fewer than asked for, with a warning: a common number of draws per chain, and without
-        the chains that had hardly begun where leaving them out keeps more draws.
+        After a keyboard interrupt fewer than asked for, with a warning: a common number of draws
+        per chain, and without the chains that had hardly begun where leaving them out keeps more
+        draws.
 
     Raises
     ------
@@ -229,8 +237,14 @@ def run_chains(
     stop, number = threading.Event(), len(starts)
     parts = processes.number() if spread and processes.number() <= number else 1
     mine = range(processes.index() % parts, number, parts)
-    entries = [_Entry(starts[c], schedule, _record(checkpoint, c, number, schedule.num_samples, parts)) for c in mine]
-    total, shown = len(mine) * schedule.length, progress and processes.index() == 0 and sys.stderr is not None
+    entries = [
+        _Entry(starts[c], schedule, _record(checkpoint, c, number, schedule.num_samples, parts))
+        for c in mine
+    ]
+    total, shown = (
+        len(mine) * schedule.length,
+        progress and processes.index() == 0 and sys.stderr is not None,
+    )
     bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if shown else True)
     workers = min(len(mine), n_jobs or os.cpu_count() or 1)
     futures: list[Future[None]] = []
@@ -254,7 +268,9 @@ def run_chains(
     return _collect(stores, statistics, interrupted)
 
 
-def _record(checkpoint: Checkpoint | None, entry: int, entries: int, size: int, parts: int) -> Record | None:
+def _record(
+    checkpoint: Checkpoint | None, entry: int, entries: int, size: int, parts: int
+) -> Record | None:
     if checkpoint is None:
         return None
     return checkpoint.record(entry, entries, size, writes=parts > 1 or processes.index() == 0)
@@ -262,13 +278,21 @@ def _record(checkpoint: Checkpoint | None, entry: int, entries: int, size: int, 
 
 def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:
     """The stores of all entries, from those that each process has: entry c is with process c modulo their number."""
-    most, stores = -(-number // processes.number()), [_Store(own[0].size, own[0].width) for _ in range(number)]
-    numbers = processes.gathered(np.array([store.number for store in own] + [0] * (most - len(own))))
+    most, stores = (
+        -(-number // processes.number()),
+        [_Store(own[0].size, own[0].width) for _ in range(number)],
+    )
+    numbers = processes.gathered(
+        np.array([store.number for store in own] + [0] * (most - len(own)))
+    )
     for c, store in enumerate(stores):
         store.number = int(numbers[c % processes.number(), c // processes.number()])
     for name in sorted(own[0].arrays):  # what comes from a checkpoint comes in another order
         values = own[0].arrays[name]
-        filled = [*(store.arrays[name] for store in own), *[np.zeros_like(values)] * (most - len(own))]
+        filled = [
+            *(store.arrays[name] for store in own),
+            *[np.zeros_like(values)] * (most - len(own)),
+        ]
         every = processes.gathered(np.stack(filled))
         for c, store in enumerate(stores):
             store.arrays[name] = every[c % processes.number(), c // processes.number()]
@@ -281,13 +305,17 @@ def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) 
         number, kept = _most_draws([store.number for store in stores])
         if number == 0:
             raise KeyboardInterrupt
-        chains = "each chain" if len(kept) == len(stores) else f"{len(kept)} of {len(stores)} chains"
+        chains = (
+            "each chain" if len(kept) == len(stores) else f"{len(kept)} of {len(stores)} chains"
+        )
         message = f"Interrupted: the first {number} draws of {chains} are returned, of {stores[0].size} asked for."
         warnings.warn(message, InterruptedRunWarning, stacklevel=3)
 
     def join(parts: list[_Store]) -> dict[str, NDArray[Any]]:
         names = parts[kept[0]].arrays
-        return {name: np.concatenate([parts[c].by_chain(name, number) for c in kept]) for name in names}
+        return {
+            name: np.concatenate([parts[c].by_chain(name, number) for c in kept]) for name in names
+        }
 
     return Draws(join(stores), join(statistics), interrupted)
 

@@ -5,9 +5,10 @@ TVClust Eq. 13 with the parameters integrated out. For item i, taken out of its 
     log w_k   = log n_{-i,k} + log p(x_i | cluster k without i) + site logits of k
     log w_new = log alpha + log p(x_i)
 
-The site logits are, for links, f log(p / (1-q)) + s log((1-p) / q) with f and s the numbers of may-links and may-not-links
-from i into k. An item alone in its cluster is taken out first, so that staying alone is "new", once; the emptied slot keeps
-its place until the item is seated, so that `scan_full` meets the clusters in the same order.
+The site logits are, for links, f log(p / (1-q)) + s log((1-p) / q) with f and s the numbers of
+may-links and may-not-links from i into k. An item alone in its cluster is taken out first, so that
+staying alone is "new", once; the emptied slot keeps its place until the item is seated, so that
+`scan_full` meets the clusters in the same order.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def scan(
     Returns
     -------
     int
-        len(order), or the position at which all slots were in use: the caller makes room and calls again from there.
+        len(order), or the position at which all slots were in use: the caller makes room and calls
+        again from there.
     """
     z = seating.z
     empty = len(state.count) - 1

@@ -1,17 +1,19 @@
 """The same sweep as `scan`, for full covariances, near the speed of a matrix product.
 
-A collapsed scan need not touch a cluster's matrices when an item stays where it is. With d_ik = x_i - m_k and the quadratic
-forms q_ik = d_ik' P_k d_ik of a block of items computed by matrix products, the predictive of every cluster is O(1), and the
-one without item i follows from the one with it:
+A collapsed scan need not touch a cluster's matrices when an item stays where it is. With d_ik =
+x_i - m_k and the quadratic forms q_ik = d_ik' P_k d_ik of a block of items computed by matrix
+products, the predictive of every cluster is O(1), and the one without item i follows from the one
+with it:
 
     c = kappa_n / (kappa_n - 1):    q -> c^2 q / (1 - c q),    log|Psi| -> log|Psi| + log(1 - c q)
 
-Only when an item moves do m_k and P_k change, by a shift of the mean along d and a rank-one term in u = P_k d:
+Only when an item moves do m_k and P_k change, by a shift of the mean along d and a rank-one term in
+u = P_k d:
 
     m' = m - s d,  P' = P + beta u u',  w_j = u'(x_j - m):    q'_j = q_j + 2 s w_j + s^2 q + beta (w_j + s q)^2
 
-which mends the cached forms of the rest of the block in O(d) each. With a power, the ones in c, s and beta
-become it. Exact; `scan` is its plain twin.
+which mends the cached forms of the rest of the block in O(d) each. With a power, the ones in c, s
+and beta become it. Exact; `scan` is its plain twin.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ BLOCK = 64
 
 
 @inner(fastmath=FAST, inline="always")
-def quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+def quadratic_forms(
+    state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
     """Write (x - m_k)' P_k (x - m_k) of every row."""
     difference, mean = zeros(rows.shape, np.float64), state.mean[k]
     for j in range(len(rows)):
@@ -52,7 +56,12 @@ def quadratic_forms(state: FullState, k: int, rows: NDArray[np.float64], out: ND
 
 @inner(fastmath=FAST, lean=True)
 def mend(
-    state: FullState, i: int, k: int, sign: float, rows: NDArray[np.float64], forms: NDArray[np.float64]
+    state: FullState,
+    i: int,
+    k: int,
+    sign: float,
+    rows: NDArray[np.float64],
+    forms: NDArray[np.float64],
 ) -> None:
     """Update the forms of `rows` for item i joining (sign = 1) or leaving (-1) slot k, before it does."""
     d, power, u = state.X.shape[1], state.power[0], state.work
@@ -108,16 +117,27 @@ def _block_logits(
                 site[k] = 0.0
                 logits[a] = -np.inf
                 continue
-        logits[a] = log_size[state.count[k] - (k == old)] + predictive_by_form(state, k, forms[k], k == old) + site[k]
+        logits[a] = (
+            log_size[state.count[k] - (k == old)]
+            + predictive_by_form(state, k, forms[k], k == old)
+            + site[k]
+        )
         site[k] = 0.0
     return own
 
 
 @kernel(fastmath=FAST)
 def scan_full(
-    state: FullState, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float,
-    order: NDArray[np.int64], first: int, moved: NDArray[np.int64], rng: Generator,
-) -> int:  # fmt: skip
+    state: FullState,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    order: NDArray[np.int64],
+    first: int,
+    moved: NDArray[np.int64],
+    rng: Generator,
+) -> int:
     """Update the items order[first:], one after another; see `bayesclust.inference.scan.scan`."""
     z, empty, n, nu0 = seating.z, len(state.count) - 1, len(order), state.nu0[0]
     logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
@@ -145,7 +165,9 @@ def scan_full(
             z[i] = UNPLACED
             add_site_logits(sites, table, z, i, site)
             own = _block_logits(state, seating, forms[:, j], log_size, site, old, logits)
-            logits[number] = prior_constant - 0.5 * (nu0 + power) * math.log1p(forms[empty, j] * prior_kappa)
+            logits[number] = prior_constant - 0.5 * (nu0 + power) * math.log1p(
+                forms[empty, j] * prior_kappa
+            )
             choice = draw_index(logits, number + 1, rng)
             if (alone and choice == number) or (not alone and choice == own):
                 z[i] = old

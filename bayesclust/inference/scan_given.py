@@ -5,9 +5,10 @@ TVClust Eq. 13 (Neal 2000, Algorithm 2). For item i, taken out of its cluster:
     log w_k   = log n_{-i,k} + log p(x_i | theta_k) + site logits of k
     log w_new = log alpha + log p(x_i)
 
-The likelihoods come as a table, so that one kernel serves every family. An item alone in its cluster is taken out with the
-cluster: to stay alone is "new", once. Where it does stay, the cluster keeps its parameters. They have the distribution that
-new ones would be drawn from, so either way the posterior stays in place, and no column of the table need be made anew.
+The likelihoods come as a table, so that one kernel serves every family. An item alone in its
+cluster is taken out with the cluster: to stay alone is "new", once. Where it does stay, the cluster
+keeps its parameters. They have the distribution that new ones would be drawn from, so either way
+the posterior stays in place, and no column of the table need be made anew.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ def scan_given(
 ) -> tuple[int, int]:
     """Update items[first:], one after another, until one of them opens a cluster.
 
-    Needs one free slot. `count` holds the sizes of the slots, (C,). Row t of `density`, one column per slot, and of
-    `log_new` = log alpha + log p(x_i) belong to items[t].
+    Needs one free slot. `count` holds the sizes of the slots, (C,). Row t of `density`, one column
+    per slot, and of `log_new` = log alpha + log p(x_i) belong to items[t].
 
     Returns
     -------
     tuple of int
-        The position after the last item seated, and the slot that it opened, or `NONE_OPENED`: the caller draws the
-        parameters of that slot, fills its column and calls again.
+        The position after the last item seated, and the slot that it opened, or `NONE_OPENED`: the
+        caller draws the parameters of that slot, fills its column and calls again.
     """
     z = seating.z
     weight, site = np.empty(len(count)), np.zeros(len(count))

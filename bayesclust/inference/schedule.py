@@ -1,9 +1,9 @@
 """Which moves a sweep mixes, and how often: the costly ones only as often as they are worth it.
 
-A pass over the link blocks costs several scans. Where single items move freely it moves nothing that the scan would not
-have moved, and where answers are many and certain no block ever leaves. So the rate of such passes follows the share of
-blocks that moved in the second half of the warm-up; it stays as it is from the first draw on, so that every draw comes
-from one transition kernel.
+A pass over the link blocks costs several scans. Where single items move freely it moves nothing
+that the scan would not have moved, and where answers are many and certain no block ever leaves. So
+the rate of such passes follows the share of blocks that moved in the second half of the warm-up; it
+stays as it is from the first draw on, so that every draw comes from one transition kernel.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Moves:
     Parameters
     ----------
     link_blocks : bool, default True
-        Move the groups that answers hold together as wholes (Swendsen and Wang's bonds), in every sweep of the warm-up
-        and then as often as it was seen to be worth it.
+        Move the groups that answers hold together as wholes (Swendsen and Wang's bonds), in every
+        sweep of the warm-up and then as often as it was seen to be worth it.
     split_merge : float, default 1
-        Split-merge proposals per sweep, on average where it is not a whole number; while warming up, when they matter
-        most, `WARMUP_BOOST` times as many.
+        Split-merge proposals per sweep, on average where it is not a whole number; while warming
+        up, when they matter most, `WARMUP_BOOST` times as many.
     restricted_scans : int, default 2
         Restricted scans of a launch (Jain and Neal recommend a few).
     fast : bool, default True

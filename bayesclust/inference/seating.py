@@ -1,7 +1,7 @@
 """Who sits where: labels of the items and the slots in use, for compiled samplers.
 
-Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`; opening and closing a cluster
-swaps two entries, so that a sweep only ever walks the clusters that exist.
+Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`; opening
+and closing a cluster swaps two entries, so that a sweep only ever walks the clusters that exist.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def refresh(state: Any, seating: Seating) -> None:
         k = seating.z[i]
         end[k] -= 1
         items[end[k]] = i
-    for position in range(-1, seating.number[0]):  # the prior slot first, which clusters may look at
+    for position in range(
+        -1, seating.number[0]
+    ):  # the prior slot first, which clusters may look at
         k = seating.slots[position] if position >= 0 else empty
         if position >= 0:
             set_items(state, items[end[k] : end[k + 1]], k)
@@ -150,7 +152,9 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
 
 
 @inner(fastmath=FAST)
-def sort_by_group(group: NDArray[np.int64], number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sort_by_group(
+    group: NDArray[np.int64], number: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Items by group 0..number-1, and where each begins: those of group g, in order, are items[start[g] : start[g + 1]]."""
     items, start = zeros(len(group), np.int64), zeros(number + 1, np.int64)
     for i in range(len(group)):

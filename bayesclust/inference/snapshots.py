@@ -57,7 +57,9 @@ def _plain(value: Any) -> Any:
         array = np.ascontiguousarray(value)
         encoded = base64.b64encode(array.tobytes()).decode("ascii")
         return {ARRAY: encoded, KIND: array.dtype.str, SHAPE: value.shape}
-    raise TypeError(f"a snapshot cannot hold a {type(value).__name__}: give arrays, numbers, words, lists or dicts.")
+    raise TypeError(
+        f"a snapshot cannot hold a {type(value).__name__}: give arrays, numbers, words, lists or dicts."
+    )
 
 
 def _array(value: dict[str, Any]) -> Any:

@@ -1,18 +1,22 @@
 """Split-merge moves: whole clusters in one step (Jain and Neal 2004), with launches allocated in sequence (Dahl 2003).
 
-Two anchors i and j are chosen with a probability that depends on the data and the questions asked, never on z. With S the
-items of their one or two clusters:
+Two anchors i and j are chosen with a probability that depends on the data and the questions asked,
+never on z. With S the items of their one or two clusters:
 
-1. launch: the rest of S joins i's or j's side one by one, then `scans` restricted Gibbs scans over the two sides;
-2. one more restricted scan makes the split (its probability is q), or, if i and j sit apart, is forced to the state that
-   exists, to learn the probability q with which a split would have made it;
-3. a split of S into A and B is accepted with probability min(1, r), its undoing with min(1, 1 / r), where
+1. launch: the rest of S joins i's or j's side one by one, then `scans` restricted Gibbs scans over
+   the two sides;
+2. one more restricted scan makes the split (its probability is q), or, if i and j sit apart, is
+   forced to the state that exists, to learn the probability q with which a split would have made
+   it;
+3. a split of S into A and B is accepted with probability min(1, r), its undoing with min(1, 1 / r),
+   where
 
-    r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  m(x_A) m(x_B) / m(x_S)  *  p(s | split) / p(s | merged)  /  q.
+    r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  m(x_A) m(x_B) / m(x_S)  *  p(s | split) / p(s |
+    merged)  /  q.
 
-As q <= 1, the uniform number that decides is drawn first, and where it refuses a merge with q = 1 nothing is launched: most
-merges join what has nothing to do with each other. Every allocation weighs size, predictive density and the answers about
-items already placed; only r has to be exact.
+As q <= 1, the uniform number that decides is drawn first, and where it refuses a merge with q = 1
+nothing is launched: most merges join what has nothing to do with each other. Every allocation
+weighs size, predictive density and the answers about items already placed; only r has to be exact.
 """
 
 from __future__ import annotations
@@ -57,10 +61,13 @@ def anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Genera
 
 
 @kernel(fastmath=FAST)
-def order_by_answers(sites: Sites, items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
+def order_by_answers(
+    sites: Sites, items: NDArray[np.int64], anchor: int, other: int, rng: Generator
+) -> None:
     """Bring items into random order, the two anchors first, and after each those that answers name together with it.
 
-    So most items are allocated when others of which answers speak have been placed, instead of by the data alone.
+    So most items are allocated when others of which answers speak have been placed, instead of by
+    the data alone.
     """
     anchors_first(items, anchor, other, rng)
     shuffled, waiting = items.copy(), zeros(len(sites.start) - 1, np.bool_)
@@ -93,12 +100,21 @@ def log_shares(odds: float) -> tuple[float, float]:
 
 @inner(fastmath=FAST, lean=True)
 def _restricted_scan(
-    state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
-    site: NDArray[np.float64], target: NDArray[np.int64], rng: Generator,
-) -> float:  # fmt: skip
+    state: Any,
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    a: int,
+    b: int,
+    site: NDArray[np.float64],
+    target: NDArray[np.int64],
+    rng: Generator,
+) -> float:
     """Re-allocate items[2:] between slots a and b; returns the log probability of what was chosen.
 
-    Where target[t] is a slot, item t is forced there; -1 lets it be drawn. `site` is scratch, one for each slot.
+    Where target[t] is a slot, item t is forced there; -1 lets it be drawn. `site` is scratch, one
+    for each slot.
     """
     log_prob = 0.0
     for t in range(2, len(items)):
@@ -117,9 +133,17 @@ def _restricted_scan(
 
 @inner(fastmath=FAST)
 def _log_ratio(
-    state: Any, sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], items: NDArray[np.int64], a: int, b: int,
-    merged: int, log_alpha: float, mark: NDArray[np.int64],
-) -> float:  # fmt: skip
+    state: Any,
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    a: int,
+    b: int,
+    merged: int,
+    log_alpha: float,
+    mark: NDArray[np.int64],
+) -> float:
     """log of r above, less q; slots a and b hold the split, `merged` the union."""
     n_a, n_b = state.count[a], state.count[b]
     ratio: float = log_alpha + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
@@ -134,9 +158,17 @@ def _log_ratio(
 
 @inner(fastmath=FAST)
 def _launch(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], a: int, b: int, items: NDArray[np.int64],
-    before: NDArray[np.int64], scans: int, rng: Generator,
-) -> float:  # fmt: skip
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    a: int,
+    b: int,
+    items: NDArray[np.int64],
+    before: NDArray[np.int64],
+    scans: int,
+    rng: Generator,
+) -> float:
     """Leave the items, the anchors first, formerly in slots `before`, split between a and b; returns log q."""
     z, first, apart = seating.z, before[0], before[0] != before[1]
     target, site = zeros(len(items), np.int64), zeros(len(state.count), np.float64)
@@ -166,24 +198,37 @@ def smaller_side(z: NDArray[np.int64], items: NDArray[np.int64], before: NDArray
 
 @kernel(fastmath=FAST)
 def attempt(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, places: Places, drawn: Drawn,
-    anchors: NDArray[np.int64], chance: NDArray[np.float64], scans: int, stage: int, rng: Generator,
-) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    places: Places,
+    drawn: Drawn,
+    anchors: NDArray[np.int64],
+    chance: NDArray[np.float64],
+    scans: int,
+    stage: int,
+    rng: Generator,
+) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.int64]]:
     """Proposals for pairs of anchors, shape (P, 2), one after another, or for the first of them one stage of it.
 
-    One kernel for all stages, since each would be compiled with nearly all of this. Pairs of `NOBODY` are drawn first, from
-    `places`. The last pairs, as many as there are tables in `drawn`, have the noise integrated out. `chance`, shape (P,) and
-    all 0, is given the probability with which each was accepted, but where one item parts or joins, which other moves do
-    too, and where a merge was refused by its bound.
+    One kernel for all stages, since each would be compiled with nearly all of this. Pairs of
+    `NOBODY` are drawn first, from `places`. The last pairs, as many as there are tables in `drawn`,
+    have the noise integrated out. `chance`, shape (P,) and all 0, is given the probability with
+    which each was accepted, but where one item parts or joins, which other moves do too, and where
+    a merge was refused by its bound.
 
     Returns
     -------
     position : int
-        The number of pairs, or the one that was not decided: `stage` is not `DECIDE`, or less than three slots were free.
+        The number of pairs, or the one that was not decided: `stage` is not `DECIDE`, or less than
+        three slots were free.
     accepted : int
         How many proposals were.
     log_ratio : float
-        Of the last proposal. Of a merge in stages, its parts: log(1 / r) + log(1 / q) from `BOUND`, log q from `PROPOSE`.
+        Of the last proposal. Of a merge in stages, its parts: log(1 / r) + log(1 / q) from `BOUND`,
+        log q from `PROPOSE`.
     items, before : ndarray of int
         What it was about, and where the items were.
     """
@@ -238,40 +283,77 @@ def attempt(
 
 def _check_room(seating: Seating) -> None:
     if seating.number[0] + 3 > len(seating.slots):
-        raise RuntimeError("less than three slots are free for a split-merge proposal: make room first.")
+        raise RuntimeError(
+            "less than three slots are free for a split-merge proposal: make room first."
+        )
 
 
 def bound_merge(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    anchor: int,
+    other: int,
     rng: Generator,
-) -> tuple[float, NDArray[np.int64]]:  # fmt: skip
+) -> tuple[float, NDArray[np.int64]]:
     """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs three free slots."""
     pair = np.array([[anchor, other]])
     _check_room(seating)
     answers = sites, table, log_alpha
-    _, _, bound, items, _ = attempt(state, seating, *answers, NOWHERE, NONE_DRAWN, pair, np.zeros(1), 0, BOUND, rng)
+    _, _, bound, items, _ = attempt(
+        state, seating, *answers, NOWHERE, NONE_DRAWN, pair, np.zeros(1), 0, BOUND, rng
+    )
     return bound, items
 
 
 def propose_split_merge(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
-    scans: int, rng: Generator, bound: float | None = None,
-) -> Proposal:  # fmt: skip
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    anchor: int,
+    other: int,
+    scans: int,
+    rng: Generator,
+    bound: float | None = None,
+) -> Proposal:
     """Seat the anchors' items as proposed; `bound` is what `bound_merge` just said of a merge. Needs three free slots."""
     _check_room(seating)
     pair, apart = np.array([[anchor, other]]), seating.z[anchor] != seating.z[other]
     if apart and bound is None:
         bound, _ = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
     _, _, ratio, items, before = attempt(
-        state, seating, sites, table, log_alpha, NOWHERE, NONE_DRAWN, pair, np.zeros(1), scans, PROPOSE, rng
+        state,
+        seating,
+        sites,
+        table,
+        log_alpha,
+        NOWHERE,
+        NONE_DRAWN,
+        pair,
+        np.zeros(1),
+        scans,
+        PROPOSE,
+        rng,
     )
     return Proposal(ratio + (bound or 0.0) * apart, items, before)
 
 
 def split_merge(
-    state: Any, seating: Seating, sites: Sites, table: NDArray[np.float64], log_alpha: float, anchor: int, other: int,
-    scans: int, rng: Generator, gain: Gain | None = None,
-) -> bool:  # fmt: skip
+    state: Any,
+    seating: Seating,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    anchor: int,
+    other: int,
+    scans: int,
+    rng: Generator,
+    gain: Gain | None = None,
+) -> bool:
     """Propose to part the two anchors or to bring them together, and decide; needs three free slots.
 
     Without a `gain` it is what `attempt` does by itself with one pair and `DECIDE`: its plain twin.
@@ -286,5 +368,7 @@ def split_merge(
         bound, items = bound_merge(state, seating, sites, table, log_alpha, anchor, other, rng)
         if hopeless(seating, bound, items, log_uniform, gain):
             return False
-    proposed = propose_split_merge(state, seating, sites, table, log_alpha, anchor, other, scans, rng, bound)
+    proposed = propose_split_merge(
+        state, seating, sites, table, log_alpha, anchor, other, scans, rng, bound
+    )
     return decide(seating, proposed, log_uniform, gain)

@@ -1,20 +1,25 @@
 """Split-merge moves for clusters that share a covariance, which is integrated out of the move.
 
-Given the covariance W of a partition in which two clusters are one, W holds the distance between them too, and in its metric
-two halves are never more than two standard deviations apart: no split of the two looks worth it. So a proposal is about the
-partition alone, and W is drawn given the new one (a joint proposal of both, in which W's densities cancel):
+Given the covariance W of a partition in which two clusters are one, W holds the distance between
+them too, and in its metric two halves are never more than two standard deviations apart: no split
+of the two looks worth it. So a proposal is about the partition alone, and W is drawn given the new
+one (a joint proposal of both, in which W's densities cancel):
 
-1. launch: anchors i and j, the items S of their one or two clusters joined to either one by one, and `scans` restricted
-   scans, all as in `bayesclust.inference.split_merge`; the W of each scan is the mean of W given the partition that the last
-   one left, at first given S as one cluster, and never the W of the chain;
-2. one more scan, by the last such W, makes the split with probability q, or is forced to the state that exists;
-3. with p(x | z) in which W is integrated out, a split of S into A and B is accepted with probability min(1, r), where
+1. launch: anchors i and j, the items S of their one or two clusters joined to either one by one,
+   and `scans` restricted scans, all as in `bayesclust.inference.split_merge`; the W of each scan is
+   the mean of W given the partition that the last one left, at first given S as one cluster, and
+   never the W of the chain;
+2. one more scan, by the last such W, makes the split with probability q, or is forced to the state
+   that exists;
+3. with p(x | z) in which W is integrated out, a split of S into A and B is accepted with
+   probability min(1, r), where
 
-    r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  p(x | split) / p(x | merged)  *  p(s | split) / p(s | merged)  /  q,
+    r = alpha Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  p(x | split) / p(x | merged)  *  p(s | split) /
+    p(s | merged)  /  q,
 
-   its undoing with min(1, 1 / r), for which nothing is launched where it is refused even with q = 1. The launch is the same
-   random function of the other clusters, the anchors and S from either side, which makes the move reversible (Jain and Neal
-   2004).
+   its undoing with min(1, 1 / r), for which nothing is launched where it is refused even with
+   q = 1. The launch is the same random function of the other clusters, the anchors and S from
+   either side, which makes the move reversible (Jain and Neal 2004).
 """
 
 from __future__ import annotations
@@ -40,9 +45,17 @@ from bayesclust.typing import FloatArray, IntArray
 
 @kernel(fastmath=FAST)
 def restricted_scan(
-    state: Any, sites: Sites, table: FloatArray, z: IntArray, items: IntArray, a: int, b: int,
-    site: FloatArray, target: IntArray, rng: Generator,
-) -> float:  # fmt: skip
+    state: Any,
+    sites: Sites,
+    table: FloatArray,
+    z: IntArray,
+    items: IntArray,
+    a: int,
+    b: int,
+    site: FloatArray,
+    target: IntArray,
+    rng: Generator,
+) -> float:
     """Call from Python what is compiled for kernels alone."""
     log_prob: float = _restricted_scan(state, sites, table, z, items, a, b, site, target, rng)
     enter_python(rng, YIELDS)
@@ -62,7 +75,8 @@ class SharedMove:
     table : ndarray
         log p(answer | pattern) of all answers.
     log_alpha : float
-        Logarithm of the concentration of what is split: of clusters, or of components within a cluster.
+        Logarithm of the concentration of what is split: of clusters, or of components within a
+        cluster.
     hyper : ndarray
         What clusters share stands behind the hyper-parameters, and is not looked at.
     """
@@ -74,7 +88,9 @@ class SharedMove:
     log_alpha: float
     hyper: FloatArray
 
-    def propose(self, anchor: int, other: int, scans: int, rng: Generator, gain: Gain | None = None) -> bool:
+    def propose(
+        self, anchor: int, other: int, scans: int, rng: Generator, gain: Gain | None = None
+    ) -> bool:
         """Propose to part the two anchors or to bring them together, and decide; needs three free slots."""
         seating, z, components = self.seating, self.seating.z, self.family.components()
         first, second = z[anchor], z[other]
@@ -86,7 +102,11 @@ class SharedMove:
                 return False
         order_by_answers(self.sites, items, anchor, other, rng)
         before = z[items].copy()
-        forced = np.where(before == first, free[0], free[1]) if first != second else np.full(len(items), UNPLACED)
+        forced = (
+            np.where(before == first, free[0], free[1])
+            if first != second
+            else np.full(len(items), UNPLACED)
+        )
         log_q = self._split(components, items, free, forced, scans, rng)
         if first != second:
             z[items] = free[2]
@@ -96,7 +116,13 @@ class SharedMove:
         return decide(seating, Proposal(ratio, items, before), log_uniform, gain)
 
     def _split(
-        self, components: Components, items: IntArray, free: IntArray, forced: IntArray, scans: int, rng: Generator
+        self,
+        components: Components,
+        items: IntArray,
+        free: IntArray,
+        forced: IntArray,
+        scans: int,
+        rng: Generator,
     ) -> float:
         """Leave the items split between two free slots; returns log q."""
         z, (a, b, merged) = self.seating.z, free
@@ -108,7 +134,10 @@ class SharedMove:
         log_q = 0.0
         for scan in range(scans + 2):
             # items that are not placed yet count as in a slot that is not in use
-            refresh(state, Seating(np.where(z == UNPLACED, merged, z), free[:2], free[:2], np.array([2])))
+            refresh(
+                state,
+                Seating(np.where(z == UNPLACED, merged, z), free[:2], free[:2], np.array([2])),
+            )
             last = scan == scans + 1
             log_q = restricted_scan(
                 state, self.sites, self.table, z, items, a, b, site, forced if last else drawn, rng

@@ -1,7 +1,7 @@
 """Where chains start: over-dispersed partitions, so that agreement between chains means something.
 
-From one single cluster every single-site sampler stays there in many dimensions, so chain c starts from a k-means++
-partition with a number of clusters that grows with c.
+From one single cluster every single-site sampler stays there in many dimensions, so chain c starts
+from a k-means++ partition with a number of clusters that grows with c.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
     ----------
     X : ndarray of shape (n, d)
     number : int
-        Seeds to draw; fewer clusters result where points coincide. Among more than `SEEDED_FROM` items they are drawn from
-        a random subset.
+        Seeds to draw; fewer clusters result where points coincide. Among more than `SEEDED_FROM`
+        items they are drawn from a random subset.
     rng : Generator
 
     Returns
@@ -46,7 +46,9 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
     return compact
 
 
-def _nearest_seeds(X: NDArray[np.float64], number: int, rng: Generator) -> tuple[NDArray[np.int64], list[int]]:
+def _nearest_seeds(
+    X: NDArray[np.float64], number: int, rng: Generator
+) -> tuple[NDArray[np.int64], list[int]]:
     """(the nearest seed of each item, the items that are seeds)."""
     n = len(X)
     labels = np.zeros(n, dtype=np.int64)

@@ -28,7 +28,10 @@ class Tally:
         self.views, self.sites = tuple(views), sites
         ends = np.cumsum([0, *(view.n_sources * view.n_answers for view in views)])
         self.shape = int(ends[-1]), N_PATTERNS
-        self._parts = [(slice(a, b), slice(view.n_patterns)) for a, b, view in zip(ends, ends[1:], views, strict=False)]
+        self._parts = [
+            (slice(a, b), slice(view.n_patterns))
+            for a, b, view in zip(ends, ends[1:], views, strict=False)
+        ]
 
     def __call__(self, z: IntArray) -> IntArray:
         """Counts under labels z, laid out as `stack_tables` lays out their tables."""
@@ -36,7 +39,9 @@ class Tally:
         count_answers(self.sites, z, counts)
         return counts
 
-    def by_view[Number: (np.int64, np.float64)](self, counts: NDArray[Number]) -> list[NDArray[Number]]:
+    def by_view[Number: (np.int64, np.float64)](
+        self, counts: NDArray[Number]
+    ) -> list[NDArray[Number]]:
         """The part of each view in a table laid out so, of shape (n_sources * n_answers, n_patterns)."""
         return [counts[part] for part in self._parts]
 

@@ -60,7 +60,9 @@ def _blocks() -> Any:
 
         def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
             keys = jax.random.split(key, len(self.parts))
-            drawn = [part.sample(own, sample_shape) for part, own in zip(self.parts, keys, strict=True)]
+            drawn = [
+                part.sample(own, sample_shape) for part, own in zip(self.parts, keys, strict=True)
+            ]
             return jnp.concatenate([values.astype(float) for values in drawn], axis=-1)
 
         def log_prob(self, value: Any) -> Any:

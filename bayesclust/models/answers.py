@@ -18,10 +18,11 @@ from bayesclust.typing import IntArray
 def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool = True) -> None:
     """Let answers depend on the labels of a NumPyro program of your own.
 
-    To be called once in the program, outside its plates. For a view named v it samples the parameters of ``view.noise``,
-    one of each per source ("p" and "q", "noise" or "confusion"; those of the second view of a kind are "p_v" and so on),
-    and the answers as site "<v>_answer" in the plate "<v>_answers": given the labels, answer a of source s has probability
-    C_s[truth, a], where the truth is what the pattern of the items' labels implies (for pairs TVClust Eq. 8).
+    To be called once in the program, outside its plates. For a view named v it samples the
+    parameters of ``view.noise``, one of each per source ("p" and "q", "noise" or "confusion"; those
+    of the second view of a kind are "p_v" and so on), and the answers as site "<v>_answer" in the
+    plate "<v>_answers": given the labels, answer a of source s has probability C_s[truth, a], where
+    the truth is what the pattern of the items' labels implies (for pairs TVClust Eq. 8).
 
     Parameters
     ----------
@@ -35,8 +36,9 @@ def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool =
     Raises
     ------
     TypeError, ValueError
-        If something else than views is given, they are on another number of items, or the labels arrive enumerated: NumPyro
-        sums out discrete sites one by one, which is silently wrong for labels that answers tie together.
+        If something else than views is given, they are on another number of items, or the labels
+        arrive enumerated: NumPyro sums out discrete sites one by one, which is silently wrong for
+        labels that answers tie together.
 
     See Also
     --------
@@ -119,7 +121,9 @@ def _answers_of(view: View, names: dict[str, str], z: Any, observe: bool) -> Non
     log_confusion = jnp.log(jnp.maximum(confusion, np.finfo(np.float64).tiny))
     with numpyro.plate(answers_plate(view), len(view)):
         given = dist.Categorical(logits=log_confusion[view.source, truth])
-        numpyro.sample(f"{view.name}_answer", given, obs=view.answers.astype(np.int64) if observe else None)
+        numpyro.sample(
+            f"{view.name}_answer", given, obs=view.answers.astype(np.int64) if observe else None
+        )
 
 
 def patterns(z: Any, items: IntArray) -> Any:

@@ -1,12 +1,13 @@
 """What kind of numbers a column holds: measured, rounded, counted, coded, or one value over and over.
 
-A Gaussian cluster of m items that share a value of one column has no variance there: its density has no bound but the base
-measure's, so that with m well above the strength of that (15 items) ties win clusters of their own, whatever the other
-columns and the answers say. Such columns are found here from the data alone, and each kind has a family that takes its
-values for what they are.
+A Gaussian cluster of m items that share a value of one column has no variance there: its density
+has no bound but the base measure's, so that with m well above the strength of that (15 items) ties
+win clusters of their own, whatever the other columns and the answers say. Such columns are found
+here from the data alone, and each kind has a family that takes its values for what they are.
 
-The *step* of a column is the largest h of which all differences between its values are whole multiples: what it was
-recorded in. Rounding to h adds h^2 / 12 to a variance (Sheppard), and none below that can be measured.
+The *step* of a column is the largest h of which all differences between its values are whole
+multiples: what it was recorded in. Rounding to h adds h^2 / 12 to a variance (Sheppard), and none
+below that can be measured.
 """
 
 from __future__ import annotations
@@ -23,12 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "TiedColumnsWarning", "check_columns", "describe_column", "recording_step"]
 
-CONSTANT, BINARY, NEARLY_CONSTANT, CATEGORICAL = "constant", "binary", "nearly constant", "categorical"
+CONSTANT, BINARY, NEARLY_CONSTANT, CATEGORICAL = (
+    "constant",
+    "binary",
+    "nearly constant",
+    "categorical",
+)
 COUNTS, INFLATED, ROUNDED, CONTINUOUS = "counts", "inflated", "rounded", "continuous"
 FAMILY_OF = {
-    CONSTANT: "gaussian", BINARY: "hurdle", NEARLY_CONSTANT: "hurdle", CATEGORICAL: "categorical", COUNTS: "poisson",
-    INFLATED: "hurdle", ROUNDED: "gaussian", CONTINUOUS: "gaussian",
-}  # fmt: skip
+    CONSTANT: "gaussian",
+    BINARY: "hurdle",
+    NEARLY_CONSTANT: "hurdle",
+    CATEGORICAL: "categorical",
+    COUNTS: "poisson",
+    INFLATED: "hurdle",
+    ROUNDED: "gaussian",
+    CONTINUOUS: "gaussian",
+}
 FEW = 7  # values of a column of codes, at most
 PER_VALUE = 5  # items for each of them, at least
 ALMOST_ALL = 0.95
@@ -55,9 +67,9 @@ class Column(NamedTuple):
     Attributes
     ----------
     kind : str
-        "constant", "binary" (two values), "nearly constant" (one value in 95% of the items), "categorical" (up to 7 values),
-        "counts", "inflated" (single values far more often than those around them), "rounded" (values shared by two items on
-        average) or "continuous".
+        "constant", "binary" (two values), "nearly constant" (one value in 95% of the items),
+        "categorical" (up to 7 values), "counts", "inflated" (single values far more often than
+        those around them), "rounded" (values shared by two items on average) or "continuous".
     distinct : int
         Number of different values; of those that differ by floating-point error alone, one.
     step : float
@@ -65,12 +77,14 @@ class Column(NamedTuple):
     value, share : float
         The most frequent value, and in which share of the items seen; NaN and 0 without any.
     atoms : tuple of float
-        Values that are far too frequent for a density, the most frequent first; of a binary column the more frequent one.
+        Values that are far too frequent for a density, the most frequent first; of a binary column
+        the more frequent one.
     family : str
-        Of `bayesclust.families`, that takes such values for what they are: "gaussian", "hurdle", "bernoulli" (zeros and
-        ones), "categorical" or "poisson".
+        Of `bayesclust.families`, that takes such values for what they are: "gaussian", "hurdle",
+        "bernoulli" (zeros and ones), "categorical" or "poisson".
     ties : int
-        Items that share a value which a Gaussian cluster would fit with next to no variance; 0 where that is harmless.
+        Items that share a value which a Gaussian cluster would fit with next to no variance; 0
+        where that is harmless.
     """
 
     kind: str
@@ -86,8 +100,9 @@ class Column(NamedTuple):
 def recording_step(values: NDArray[np.float64]) -> float:
     """Return the largest step of which all gaps between the values are whole multiples.
 
-    Gaps are measured against a fifth, ..., the whole of the smallest one, the small gaps first, so that the step is known
-    well enough for the large ones. Five gaps without a step between them pass with a probability below 1e-3.
+    Gaps are measured against a fifth, ..., the whole of the smallest one, the small gaps first, so
+    that the step is known well enough for the large ones. Five gaps without a step between them
+    pass with a probability below 1e-3.
 
     Parameters
     ----------
@@ -150,7 +165,9 @@ def describe_column(x: NDArray[np.float64]) -> Column:
     kind, atoms = _kind(values, counts, step, share)
     family = "bernoulli" if kind == BINARY and (values == (0, 1)).all() else FAMILY_OF[kind]
     tied = counts[np.isin(values, atoms)].sum() if atoms else counts[top]
-    harmful = kind in (BINARY, NEARLY_CONSTANT, INFLATED) or (kind == CATEGORICAL and share >= LARGE_SHARE)
+    harmful = kind in (BINARY, NEARLY_CONSTANT, INFLATED) or (
+        kind == CATEGORICAL and share >= LARGE_SHARE
+    )
     ties = int(tied) if harmful and tied >= ENOUGH_TIES else 0
     return Column(kind, m, step, float(values[top]), share, atoms, family, ties)
 
@@ -160,7 +177,9 @@ def _values(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     values, counts = np.unique(cells, return_counts=True)
     if len(values) < 2:
         return values, counts
-    first = np.r_[True, np.diff(values) > 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()]
+    first = np.r_[
+        True, np.diff(values) > 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()
+    ]
     if first.all():
         return values, counts
     group = first.cumsum() - 1
@@ -223,16 +242,18 @@ def check_columns(X: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row per column, named as in a DataFrame or numbered:
 
-        - kind: "continuous", "rounded", "inflated" (one value, or a few, far more often than those around them: a detection
-          limit, a zero that means missing, an end of the scale), "nearly constant", "counts", "categorical" (up to seven
-          values), "binary" or "constant";
+        - kind: "continuous", "rounded", "inflated" (one value, or a few, far more often than those
+          around them: a detection limit, a zero that means missing, an end of the scale), "nearly
+          constant", "counts", "categorical" (up to seven values), "binary" or "constant";
         - distinct: number of different values;
         - step: what the values were recorded in; 0 if no step explains them;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
-        - family: the one that takes such values for what they are, as `bayesclust.families.get_family` knows it;
-        - finding: "ties win clusters of their own" where at least 15 items, which is what the base measure of the Gaussian
-          families is worth, share a value that a Gaussian cluster would fit with next to no variance; else "fine".
+        - family: the one that takes such values for what they are, as
+          `bayesclust.families.get_family` knows it;
+        - finding: "ties win clusters of their own" where at least 15 items, which is what the base
+          measure of the Gaussian families is worth, share a value that a Gaussian cluster would fit
+          with next to no variance; else "fine".
 
     Raises
     ------

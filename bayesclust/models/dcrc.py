@@ -8,8 +8,9 @@
 | epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion", one per source |
 | l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
 
-The paper divides the log likelihood of its M answers by M. As a model, all of its objective is multiplied by M: the prior of
-the weights has precision 2 M lambda, and the entropies weigh M tau (`WeightPrior.from_paper`).
+The paper divides the log likelihood of its M answers by M. As a model, all of its objective is
+multiplied by M: the prior of the weights has precision 2 M lambda, and the entropies weigh M tau
+(`WeightPrior.from_paper`).
 """
 
 from __future__ import annotations
@@ -58,11 +59,13 @@ def dcrc(
     Parameters
     ----------
     X : array of shape (n, d)
-        The items, which are given, not modelled. Features on one scale suit the one precision of all weights.
+        The items, which are given, not modelled. Features on one scale suit the one precision of
+        all weights.
     n_clusters : int
         K, at least 2.
     views : View, sequence of View or None
-        Answers about triplets or pairs; each view is a site "<name>_answer", with its own noise model.
+        Answers about triplets or pairs; each view is a site "<name>_answer", with its own noise
+        model.
     prior : WeightPrior or None
         Prior of W; None is ``WeightPrior()``: standard normal weights, no entropies.
     observe : bool, default True
@@ -71,8 +74,9 @@ def dcrc(
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is silently wrong for labels
-        that answers tie together. Also for bad input, as in `bayesclust.DCRC`.
+        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
+        silently wrong for labels that answers tie together. Also for bad input, as in
+        `bayesclust.DCRC`.
 
     Examples
     --------
@@ -104,7 +108,9 @@ def dcrc(
 def _check_weights(W: ArrayLike, d: int) -> FloatArray:
     weights: FloatArray = real_array(W, "W")
     if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != d + 1:
-        raise ValueError(f"W must have shape (K, {d + 1}), the biases last; got {weights.shape}: pass one row per class.")
+        raise ValueError(
+            f"W must have shape (K, {d + 1}), the biases last; got {weights.shape}: pass one row per class."
+        )
     if not np.isfinite(weights).all():
         raise ValueError("W has entries that are not finite: pass real numbers.")
     return weights
@@ -152,7 +158,9 @@ def dcrc_log_joint(
     items, weights = check_items(X, least=1), _check_weights(W, np.shape(X)[1])
     labels = item_labels(z, len(items), "z")
     if labels.ndim != 1 or labels.min() < 0 or labels.max() >= len(weights):
-        raise ValueError(f"z must hold one label from 0 to {len(weights) - 1} for each of the {len(items)} items.")
+        raise ValueError(
+            f"z must hold one label from 0 to {len(weights) - 1} for each of the {len(items)} items."
+        )
     terms = class_terms(np, weights, items, unnamed(views, len(items)))
     value = prior.entropies(np, terms)
     value += prior.log_density(weights, prior.first_precision if precision is None else precision)

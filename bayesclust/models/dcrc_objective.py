@@ -1,7 +1,8 @@
 """The objectives of the DCRC paper, exactly, with gradients by automatic differentiation.
 
-For reading, for small problems and as the judge of what is optimised in practice: Eq. 7 sums over all labels of the items
-that answers tie together, which grows as K to the size of the largest group of items so tied.
+For reading, for small problems and as the judge of what is optimised in practice: Eq. 7 sums over
+all labels of the items that answers tie together, which grows as K to the size of the largest group
+of items so tied.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class PaperObjective:
     n_clusters : int
         K, at least 2.
     views : View or sequence of View
-        Answers. Their noise must be known (``UniformNoise(eps=0.05)``); where it has a prior, its mean is taken.
+        Answers. Their noise must be known (``UniformNoise(eps=0.05)``); where it has a prior, its
+        mean is taken.
     tau : float, default 1.0
         Weight of the entropies.
     penalty : float, default 2**-6
@@ -50,8 +52,8 @@ class PaperObjective:
 
     Notes
     -----
-    ERRATUM: the last term of the paper's gradient is printed with log p^_nk; it needs the marginal log p^_k. Here
-    gradients are those of the function itself.
+    ERRATUM: the last term of the paper's gradient is printed with log p^_nk; it needs the marginal
+    log p^_k. Here gradients are those of the function itself.
 
     References
     ----------
@@ -82,7 +84,10 @@ class PaperObjective:
         self.X = check_items(X, least=1)
         self.K = check_int(n_clusters, "n_clusters", least=2)
         self.views = check_views(views, len(self.X))
-        self.tau, self.penalty = number_between(tau, "tau", "[0, inf)"), number_between(penalty, "penalty", "[0, inf)")
+        self.tau, self.penalty = (
+            number_between(tau, "tau", "[0, inf)"),
+            number_between(penalty, "penalty", "[0, inf)"),
+        )
         self.balance = bool(balance)
         self.free = unnamed(self.views, len(self.X))
         self.n_answers = max(sum(map(len, self.views)), 1)
@@ -136,7 +141,10 @@ class PaperObjective:
         return value
 
     def _rest(self, terms: Any) -> Any:
-        return self.tau * (self.balance * terms.balance - terms.separation) - self.penalty * terms.ridge
+        return (
+            self.tau * (self.balance * terms.balance - terms.separation)
+            - self.penalty * terms.ridge
+        )
 
     def _tied(self) -> list[IntArray]:
         """Groups of items that answers tie together."""

@@ -25,29 +25,33 @@ class WeightPrior:
     Parameters
     ----------
     precision : float or (shape, rate), default 1.0
-        Of the Gaussian prior of each weight that is not a bias, or the Gamma prior under which it is learned.
+        Of the Gaussian prior of each weight that is not a bias, or the Gamma prior under which it
+        is learned.
     bias_scale : float or None, default 10.0
-        Standard deviation of the biases. None leaves them free, as the paper does; such a prior cannot be drawn from.
+        Standard deviation of the biases. None leaves them free, as the paper does; such a prior
+        cannot be drawn from.
     separation : float, default 0.0
         Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W.
     balance : float, default 0.0
         Nats that the entropy H(y^) of the mean class probabilities is worth.
     proportions : tuple of K floats or None, default None
-        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of H(y^), from which it
-        differs by a constant where sizes are even.
+        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of
+        H(y^), from which it differs by a constant where sizes are even.
 
     Raises
     ------
     ValueError
-        If precision or scale is not positive, a weight is negative, or proportions are not positive with sum 1.
+        If precision or scale is not positive, a weight is negative, or proportions are not positive
+        with sum 1.
     TypeError
         If the precision is neither a number nor a pair.
 
     Notes
     -----
-    The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the product is a proper prior of
-    W given X, up to its normaliser. No model of the items stands behind it: it says that a classifier is the more believable
-    the clearer it tells the items apart, and the more evenly, or as `proportions` say.
+    The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the
+    product is a proper prior of W given X, up to its normaliser. No model of the items stands
+    behind it: it says that a classifier is the more believable the clearer it tells the items
+    apart, and the more evenly, or as `proportions` say.
 
     Examples
     --------
@@ -64,12 +68,16 @@ class WeightPrior:
     def __post_init__(self) -> None:
         precision: Any = self.precision
         if isinstance(precision, tuple) and len(precision) == 2:
-            for value, name in zip(precision, ("the shape of precision", "the rate of precision"), strict=True):
+            for value, name in zip(
+                precision, ("the shape of precision", "the rate of precision"), strict=True
+            ):
                 check_positive(value, name)
         elif isinstance(precision, Real):
             check_positive(precision, "precision")
         else:
-            raise TypeError(f"precision must be a number or the (shape, rate) of a Gamma prior; got {shown(precision)}.")
+            raise TypeError(
+                f"precision must be a number or the (shape, rate) of a Gamma prior; got {shown(precision)}."
+            )
         if self.bias_scale is not None:
             check_positive(self.bias_scale, "bias_scale")
         for name in ("separation", "balance"):
@@ -77,12 +85,18 @@ class WeightPrior:
         if self.proportions is not None:
             sizes = np.asarray(self.proportions, dtype=np.float64)
             if sizes.ndim != 1 or not (sizes > 0).all() or abs(sizes.sum() - 1) > 1e-8:
-                raise ValueError(f"proportions must be positive, one per cluster, with sum 1; got {self.proportions!r}.")
+                raise ValueError(
+                    f"proportions must be positive, one per cluster, with sum 1; got {self.proportions!r}."
+                )
 
     @property
     def first_precision(self) -> float:
         """The precision, or its prior mean."""
-        return self.precision[0] / self.precision[1] if isinstance(self.precision, tuple) else self.precision
+        return (
+            self.precision[0] / self.precision[1]
+            if isinstance(self.precision, tuple)
+            else self.precision
+        )
 
     def draw_precision(self, W: FloatArray, rng: Generator) -> float:
         """Draw the precision given the weights (K, d + 1), or return the known one.
@@ -91,7 +105,10 @@ class WeightPrior:
         """
         if not isinstance(self.precision, tuple):
             return self.precision
-        shape, rate = self.precision[0] + W[:, :-1].size / 2, self.precision[1] + (W[:, :-1] ** 2).sum() / 2
+        shape, rate = (
+            self.precision[0] + W[:, :-1].size / 2,
+            self.precision[1] + (W[:, :-1] ** 2).sum() / 2,
+        )
         return float(rng.gamma(shape) / rate)
 
     def log_density(self, W: FloatArray, precision: float) -> float:
@@ -101,7 +118,12 @@ class WeightPrior:
             value += _log_normal(W[:, -1], self.bias_scale**-2)
         if isinstance(self.precision, tuple):
             shape, rate = self.precision
-            value += shape * np.log(rate) - gammaln(shape) + (shape - 1) * np.log(precision) - rate * precision
+            value += (
+                shape * np.log(rate)
+                - gammaln(shape)
+                + (shape - 1) * np.log(precision)
+                - rate * precision
+            )
         return float(value)
 
     def entropies(self, xp: Any, terms: ClassTerms) -> Any:
@@ -199,7 +221,9 @@ def weight_site(prior: WeightPrior, number: int, d: int) -> Any:
 
 
 def _log_normal(values: FloatArray, precision: float) -> float:
-    return float(0.5 * (values.size * np.log(precision / (2 * np.pi)) - precision * (values**2).sum()))
+    return float(
+        0.5 * (values.size * np.log(precision / (2 * np.pi)) - precision * (values**2).sum())
+    )
 
 
 __all__ = ["ClassTerms", "WeightPrior", "class_terms", "weight_site"]

@@ -4,12 +4,14 @@
 
 J being the objective of MPCK-Means (Bilenko et al. 2004, Eq. 6) with its prior worth n_0 items,
 
-    J = sum_i (|x_i - m_{z_i}|_A^2 - log det A_{z_i}) + sum_same w f_M [z_i != z_j] + sum_different w f_C [z_i = z_j]
+    J = sum_i (|x_i - m_{z_i}|_A^2 - log det A_{z_i}) + sum_same w f_M [z_i != z_j] + sum_different
+    w f_C [z_i = z_j]
         + n_0 sum_h (tr(A_h C) - log det A_h),
 
-C the covariance of all items, or its diagonal. At T = 2 the first sum is minus the log density of Gaussians with covariances
-A^(-1). The prior of the centres is no part of J and is not tempered: it makes the centre of a cluster without items
-proper, and counts for nothing as T goes to 0, where only J remains.
+C the covariance of all items, or its diagonal. At T = 2 the first sum is minus the log density of
+Gaussians with covariances A^(-1). The prior of the centres is no part of J and is not tempered: it
+makes the centre of a cluster without items proper, and counts for nothing as T goes to 0, where
+only J remains.
 
 | on paper (Bilenko et al.) | in code |
 |---|---|
@@ -43,7 +45,8 @@ class Field:
     Parameters
     ----------
     metric : {"diagonal", "full"} or None, default "diagonal"
-        None has no metric: Euclidean distance in the units of X, and costs that do not depend on it (Eq. 1).
+        None has no metric: Euclidean distance in the units of X, and costs that do not depend on it
+        (Eq. 1).
     per_cluster : bool, default False
     temperature : float, default 2.0
         T. At 2, clusters are Gaussians with covariance A^(-1).
@@ -115,7 +118,9 @@ def links_of(views: Sequence[View], field: Field) -> tuple[IntArray, Any, FloatA
     return pairs, may, np.where(may, field.same, field.different)
 
 
-def energy(xp: Any, z: Any, center: Any, metric: Any, X: FloatArray, views: Sequence[View], field: Field) -> Any:
+def energy(
+    xp: Any, z: Any, center: Any, metric: Any, X: FloatArray, views: Sequence[View], field: Field
+) -> Any:
     """Return J, in NumPy or JAX, every pair of items looked at for the farthest: for some hundreds of items.
 
     Parameters
@@ -165,7 +170,12 @@ def _log_det(xp: Any, metric: Any) -> Any:
     return xp.log(metric).sum(axis=1) if metric.ndim == 2 else xp.linalg.slogdet(metric)[1]
 
 
-def hmrf(X: ArrayLike, n_clusters: int, views: View | Sequence[View] | None = None, field: Field | None = None) -> None:
+def hmrf(
+    X: ArrayLike,
+    n_clusters: int,
+    views: View | Sequence[View] | None = None,
+    field: Field | None = None,
+) -> None:
     """MPCK-Means' random field, a NumPyro program: log_density and render_model work on it.
 
     Parameters
@@ -181,8 +191,9 @@ def hmrf(X: ArrayLike, n_clusters: int, views: View | Sequence[View] | None = No
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is silently wrong for labels
-        that answers tie together. Also for bad input, as in `bayesclust.MPCKMeans`.
+        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
+        silently wrong for labels that answers tie together. Also for bad input, as in
+        `bayesclust.MPCKMeans`.
 
     Examples
     --------
@@ -203,13 +214,19 @@ def hmrf(X: ArrayLike, n_clusters: int, views: View | Sequence[View] | None = No
     center = numpyro.sample("center", prior)
     metric = None
     if field.metric == "diagonal":
-        metric = numpyro.sample("metric", dist.ImproperUniform(dist.constraints.positive, (), (H, d)))
+        metric = numpyro.sample(
+            "metric", dist.ImproperUniform(dist.constraints.positive, (), (H, d))
+        )
     elif field.metric == "full":
-        metric = numpyro.sample("metric", dist.ImproperUniform(dist.constraints.positive_definite, (), (H, d, d)))
+        metric = numpyro.sample(
+            "metric", dist.ImproperUniform(dist.constraints.positive_definite, (), (H, d, d))
+        )
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(logits=jnp.zeros(number)))
         refuse_enumerated(z, len(items))
-    numpyro.factor("energy", -energy(jnp, z, center, metric, items, answered, field) / field.temperature)
+    numpyro.factor(
+        "energy", -energy(jnp, z, center, metric, items, answered, field) / field.temperature
+    )
 
 
 def check_field_data(X: ArrayLike, field: Field) -> FloatArray:
@@ -233,7 +250,9 @@ def check_field_data(X: ArrayLike, field: Field) -> FloatArray:
     if field.metric == "full":
         full = np.linalg.matrix_rank(items - items.mean(axis=0)) == items.shape[1]
         if not full:
-            raise ValueError("X does not spread in all directions: drop columns that others give, or choose another metric.")
+            raise ValueError(
+                "X does not spread in all directions: drop columns that others give, or choose another metric."
+            )
     elif (np.ptp(items, axis=0) == 0).any():
         column = int(np.argmin(np.ptp(items, axis=0)))
         raise ValueError(f"X has the same value in all of column {column}: drop the column.")
@@ -270,7 +289,11 @@ def hmrf_log_joint(
     -6.032
     """
     field = Field() if field is None else field
-    items, labels, middles = check_field_data(X, field), np.asarray(z), np.asarray(center, dtype=np.float64)
+    items, labels, middles = (
+        check_field_data(X, field),
+        np.asarray(z),
+        np.asarray(center, dtype=np.float64),
+    )
     A = None if metric is None else np.asarray(metric, dtype=np.float64)
     value = -energy(np, labels, middles, A, items, views, field) / field.temperature
     spread = field.center_scale**2 * covariance(items, field)
@@ -280,4 +303,12 @@ def hmrf_log_joint(
     return float(value - len(items) * np.log(len(middles)) - 0.5 * (squares + volume))
 
 
-__all__ = ["Field", "check_field_data", "covariance", "energy", "hmrf", "hmrf_log_joint", "links_of"]
+__all__ = [
+    "Field",
+    "check_field_data",
+    "covariance",
+    "energy",
+    "hmrf",
+    "hmrf_log_joint",
+    "links_of",
+]

@@ -27,9 +27,9 @@ def log_joint(
 ) -> float:
     """log p(z, x, s, alpha, hyper-parameters, noise), cluster parameters integrated out.
 
-    p(z | alpha) of the Chinese restaurant process (TVClust Eq. 2), times the product over clusters of their marginal
-    likelihoods, times p(E | z, p, q) (Eq. 8, corrected) and the like for other answers, times the priors. Hyper-parameters
-    count by the density of their logarithms.
+    p(z | alpha) of the Chinese restaurant process (TVClust Eq. 2), times the product over clusters
+    of their marginal likelihoods, times p(E | z, p, q) (Eq. 8, corrected) and the like for other
+    answers, times the priors. Hyper-parameters count by the density of their logarithms.
 
     Parameters
     ----------
@@ -103,7 +103,8 @@ def log_marginal_joint(
 
     Examples
     --------
-    Two items: they are together with probability E[1 / (1 + alpha)] and apart with E[alpha / (1 + alpha)].
+    Two items: they are together with probability E[1 / (1 + alpha)] and apart with E[alpha / (1 +
+    alpha)].
 
     >>> import numpy as np
     >>> from bayesclust.models.families import SphericalGaussian
@@ -124,4 +125,6 @@ def log_marginal_joint(
 
 def log_data(clusters: Sequence[IntArray], family: BoundFamily, hyper: FloatArray) -> float:
     """log p(x | partition, hyper-parameters), in the user's units."""
-    return float(family.log_data([family.X[items] for items in clusters], hyper) + family.log_constant)
+    return float(
+        family.log_data([family.X[items] for items in clusters], hyper) + family.log_constant
+    )

@@ -1,7 +1,8 @@
 """TVClust with clusters that are mixtures, as a NumPyro program and as a density with the parameters integrated out.
 
-A cluster g is a Dirichlet-process mixture of components of the family (Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017,
-with processes in the place of finite mixtures), and answers are about clusters:
+A cluster g is a Dirichlet-process mixture of components of the family (Malsiner-Walli,
+Fruehwirth-Schnatter and Gruen 2017, with processes in the place of finite mixtures), and answers
+are about clusters:
 
     alpha, beta ~ Gamma,    z_i ~ sticks(alpha),    c_i | z_i = g ~ sticks_g(beta),
     theta_gc ~ G0,          x_i ~ p(. | theta_{z_i c_i})
@@ -50,10 +51,11 @@ def tvclust_mixture(
     family : str or Family, default "gaussian"
         Likelihood of a component.
     concentration, within_concentration : float, (shape, rate) or Concentration
-        alpha of the clusters and beta of the components within each of them, or their Gamma priors. The defaults are
-        those of `bayesclust.TVClust`.
+        alpha of the clusters and beta of the components within each of them, or their Gamma priors.
+        The defaults are those of `bayesclust.TVClust`.
     truncation, within_truncation : int, default 10
-        Number of sticks of the clusters, and of the components of each; the last takes what is left.
+        Number of sticks of the clusters, and of the components of each; the last takes what is
+        left.
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
     power : float in (0, 1], default 1.0
@@ -66,9 +68,9 @@ def tvclust_mixture(
 
     Notes
     -----
-    Sites beyond those of `tvclust`: "within_concentration", "within_stick" in the plate "cluster", and "component" (which of
-    its cluster's components an item has) in the plate "item". The plate "components" holds the components of the first
-    cluster, then those of the second, and so on.
+    Sites beyond those of `tvclust`: "within_concentration", "within_stick" in the plate "cluster",
+    and "component" (which of its cluster's components an item has) in the plate "item". The plate
+    "components" holds the components of the first cluster, then those of the second, and so on.
 
     Examples
     --------
@@ -85,15 +87,22 @@ def tvclust_mixture(
     items = check_items(X, missing=family.takes_missing)
     answered = check_views(views, len(items))
     bound = family.bind(items)
-    T, S = check_int(truncation, "truncation", least=2), check_int(within_truncation, "within_truncation", least=2)
+    T, S = (
+        check_int(truncation, "truncation", least=2),
+        check_int(within_truncation, "within_truncation", least=2),
+    )
     hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
     alpha = concentration_site(Concentration.parse(concentration))
-    beta = concentration_site(Concentration.parse(within_concentration, "within_concentration"), "within_concentration")
+    beta = concentration_site(
+        Concentration.parse(within_concentration, "within_concentration"), "within_concentration"
+    )
 
     stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
     weight = numpyro.deterministic("weight", stick_weights(stick))
     with numpyro.plate("cluster", T):
-        below = numpyro.sample("within_stick", dist.Beta(jnp.ones(S - 1), beta * jnp.ones(S - 1)).to_event(1))
+        below = numpyro.sample(
+            "within_stick", dist.Beta(jnp.ones(S - 1), beta * jnp.ones(S - 1)).to_event(1)
+        )
     with numpyro.plate("components", T * S):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
@@ -149,7 +158,9 @@ def mixture_log_joint(
     >>> bool(two > one)
     True
     """
-    labels, lower = (item_labels(of, len(family.X), what) for of, what in ((z, "z"), (components, "components")))
+    labels, lower = (
+        item_labels(of, len(family.X), what) for of, what in ((z, "z"), (components, "components"))
+    )
     for value_of, what in ((alpha, "alpha"), (beta, "beta")):
         check_positive(value_of, what)
     hyper = family.initial_hyper() if hyper is None else hyper

@@ -1,8 +1,8 @@
 """The prior over partitions on two levels: items in components, components in clusters.
 
-Clusters come from a Chinese restaurant process with concentration alpha; within each cluster its items are seated in
-components by another, with concentration beta, so that a cluster's items are a Dirichlet-process mixture. For clusters of
-n_g items with m_g components of n_gk items,
+Clusters come from a Chinese restaurant process with concentration alpha; within each cluster its
+items are seated in components by another, with concentration beta, so that a cluster's items are a
+Dirichlet-process mixture. For clusters of n_g items with m_g components of n_gk items,
 
     p = alpha^K Gamma(alpha) / Gamma(alpha + n)
         prod_g [ Gamma(n_g) beta^m_g Gamma(beta) / Gamma(beta + n_g) prod_k Gamma(n_gk) ].
@@ -20,7 +20,8 @@ from bayesclust.typing import ArrayLike, IntArray
 
 WITHIN = Concentration(1.0, 10.0)
 """Default prior of beta. Where no answer says which components belong together, two of fifty items each are then about
-seven times as probable as clusters of their own than as one cluster: less than what a single answer says, so that the
+seven times as probable as clusters of their own than as one cluster: less than what a single answer
+says, so that the
 prior decides where nobody was asked, and answers decide elsewhere."""
 
 
@@ -42,7 +43,8 @@ def nested_log_prob(
     alpha, beta : float
         Concentrations of clusters, and of components within a cluster.
     log_alpha, log_beta : float or None, default None
-        Their logarithms, where they are too small or too large for a float; the numbers are not read then.
+        Their logarithms, where they are too small or too large for a float; the numbers are not
+        read then.
 
     Returns
     -------
@@ -65,11 +67,13 @@ def nested_log_prob(
     return -np.inf if torn else float(value)
 
 
-def update_within(prior: Concentration, beta: float, n_components: int, sizes: IntArray, rng: Generator) -> float:
+def update_within(
+    prior: Concentration, beta: float, n_components: int, sizes: IntArray, rng: Generator
+) -> float:
     """Draw beta given all clusters, by auxiliary variables as for the groups of a hierarchical process.
 
-    With w_g ~ Beta(beta + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g + beta)), beta ~ Gamma(a + m - sum s, b - sum log w), where
-    m is the number of components in all (Teh et al. 2006, Eq. 47 to 49).
+    With w_g ~ Beta(beta + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g + beta)), beta ~ Gamma(a + m - sum
+    s, b - sum log w), where m is the number of components in all (Teh et al. 2006, Eq. 47 to 49).
 
     Parameters
     ----------

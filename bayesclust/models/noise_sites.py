@@ -34,7 +34,9 @@ def noise_sites(noise: NoiseModel, names: dict[str, str], n_sources: int) -> Any
     TypeError
         If the noise model has no NumPyro part.
     """
-    raise TypeError(f"{type(noise).__name__} has no NumPyro part: register one with noise_sites.register.")
+    raise TypeError(
+        f"{type(noise).__name__} has no NumPyro part: register one with noise_sites.register."
+    )
 
 
 def _beta(name: str, prior: tuple[float, float] | float, n_sources: int) -> Any:
@@ -47,7 +49,8 @@ def _beta(name: str, prior: tuple[float, float] | float, n_sources: int) -> Any:
 
 @noise_sites.register
 def _link(noise: LinkNoise, names: dict[str, str], n_sources: int) -> Any:
-    # rows: truth different, same; columns: answer different, same (TVClust, before Eq. 8, corrected)
+    # rows: truth different, same; columns: answer different, same (TVClust, before Eq. 8,
+    # corrected)
     jnp, _, _ = numpyro_modules()
     if noise.informative and noise.free:
         p, q = _informative_pair(noise, names, n_sources)
@@ -59,7 +62,8 @@ def _link(noise: LinkNoise, names: dict[str, str], n_sources: int) -> Any:
 def _informative_pair(noise: LinkNoise, names: dict[str, str], n_sources: int) -> tuple[Any, Any]:
     """p and q given p + q > 1: q from its marginal, then p given q, so that both stay sites that can be sampled.
 
-    Not as one event of all sources: NumPyro would then overlook that the support moves with the other site.
+    Not as one event of all sources: NumPyro would then overlook that the support moves with the
+    other site.
     """
     _, numpyro, _ = numpyro_modules()
     from bayesclust.models import _cut_betas as cut

@@ -30,7 +30,8 @@ def crp_log_prob(
     concentration : float
         alpha > 0.
     log_concentration : float or None, default None
-        log alpha, where alpha is too small or too large for a float; `concentration` is not read then. It takes O(n).
+        log alpha, where alpha is too small or too large for a float; `concentration` is not read
+        then. It takes O(n).
 
     Returns
     -------
@@ -49,7 +50,9 @@ def crp_log_prob(
         rising = np.logaddexp(log_concentration, np.log(np.arange(1, n))).sum()
         return float((len(sizes) - 1) * log_concentration - rising + gammaln(sizes).sum())
     few = sizes.tolist() if len(sizes) <= FEW else [0]
-    factorials = gammaln(sizes).sum() if 0 in few else sum(map(math.lgamma, few))  # of few numbers, one by one
+    factorials = (
+        gammaln(sizes).sum() if 0 in few else sum(map(math.lgamma, few))
+    )  # of few numbers, one by one
     return float(len(sizes) * np.log(alpha) + gammaln(alpha) - gammaln(alpha + n) + factorials)
 
 
@@ -64,7 +67,8 @@ class Concentration:
     fixed : float or None, default None
         Hold alpha at this value.
     log_fixed : float or None, default None
-        The logarithm of `fixed`, where a float is too coarse for alpha itself; `from_log` sets both.
+        The logarithm of `fixed`, where a float is too coarse for alpha itself; `from_log` sets
+        both.
     """
 
     shape: float = 1.0
@@ -95,8 +99,8 @@ class Concentration:
     def log_marginal(self, sizes: NDArray[np.integer]) -> float:
         """log p(partition), the concentration integrated out under its prior; exact to about 12 digits.
 
-        In t = log alpha the integrand is log-concave, and falls at least exponentially at both ends, where the trapezoidal
-        rule converges faster than any power of the step.
+        In t = log alpha the integrand is log-concave, and falls at least exponentially at both
+        ends, where the trapezoidal rule converges faster than any power of the step.
         """
         if self.fixed is not None:
             return self.log_prob(sizes, self.fixed)
@@ -104,7 +108,9 @@ class Concentration:
 
         def log_integrand(t: NDArray[np.float64]) -> NDArray[np.float64]:
             alpha = np.exp(t)
-            value: NDArray[np.float64] = (a + number - 1.0) * t + gammaln(1.0 + alpha) - gammaln(alpha + n) - b * alpha
+            value: NDArray[np.float64] = (
+                (a + number - 1.0) * t + gammaln(1.0 + alpha) - gammaln(alpha + n) - b * alpha
+            )
             return value
 
         # far below the mode it goes as exp((a + K - 1) t), and far above as exp(-b alpha)

@@ -10,9 +10,10 @@
 | p, q ~ Beta (after Eq. 8) | sites "p", "q", one of each per source |
 | E_ij given H_ij = 1[z_i = z_j], p, q (Eq. 8) | site "links_answer" in the plate "links_answers" |
 
-ERRATUM: the display before Eq. 8 should read p(E = 1 | H = 1) = p and p(E = 0 | H = 1) = 1 - p in its first two lines; Eq. 8
-itself, which is used here, is right. The hyper-parameters of G0 are sites under their own names ("base_scale" and so on),
-and answers about triplets are sites like those about pairs ("triplets_answer", with "noise" or "confusion").
+ERRATUM: the display before Eq. 8 should read p(E = 1 | H = 1) = p and p(E = 0 | H = 1) = 1 - p in
+its first two lines; Eq. 8 itself, which is used here, is right. The hyper-parameters of G0 are
+sites under their own names ("base_scale" and so on), and answers about triplets are sites like
+those about pairs ("triplets_answer", with "noise" or "confusion").
 """
 
 from __future__ import annotations
@@ -54,29 +55,31 @@ def tvclust(
     concentration : float, (shape, rate) or Concentration, default (1.0, 1.0)
         alpha, or its Gamma prior.
     truncation : int, default 20
-        Number of sticks T; the last takes what is left. The partition of n items differs from that of the Dirichlet
-        process by at most n (alpha / (1 + alpha))^(T - 1) in total variation, the number of items expected beyond the
-        other sticks (Ishwaran and James, 2001, Theorem 2, bounds it likewise).
+        Number of sticks T; the last takes what is left. The partition of n items differs from that
+        of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation, the
+        number of items expected beyond the other sticks (Ishwaran and James, 2001, Theorem 2,
+        bounds it likewise).
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
     power : float in (0, 1], default 1.0
-        What an observed item weighs in the likelihood, as in `bayesclust.TVClust` (Miller and Dunson 2019, Sec. 3).
-        Simulated items are those of the model, whatever they would weigh.
+        What an observed item weighs in the likelihood, as in `bayesclust.TVClust` (Miller and
+        Dunson 2019, Sec. 3). Simulated items are those of the model, whatever they would weigh.
 
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated. NumPyro sums out discrete sites one by one, which is silently wrong for labels
-        that answers tie together: use a sampler of this package, its `PartitionGibbs` among the blocks of NumPyro's Gibbs,
-        or another kernel that proposes values of z.
-        Also for bad input, as in `bayesclust.TVClust`.
+        If the labels z arrive enumerated. NumPyro sums out discrete sites one by one, which is
+        silently wrong for labels that answers tie together: use a sampler of this package, its
+        `PartitionGibbs` among the blocks of NumPyro's Gibbs, or another kernel that proposes values
+        of z. Also for bad input, as in `bayesclust.TVClust`.
 
     Notes
     -----
-    The sites are those of a draw of the samplers, and for the same values the density with components and sticks
-    integrated out is `log_joint`, up to two matters of convention: z here tells which stick a cluster has, and
-    hyper-parameters count by their own density instead of that of their logarithms. Columns that a family leaves out
-    because they are constant are not part of the site "x", and missing cells (NaN) are masked out of its density.
+    The sites are those of a draw of the samplers, and for the same values the density with
+    components and sticks integrated out is `log_joint`, up to two matters of convention: z here
+    tells which stick a cluster has, and hyper-parameters count by their own density instead of that
+    of their logarithms. Columns that a family leaves out because they are constant are not part of
+    the site "x", and missing cells (NaN) are masked out of its density.
 
     Examples
     --------
@@ -122,7 +125,9 @@ def stick_weights(stick: Any) -> Any:
     """Return pi_k = v_k prod_{j<k} (1 - v_j) along the last axis, the last weight being what is left."""
     jnp, _, _ = numpyro_modules()
     ones = jnp.ones((*stick.shape[:-1], 1))
-    return jnp.concatenate([stick, ones], -1) * jnp.concatenate([ones, jnp.cumprod(1 - stick, -1)], -1)
+    return jnp.concatenate([stick, ones], -1) * jnp.concatenate(
+        [ones, jnp.cumprod(1 - stick, -1)], -1
+    )
 
 
 def hyper_site(prior: HyperPrior) -> Any:

@@ -45,7 +45,9 @@ def _cluster_order(between: FloatArray, sizes: FloatArray) -> IntArray:
     order: IntArray = np.arange(len(sizes))
     if len(sizes) > 2:
         distance = 1 - between[np.triu_indices(len(sizes), 1)]
-        order = leaves_list(optimal_leaf_ordering(linkage(distance, "average"), distance)).astype(np.int64)
+        order = leaves_list(optimal_leaf_ordering(linkage(distance, "average"), distance)).astype(
+            np.int64
+        )
     return order if sizes[order[0]] >= sizes[order[-1]] else order[::-1]
 
 
@@ -59,7 +61,8 @@ def by_tree(draws: Labels) -> Tree:
         return Tree(np.zeros(1, np.int64), np.empty((0, 4, 2)))
     merges = linkage(squareform(1 - similarity_matrix(draws), checks=False), "average")
     order: IntArray = leaves_list(merges).astype(np.int64)
-    # places and heights of all nodes, the leaves first; SciPy's own drawing recurses, too deep for thousands of items
+    # places and heights of all nodes, the leaves first; SciPy's own drawing recurses, too deep for
+    # thousands of items
     place, height = np.empty(2 * n - 1), np.zeros(2 * n - 1)
     place[order] = np.arange(n)
     lines = np.empty((n - 1, 4, 2))

@@ -46,8 +46,9 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
     posterior : DataTree, estimator or array of int
         Its data are taken where X is None.
     X : (n, d) array or None
-        Data. Two columns are drawn as they are; of more, the first two principal components of the standardised columns,
-        missing cells at their column's mean; one column against an axis over which items are only spread.
+        Data. Two columns are drawn as they are; of more, the first two principal components of the
+        standardised columns, missing cells at their column's mean; one column against an axis over
+        which items are only spread.
     n_items : int
 
     Returns
@@ -63,18 +64,24 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
     if X is None:
         tree = getattr(posterior, "posterior_", posterior)
         if "observed_data" not in getattr(tree, "children", ()) or "X" not in tree["observed_data"]:
-            raise ValueError("this posterior has no data to place its items in the plane: pass X, one row an item.")
+            raise ValueError(
+                "this posterior has no data to place its items in the plane: pass X, one row an item."
+            )
         X, names = group(posterior, "observed_data")["X"].values, feature_names(posterior)
     data = check_items(X, least=1, missing=True)
     if len(data) != n_items:
-        raise ValueError(f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: pass one row an item.")
+        raise ValueError(
+            f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: pass one row an item."
+        )
     mean = np.zeros(data.shape[1])
     seen = ~np.isnan(data).all(axis=0)
     mean[seen] = np.nanmean(data[:, seen], axis=0)
     data = np.where(np.isnan(data), mean, data)
     titles = [_title(name) for name in names] or [f"feature {j}" for j in range(data.shape[1])]
     if data.shape[1] == 1:
-        return Plane(np.column_stack([data[:, 0], _spread(data[:, 0])]), (titles[0], "(spread, no meaning)"))
+        return Plane(
+            np.column_stack([data[:, 0], _spread(data[:, 0])]), (titles[0], "(spread, no meaning)")
+        )
     if data.shape[1] == 2:
         return Plane(data, (titles[0], titles[1]))
     return _components(data)
@@ -87,7 +94,9 @@ def _title(name: str) -> str:
 def _spread(values: FloatArray) -> FloatArray:
     """Heights that differ between neighbours on the line: multiples of the golden ratio, modulo 1, in order of value."""
     heights = np.empty(len(values))
-    heights[np.argsort(values, kind="stable")] = np.arange(1, len(values) + 1) * (np.sqrt(5) - 1) / 2 % 1
+    heights[np.argsort(values, kind="stable")] = (
+        np.arange(1, len(values) + 1) * (np.sqrt(5) - 1) / 2 % 1
+    )
     return heights
 
 
@@ -97,18 +106,27 @@ def _components(data: FloatArray) -> Plane:
     deviation = data.std(axis=0)
     scaled = (data - data.mean(axis=0))[:, deviation > 0] / deviation[deviation > 0]
     if scaled.shape[1] < 2 or len(scaled) < 2:
-        return Plane(np.pad(scaled, ((0, 0), (0, 2)))[:, :2], ("standardised", "(nothing varies in this direction)"))
+        return Plane(
+            np.pad(scaled, ((0, 0), (0, 2)))[:, :2],
+            ("standardised", "(nothing varies in this direction)"),
+        )
     pca = PCA(2, random_state=0).fit(scaled)
     at = pca.transform(scaled)
     share = pca.explained_variance_ratio_
-    names = [f"{which} principal component ({part:.0%})" for which, part in zip(("1st", "2nd"), share, strict=True)]
+    names = [
+        f"{which} principal component ({part:.0%})"
+        for which, part in zip(("1st", "2nd"), share, strict=True)
+    ]
     return Plane(at, (names[0], names[1]))
 
 
 def look(cluster: int) -> dict[str, Any]:
     """Return the colour and marker of a cluster: 49 of them differ, and the first seven in both."""
     turn = cluster // len(PALETTE)
-    return {"color": PALETTE[cluster % len(PALETTE)], "marker": MARKERS[(cluster + turn) % len(MARKERS)]}
+    return {
+        "color": PALETTE[cluster % len(PALETTE)],
+        "marker": MARKERS[(cluster + turn) % len(MARKERS)],
+    }
 
 
 def matched(labels: Labels, reference: Labels) -> IntArray:
@@ -127,7 +145,9 @@ def matched(labels: Labels, reference: Labels) -> IntArray:
     return number[labels]
 
 
-def draw_clusters(ax: Axes, at: FloatArray, numbers: Labels, faint: BoolArray | None = None) -> None:
+def draw_clusters(
+    ax: Axes, at: FloatArray, numbers: Labels, faint: BoolArray | None = None
+) -> None:
     """Draw items, one collection a cluster, the largest first, and name the clusters beside their sizes.
 
     Items may be `faint`; the others then lie on top, with an edge where they are few.
@@ -143,16 +163,28 @@ def draw_clusters(ax: Axes, at: FloatArray, numbers: Labels, faint: BoolArray | 
             continue
         pale = faint[numbers == kinds[k]]
         ax.scatter(own[pale, 0], own[pale, 1], s=area, linewidths=0, alpha=FAINT, **style)
-        style |= {"edgecolors": "0.1", "linewidths": 0.6 if len(at) <= FEW else 0, "label": "_moved"}
+        style |= {
+            "edgecolors": "0.1",
+            "linewidths": 0.6 if len(at) <= FEW else 0,
+            "label": "_moved",
+        }
         ax.scatter(own[~pale, 0], own[~pale, 1], s=1.3 * area, zorder=2, **style)
     handles, names = ax.get_legend_handles_labels()
     shown = np.argsort(kinds[order[:LEGEND]], kind="stable").tolist()
     more = len(kinds) - len(shown)
     title = "cluster (items)" + (f",\nthe largest of {len(kinds)}" if more else "")
     box = ax.legend(
-        [handles[k] for k in shown], [names[k] for k in shown], title=title, frameon=False, fontsize="small",
-        title_fontsize="small", loc="upper left", bbox_to_anchor=(1, 1), handletextpad=0.2, borderaxespad=0.2,
-    )  # fmt: skip
+        [handles[k] for k in shown],
+        [names[k] for k in shown],
+        title=title,
+        frameon=False,
+        fontsize="small",
+        title_fontsize="small",
+        loc="upper left",
+        bbox_to_anchor=(1, 1),
+        handletextpad=0.2,
+        borderaxespad=0.2,
+    )
     for handle in box.legend_handles:
         if handle is not None:
             handle.set(sizes=[26], alpha=1)

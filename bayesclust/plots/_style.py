@@ -37,7 +37,9 @@ def chosen_names(names: Any, what: str) -> list[str]:
     found = list(names) if isinstance(names, Sequence) and not isinstance(names, bytes) else [names]
     for name in found:
         if not isinstance(name, str):
-            raise TypeError(f"{what} must be a word or a list of words; got {type(names).__name__}.")
+            raise TypeError(
+                f"{what} must be a word or a list of words; got {type(names).__name__}."
+            )
     return found
 
 
@@ -64,7 +66,9 @@ def several_axes(axes: Any, number: int, what: str) -> NDArray[np.object_]:
     """Return the axes given as a flat array, and refuse another number of them than there are panels."""
     given: NDArray[np.object_] = np.asarray(axes, dtype=object).ravel()
     if len(given) != number:
-        raise ValueError(f"axes are {len(given)}, but {what} take {number}: pass {number} axes, or None.")
+        raise ValueError(
+            f"axes are {len(given)}, but {what} take {number}: pass {number} axes, or None."
+        )
     for at, ax in enumerate(given):
         _drawable(ax, f"axes[{at}]")
     return given
@@ -98,7 +102,10 @@ def shortened(words: Sequence[str], most: int) -> list[str]:
     ['annota…round', 'ann']
     """
     half = (most - 1) // 2
-    return [word if len(word) <= most else f"{word[: most - 1 - half]}…{word[len(word) - half :]}" for word in words]
+    return [
+        word if len(word) <= most else f"{word[: most - 1 - half]}…{word[len(word) - half :]}"
+        for word in words
+    ]
 
 
 def in_words(source: str) -> str:

@@ -28,16 +28,23 @@ NUMBERED = 16
 """Partitions whose cells have room for a number."""
 
 
-def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str | None = None, ax: Axes | None = None) -> Axes:
+def agreement(
+    matrix: pd.DataFrame,
+    title: str | None = None,
+    *,
+    unit: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Show a table of agreement or distance between partitions as a heat map with its numbers.
 
     Parameters
     ----------
     matrix : (m, m) pandas.DataFrame of float
-        As `bayesclust.agreement` returns it, or another table of agreements or distances; rows and columns have the same
-        names. NaN cells stay empty.
+        As `bayesclust.agreement` returns it, or another table of agreements or distances; rows and
+        columns have the same names. NaN cells stay empty.
     title : str, optional
-        By default the measure of `bayesclust.agreement` in words, the name of the columns, or "Agreement".
+        By default the measure of `bayesclust.agreement` in words, the name of the columns, or
+        "Agreement".
     unit : str, optional
         For the colour bar; by default bits of a variation of information.
     ax : matplotlib.axes.Axes, optional
@@ -46,8 +53,8 @@ def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str | Non
     Returns
     -------
     matplotlib.axes.Axes
-        With one image, and a number in each cell where there are up to 16 partitions; its ``child_axes`` hold the colour
-        bar.
+        With one image, and a number in each cell where there are up to 16 partitions; its
+        ``child_axes`` hold the colour bar.
 
     Raises
     ------
@@ -68,11 +75,17 @@ def agreement(matrix: pd.DataFrame, title: str | None = None, *, unit: str | Non
     side = float(np.clip(2.2 + 0.55 * number, 3.6, 10))
     ax = axes_or_new(ax, side + 1.5, side)
     finite = values[np.isfinite(values)]
-    low, high = (min(0.0, float(finite.min())), max(1.0, float(finite.max()))) if finite.size else (0.0, 1.0)
+    low, high = (
+        (min(0.0, float(finite.min())), max(1.0, float(finite.max())))
+        if finite.size
+        else (0.0, 1.0)
+    )
     image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="equal")
     names = shortened([str(name) for name in matrix.index], LONGEST)
     small = "small" if number <= 24 else "x-small"
-    ax.set_xticks(range(number), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=small)
+    ax.set_xticks(
+        range(number), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=small
+    )
     ax.set_yticks(range(number), names, fontsize=small)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
@@ -91,7 +104,9 @@ def _check(matrix: Any) -> FloatArray:
     import pandas as pd
 
     if not isinstance(matrix, pd.DataFrame):
-        raise TypeError(f"matrix is a {type(matrix).__name__}: pass a DataFrame of partitions by partitions.")
+        raise TypeError(
+            f"matrix is a {type(matrix).__name__}: pass a DataFrame of partitions by partitions."
+        )
     rows, columns = [str(name) for name in matrix.index], [str(name) for name in matrix.columns]
     if rows != columns or not rows:
         raise ValueError(
@@ -100,7 +115,9 @@ def _check(matrix: Any) -> FloatArray:
     try:
         values: FloatArray = matrix.to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError("matrix has cells that are no numbers: pass a table of agreements or distances.") from None
+        raise TypeError(
+            "matrix has cells that are no numbers: pass a table of agreements or distances."
+        ) from None
     return values
 
 
@@ -112,4 +129,12 @@ def _numbers(ax: Axes, values: FloatArray, image: AxesImage) -> None:
             continue
         red, green, blue, _ = image.to_rgba(np.array([value]))[0]
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=size, color="white" if dark else "black")
+        ax.text(
+            column,
+            row,
+            f"{value:.2f}",
+            ha="center",
+            va="center",
+            fontsize=size,
+            color="white" if dark else "black",
+        )

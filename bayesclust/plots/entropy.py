@@ -27,20 +27,23 @@ LEAST_BITS = 0.1
 """Least range of the scale, so that next to nothing does not look like much."""
 
 
-def entropy(posterior: Any, X: ArrayLike | None = None, *, regions: bool = True, ax: Axes | None = None) -> Axes:
+def entropy(
+    posterior: Any, X: ArrayLike | None = None, *, regions: bool = True, ax: Axes | None = None
+) -> Axes:
     """Show in the plane how unsure it is with whom each item belongs.
 
-    The colour of an item is the mean over all other items j of the entropy, in bits, of whether the two are together
-    (`bayesclust.item_entropy`); the least sure items lie on top. Behind them, regions have the colour of the mean over the
-    items near by, weighted by a Gaussian kernel whose width follows Scott's rule.
+    The colour of an item is the mean over all other items j of the entropy, in bits, of whether the
+    two are together (`bayesclust.item_entropy`); the least sure items lie on top. Behind them,
+    regions have the colour of the mean over the items near by, weighted by a Gaussian kernel whose
+    width follows Scott's rule.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     X : (n, d) array, optional
-        Data that place the items; by default those kept by the posterior. Two columns are drawn as they are; of more, the
-        first two principal components of the standardised columns.
+        Data that place the items; by default those kept by the posterior. Two columns are drawn as
+        they are; of more, the first two principal components of the standardised columns.
     regions : bool, default True
         Whether to colour the regions.
     ax : matplotlib.axes.Axes, optional
@@ -49,7 +52,8 @@ def entropy(posterior: Any, X: ArrayLike | None = None, *, regions: bool = True,
     Returns
     -------
     matplotlib.axes.Axes
-        The last of its collections are the items, in order of entropy; its ``child_axes`` hold the colour bar.
+        The last of its collections are the items, in order of entropy; its ``child_axes`` hold the
+        colour bar.
 
     Raises
     ------
@@ -73,14 +77,21 @@ def entropy(posterior: Any, X: ArrayLike | None = None, *, regions: bool = True,
         _regions(ax, field.at, bits, look)
     order = np.argsort(bits, kind="stable")
     dots = ax.scatter(
-        field.at[order, 0], field.at[order, 1], c=bits[order], s=dot_size(len(bits)), edgecolors="0.35",
-        linewidths=0.3 if len(bits) <= FEW else 0.0, **look,
-    )  # fmt: skip
+        field.at[order, 0],
+        field.at[order, 1],
+        c=bits[order],
+        s=dot_size(len(bits)),
+        edgecolors="0.35",
+        linewidths=0.3 if len(bits) <= FEW else 0.0,
+        **look,
+    )
     field.name_axes(ax)
     bar = ax.figure.colorbar(dots, cax=ax.inset_axes((1.03, 0, 0.035, 1)))
     bar.set_label("item entropy (bits)")
     bar.outline.set_visible(False)
-    ax.set_title(f"Where {counted(len(bits), 'item')} are unsure, {counted(len(draws), 'draw')}", loc="left")
+    ax.set_title(
+        f"Where {counted(len(bits), 'item')} are unsure, {counted(len(draws), 'draw')}", loc="left"
+    )
     return ax
 
 
@@ -93,9 +104,16 @@ def _regions(ax: Axes, at: FloatArray, bits: FloatArray, look: dict[str, Any]) -
     edges = [np.linspace(low[k] - room[k], high[k] + room[k], GRID + 1) for k in (0, 1)]
     # Scott's rule, in cells
     spread = np.maximum(at.std(axis=0), 1e-12) * len(at) ** (-1 / 6)
-    width = [float(np.clip(spread[k] / (edges[k][1] - edges[k][0]), 1.5, GRID / 12)) for k in (0, 1)]
+    width = [
+        float(np.clip(spread[k] / (edges[k][1] - edges[k][0]), 1.5, GRID / 12)) for k in (0, 1)
+    ]
     number, total = (
-        gaussian_filter(np.histogram2d(at[:, 0], at[:, 1], edges, weights=weights)[0], width, mode="constant", truncate=6)
+        gaussian_filter(
+            np.histogram2d(at[:, 0], at[:, 1], edges, weights=weights)[0],
+            width,
+            mode="constant",
+            truncate=6,
+        )
         for weights in (None, bits)
     )
     alone = 1 / (2 * np.pi * width[0] * width[1])

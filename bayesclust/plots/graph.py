@@ -37,33 +37,36 @@ def constraint_graph(
 ) -> Axes:
     """Show the answers as lines between their items in the plane, coloured by how far they are to be believed.
 
-    Lines are solid between items that an answer puts together and dashed between items that it puts apart. An answer
-    "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way round, and "dnk" both dotted. The colour
-    is the posterior probability that the answer is right, blue above one half and vermilion below it. Doubted answers,
-    those below one half, lie on top. The more there are of either, the thinner and paler they are.
+    Lines are solid between items that an answer puts together and dashed between items that it puts
+    apart. An answer "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way
+    round, and "dnk" both dotted. The colour is the posterior probability that the answer is right,
+    blue above one half and vermilion below it. Doubted answers, those below one half, lie on top.
+    The more there are of either, the thinner and paler they are.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
     X : (n, d) array, optional
-        Data that place the items; by default those kept by the posterior. Two columns are drawn as they are; of more, the
-        first two principal components of the standardised columns.
+        Data that place the items; by default those kept by the posterior. Two columns are drawn as
+        they are; of more, the first two principal components of the standardised columns.
     below : float in (0, 1], default 1
-        Answers of at most this credibility are drawn: 0.5 leaves the doubted ones where there are too many to see.
+        Answers of at most this credibility are drawn: 0.5 leaves the doubted ones where there are
+        too many to see.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With collections of lines for the believed answers, solid, dashed and dotted, then such for the doubted ones, and
-        then the items. Its ``child_axes`` hold the colour bar.
+        With collections of lines for the believed answers, solid, dashed and dotted, then such for
+        the doubted ones, and then the items. Its ``child_axes`` hold the colour bar.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no draws or no constraints, or there are no data or those of other items.
+        If the posterior holds no draws or no constraints, or there are no data or those of other
+        items.
 
     Examples
     --------
@@ -87,9 +90,21 @@ def constraint_graph(
         for style in WORDS:
             ends, credibility = _lines(half, style)
             if len(ends):
-                _draw(ax, field.at[ends], credibility, {"linestyles": [style], "linewidths": width, "alpha": alpha})
+                _draw(
+                    ax,
+                    field.at[ends],
+                    credibility,
+                    {"linestyles": [style], "linewidths": width, "alpha": alpha},
+                )
                 drawn.add(style)
-    ax.scatter(field.at[:, 0], field.at[:, 1], s=0.4 * dot_size(n_items), color="0.25", linewidths=0, zorder=1.5)
+    ax.scatter(
+        field.at[:, 0],
+        field.at[:, 1],
+        s=0.4 * dot_size(n_items),
+        color="0.25",
+        linewidths=0,
+        zorder=1.5,
+    )
     field.name_axes(ax)
     _legend(ax, [style for style in WORDS if style in drawn])
     _bar(ax)
@@ -102,15 +117,21 @@ def constraint_graph(
 def _colours() -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("credibility", [VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE])
+    return LinearSegmentedColormap.from_list(
+        "credibility", [VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE]
+    )
 
 
 def _weight(number: int) -> tuple[float, float]:
     """Line width and opacity by which this many lines can be seen."""
-    return float(np.clip(17 / max(number, 1) ** 0.5, 0.45, 1.7)), float(np.clip(9 / max(number, 1) ** 0.5, 0.16, 0.9))
+    return float(np.clip(17 / max(number, 1) ** 0.5, 0.45, 1.7)), float(
+        np.clip(9 / max(number, 1) ** 0.5, 0.16, 0.9)
+    )
 
 
-def _lines(table: pd.DataFrame, style: Any) -> tuple[np.ndarray[Any, np.dtype[np.int64]], FloatArray]:
+def _lines(
+    table: pd.DataFrame, style: Any
+) -> tuple[np.ndarray[Any, np.dtype[np.int64]], FloatArray]:
     """Ends of the lines of a style, and the credibility of their answers, the most believed first."""
     ends, credibility = [np.empty((0, 2), np.int64)], [np.empty(0)]
     for word, lines in CLAIMS.items():
@@ -135,16 +156,27 @@ def _draw(ax: Axes, segments: FloatArray, credibility: FloatArray, style: dict[s
 def _legend(ax: Axes, styles: list[Any]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color="0.3", linestyle=style, linewidth=1.4, label=WORDS[style]) for style in styles]
+    handles = [
+        Line2D([], [], color="0.3", linestyle=style, linewidth=1.4, label=WORDS[style])
+        for style in styles
+    ]
     ax.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize="small",
-        borderaxespad=0.1, borderpad=0.2,
-    )  # fmt: skip
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+        borderaxespad=0.1,
+        borderpad=0.2,
+    )
 
 
 def _bar(ax: Axes) -> None:
     from matplotlib.cm import ScalarMappable
 
-    bar = ax.figure.colorbar(ScalarMappable(cmap=_colours()), cax=ax.inset_axes((1.03, 0, 0.035, 1)))
+    bar = ax.figure.colorbar(
+        ScalarMappable(cmap=_colours()), cax=ax.inset_axes((1.03, 0, 0.035, 1))
+    )
     bar.set_label("posterior probability that the answer is right")
     bar.outline.set_visible(False)

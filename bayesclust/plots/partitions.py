@@ -40,19 +40,20 @@ def partitions(
 ) -> NDArray[np.object_]:
     """Show a partition of the items in the plane, and the extreme members of the credible ball around it.
 
-    The ball holds a given share of the posterior (Wade and Ghahramani 2018). Of the partitions in it, the upper vertical
-    bound has the fewest clusters, the lower one the most, and the horizontal bound is farthest from the centre: together
-    they show what the uncertainty is about. Clusters have the colour of the cluster of the centre with which they share
-    most items, and items that are in the same cluster there as in the centre are faint. Clusters are numbered by
-    their first items, as in the `labels_` of estimators.
+    The ball holds a given share of the posterior (Wade and Ghahramani 2018). Of the partitions in
+    it, the upper vertical bound has the fewest clusters, the lower one the most, and the horizontal
+    bound is farthest from the centre: together they show what the uncertainty is about. Clusters
+    have the colour of the cluster of the centre with which they share most items, and items that
+    are in the same cluster there as in the centre are faint. Clusters are numbered by their first
+    items, as in the `labels_` of estimators.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     X : (n, d) array, optional
-        Data that place the items; by default those kept by the posterior. Two columns are drawn as they are; of more, the
-        first two principal components of the standardised columns.
+        Data that place the items; by default those kept by the posterior. Two columns are drawn as
+        they are; of more, the first two principal components of the standardised columns.
     labels : (n,) array of int, optional
         The centre. By default the point estimate under the loss.
     level : float in (0, 1), default 0.95
@@ -65,13 +66,15 @@ def partitions(
     Returns
     -------
     (4,) array of matplotlib.axes.Axes
-        Centre, upper vertical bound, horizontal bound, lower vertical bound. Where several partitions are equally extreme,
-        the first one is drawn, and the title says how many there are.
+        Centre, upper vertical bound, horizontal bound, lower vertical bound. Where several
+        partitions are equally extreme, the first one is drawn, and the title says how many there
+        are.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions or there are no data, or something does not fit together.
+        If the posterior holds no partitions or there are no data, or something does not fit
+        together.
 
     Examples
     --------
@@ -89,7 +92,9 @@ def partitions(
     panels = _panels(axes)
     draw_clusters(panels[0], field.at, centre)
     which = "Point estimate" if labels is None else "Given partition"
-    panels[0].set_title(f"{which}: {counted(int(centre.max()) + 1, 'cluster')}", loc="left", fontsize="medium")
+    panels[0].set_title(
+        f"{which}: {counted(int(centre.max()) + 1, 'cluster')}", loc="left", fontsize="medium"
+    )
     unit = " bits" if isinstance(ball.loss, VI) else ""
     for ax, (name, title) in zip(panels[1:], BOUNDS.items(), strict=True):
         found: IntArray = getattr(ball, name)
@@ -101,7 +106,10 @@ def partitions(
     for ax in panels:
         field.name_axes(ax)
     if axes is None:
-        _head(panels, f"{level:.0%} credible ball of radius {ball.radius:.2f}{unit}, {counted(len(draws), 'draw')}")
+        _head(
+            panels,
+            f"{level:.0%} credible ball of radius {ball.radius:.2f}{unit}, {counted(len(draws), 'draw')}",
+        )
     return panels
 
 
@@ -109,7 +117,9 @@ def _panels(axes: Any) -> NDArray[np.object_]:
     if axes is None:
         import matplotlib.pyplot as plt
 
-        grid = plt.subplots(2, 2, figsize=(9.5, 8), layout="constrained", sharex=True, sharey=True)[1]
+        grid = plt.subplots(2, 2, figsize=(9.5, 8), layout="constrained", sharex=True, sharey=True)[
+            1
+        ]
         return grid.ravel()  # type: ignore[no-any-return]
     return several_axes(axes, PANELS, "the panels of a credible ball")
 

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["limit_path"]
 
-NEEDED = ("vi", "ari", "vi_least", "ari_least", "n_clusters", "entropy", "objective", "energy", "vi_within", "vi_between")
+NEEDED = (
+    "vi",
+    "ari",
+    "vi_least",
+    "ari_least",
+    "n_clusters",
+    "entropy",
+    "objective",
+    "energy",
+    "vi_within",
+    "vi_between",
+)
 PANELS = 6
 RDP_MEANS, LEAST = "RDP-means", "the partition of least J found"
 UNITS = dict.fromkeys(("mahalanobis", "standardized"), "squared standard units")
@@ -29,15 +40,19 @@ ROOM = 0.08
 """Share of a panel's height that is left free above and below."""
 
 
-def limit_path(path: xr.Dataset, axes: Sequence[Axes] | NDArray[np.object_] | None = None) -> NDArray[np.object_]:
+def limit_path(
+    path: xr.Dataset, axes: Sequence[Axes] | NDArray[np.object_] | None = None
+) -> NDArray[np.object_]:
     """Show how the posterior approaches RDP-means as gamma grows.
 
-    Lines are posterior means and bands the intervals kept in `path`, over gamma on a logarithmic scale. The panels: the
-    variation of information and the adjusted Rand index to the partition of RDP-means; the number of clusters and the
-    entropy of their sizes, with those of RDP-means as dashed lines; the objective J of the draws, and minus the log joint
-    over gamma, which tends to it; and the variation of information between two draws of one chain and of two chains: how
-    unsure the posterior is, and, where the second stays above the first, that chains have come to rest apart. Where
-    RDP-means' own partition has not the least J known, the partition that has it is drawn too.
+    Lines are posterior means and bands the intervals kept in `path`, over gamma on a logarithmic
+    scale. The panels: the variation of information and the adjusted Rand index to the partition of
+    RDP-means; the number of clusters and the entropy of their sizes, with those of RDP-means as
+    dashed lines; the objective J of the draws, and minus the log joint over gamma, which tends to
+    it; and the variation of information between two draws of one chain and of two chains: how
+    unsure the posterior is, and, where the second stays above the first, that chains have come to
+    rest apart. Where RDP-means' own partition has not the least J known, the partition that has it
+    is drawn too.
 
     Parameters
     ----------
@@ -103,12 +118,18 @@ def _check(path: Any) -> None:
     import xarray as xr
 
     if not isinstance(path, xr.Dataset):
-        raise TypeError(f"path is a {type(path).__name__}: pass the data set that bayesclust.limit_path returns.")
+        raise TypeError(
+            f"path is a {type(path).__name__}: pass the data set that bayesclust.limit_path returns."
+        )
     missing = [name for name in NEEDED if name not in path]
     if missing:
-        raise ValueError(f"path has no variable {missing[0]!r}: pass the data set that bayesclust.limit_path returns.")
+        raise ValueError(
+            f"path has no variable {missing[0]!r}: pass the data set that bayesclust.limit_path returns."
+        )
     if not path.sizes.get("gamma"):
-        raise ValueError("path holds no gamma: pass the data set that bayesclust.limit_path returns.")
+        raise ValueError(
+            "path holds no gamma: pass the data set that bayesclust.limit_path returns."
+        )
 
 
 def _panels(axes: Any) -> NDArray[np.object_]:
@@ -118,23 +139,42 @@ def _panels(axes: Any) -> NDArray[np.object_]:
         return plt.subplots(3, 2, figsize=(9.5, 8.6), layout="constrained", sharex=True)[1].ravel()  # type: ignore[no-any-return]
     given: NDArray[np.object_] = np.asarray(axes, dtype=object).ravel()
     if len(given) != PANELS:
-        raise ValueError(f"axes are {len(given)}, but the picture has {PANELS} panels: pass {PANELS} axes, or None.")
+        raise ValueError(
+            f"axes are {len(given)}, but the picture has {PANELS} panels: pass {PANELS} axes, or None."
+        )
     return given
 
 
 def _line(ax: Axes, path: xr.Dataset, name: str, color: str, label: str, dashes: Any = "-") -> None:
-    mean, low, high = (path[name].sel(statistic=which).to_numpy() for which in ("mean", "lower", "upper"))
+    mean, low, high = (
+        path[name].sel(statistic=which).to_numpy() for which in ("mean", "lower", "upper")
+    )
     gamma = path["gamma"].to_numpy()
     ax.fill_between(gamma, low, high, color=color, alpha=0.18, linewidth=0)
-    ax.plot(gamma, mean, color=color, linestyle=dashes, marker="o", markersize=3, linewidth=1.6, label=label)
+    ax.plot(
+        gamma,
+        mean,
+        color=color,
+        linestyle=dashes,
+        marker="o",
+        markersize=3,
+        linewidth=1.6,
+        label=label,
+    )
 
 
 def _levels(ax: Axes, path: xr.Dataset, name: str, better: bool) -> None:
     """Horizontal lines where RDP-means is, and the partition of least J if it is another."""
-    ax.axhline(path.attrs[f"limit_{name}"], color=GREY, linestyle=DASHES[1], linewidth=1.1, label=RDP_MEANS)
+    ax.axhline(
+        path.attrs[f"limit_{name}"], color=GREY, linestyle=DASHES[1], linewidth=1.1, label=RDP_MEANS
+    )
     if better:
         ax.axhline(
-            path.attrs[f"least_{name}"], color=VERMILION, linestyle=DASHES[2], linewidth=1.3, label=LEAST
+            path.attrs[f"least_{name}"],
+            color=VERMILION,
+            linestyle=DASHES[2],
+            linewidth=1.3,
+            label=LEAST,
         )
     ax.legend(frameon=False, fontsize="small")
 
@@ -149,7 +189,14 @@ def _widen(ax: Axes, least: float) -> None:
 def _objective(ax: Axes, path: xr.Dataset, better: bool) -> None:
     _line(ax, path, "objective", BLUE, "J of the draws")
     energy = path["energy"].sel(statistic="mean")
-    ax.plot(path["gamma"], energy, color="black", linestyle=DASHES[3], linewidth=1.3, label="minus log joint / gamma")
+    ax.plot(
+        path["gamma"],
+        energy,
+        color="black",
+        linestyle=DASHES[3],
+        linewidth=1.3,
+        label="minus log joint / gamma",
+    )
     _levels(ax, path, "objective", better)
     # far from the limit the energy is out of all proportion
     shown = path["objective"].to_numpy()
@@ -163,9 +210,22 @@ def _objective(ax: Axes, path: xr.Dataset, better: bool) -> None:
 
 def _between_draws(ax: Axes, path: xr.Dataset) -> None:
     gamma = path["gamma"]
-    ax.plot(gamma, path["vi_within"], color=BLUE, marker="o", markersize=3, linewidth=1.6, label="of one chain")
+    ax.plot(
+        gamma,
+        path["vi_within"],
+        color=BLUE,
+        marker="o",
+        markersize=3,
+        linewidth=1.6,
+        label="of one chain",
+    )
     if np.isfinite(path["vi_between"]).any():
-        look: dict[str, Any] = {"color": VERMILION, "linestyle": DASHES[1], "marker": "o", "markersize": 3}
+        look: dict[str, Any] = {
+            "color": VERMILION,
+            "linestyle": DASHES[1],
+            "marker": "o",
+            "markersize": 3,
+        }
         ax.plot(gamma, path["vi_between"], linewidth=1.6, label="of two chains", **look)
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize="small")
@@ -181,5 +241,9 @@ def _gamma_axis(ax: Axes, path: xr.Dataset) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     grid = ax.get_subplotspec()
     if grid is None or grid.is_last_row():
-        unit = "clusters of variance 1 / (2 gamma)" if path.attrs["divergence"] in UNITS else "what an item weighs"
+        unit = (
+            "clusters of variance 1 / (2 gamma)"
+            if path.attrs["divergence"] in UNITS
+            else "what an item weighs"
+        )
         ax.set_xlabel(f"gamma ({unit})")

@@ -24,23 +24,30 @@ TWO_SIDED = 1.96
 
 
 def ranking(
-    posterior: Any, flipped: ArrayLike | None = None, *, number: int | None = None, ax: Axes | None = None
+    posterior: Any,
+    flipped: ArrayLike | None = None,
+    *,
+    number: int | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show the answers in order of the posterior probability that they are right, the least believed first.
 
-    Few answers, or the first `number` of them, are listed by name, one below the other, with whiskers of two Monte Carlo
-    standard errors; where the noise was kept, a hollow diamond stands at the credibility that the answer has by the data
-    and all other answers alone. Many answers make a curve over their rank.
+    Few answers, or the first `number` of them, are listed by name, one below the other, with
+    whiskers of two Monte Carlo standard errors; where the noise was kept, a hollow diamond stands
+    at the credibility that the answer has by the data and all other answers alone. Many answers
+    make a curve over their rank.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
     flipped : (m,) array of bool, optional
-        Which answers are wrong in truth, in the order of `bayesclust.constraint_credibility`: that is the `flipped` of
-        simulated constraints, or those of several views one after another. They are marked by crosses.
+        Which answers are wrong in truth, in the order of `bayesclust.constraint_credibility`: that
+        is the `flipped` of simulated constraints, or those of several views one after another. They
+        are marked by crosses.
     number : int, optional
-        List this many of the least believed answers. By default all, up to 60; more are drawn as a curve.
+        List this many of the least believed answers. By default all, up to 60; more are drawn as a
+        curve.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure, as high as the list asks for.
 
@@ -52,7 +59,8 @@ def ranking(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no draws or no constraints, or flipped is not one truth value an answer.
+        If the posterior holds no draws or no constraints, or flipped is not one truth value an
+        answer.
 
     Examples
     --------
@@ -90,14 +98,27 @@ def _list(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
     ax.plot(credibility, y, "o", color=BLUE, markersize=5, label="the answer heard", clip_on=False)
     if "without" in rows:
         ax.plot(
-            rows["without"], y, "D", markerfacecolor="white", markeredgecolor=GREY, markersize=4.5, zorder=1.9,
-            label="by all the rest alone", clip_on=False,
-        )  # fmt: skip
+            rows["without"],
+            y,
+            "D",
+            markerfacecolor="white",
+            markeredgecolor=GREY,
+            markersize=4.5,
+            zorder=1.9,
+            label="by all the rest alone",
+            clip_on=False,
+        )
     if wrong is not None and wrong.any():
         ax.plot(
-            credibility[wrong], y[wrong], "x", color=VERMILION, markersize=8, markeredgewidth=1.6,
-            label="wrong in truth", clip_on=False,
-        )  # fmt: skip
+            credibility[wrong],
+            y[wrong],
+            "x",
+            color=VERMILION,
+            markersize=8,
+            markeredgewidth=1.6,
+            label="wrong in truth",
+            clip_on=False,
+        )
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
     ax.set_yticks(y, rows["claim"].tolist(), fontsize="small")
     ax.tick_params(left=False)
@@ -113,9 +134,16 @@ def _curve(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
     ax.plot(rank, credibility, color=BLUE, linewidth=1.8, label="the answer heard")
     if wrong is not None and wrong.any():
         ax.plot(
-            rank[wrong], credibility[wrong], "x", color=VERMILION, markersize=5, markeredgewidth=1.0,
-            label="wrong in truth", clip_on=False, alpha=0.8,
-        )  # fmt: skip
+            rank[wrong],
+            credibility[wrong],
+            "x",
+            color=VERMILION,
+            markersize=5,
+            markeredgewidth=1.0,
+            label="wrong in truth",
+            clip_on=False,
+            alpha=0.8,
+        )
         _legend(ax)
     ax.set(xlim=(1, len(rows)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
     ax.set_xlabel("rank of the answer, the least believed first")
@@ -126,9 +154,18 @@ def _legend(ax: Axes) -> None:
     handles, names = ax.get_legend_handles_labels()
     if len(handles) > 1:
         ax.legend(
-            handles, names, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(handles), frameon=False,
-            fontsize="small", borderaxespad=0.1, borderpad=0.2, columnspacing=1.2, handletextpad=0.3,
-        )  # fmt: skip
+            handles,
+            names,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=len(handles),
+            frameon=False,
+            fontsize="small",
+            borderaxespad=0.1,
+            borderpad=0.2,
+            columnspacing=1.2,
+            handletextpad=0.3,
+        )
 
 
 def _title(ax: Axes, table: pd.DataFrame, wrong: BoolArray | None, shown: int) -> None:

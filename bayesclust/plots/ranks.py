@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ranks"]
 
-DEFAULT = ("log_joint", "n_clusters", "entropy", "largest_cluster", "rand_to_reference", "concentration")
+DEFAULT = (
+    "log_joint",
+    "n_clusters",
+    "entropy",
+    "largest_cluster",
+    "rand_to_reference",
+    "concentration",
+)
 TITLES = {
     "log_joint": "log joint density",
     "n_clusters": "number of clusters",
@@ -31,21 +38,25 @@ INSIDE = 0.99
 
 
 def ranks(
-    posterior: Any, names: str | Sequence[str] | None = None, axes: Sequence[Axes] | NDArray[np.object_] | None = None
+    posterior: Any,
+    names: str | Sequence[str] | None = None,
+    axes: Sequence[Axes] | NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
     """Show for each chain how the ranks of its draws are spread among the draws of all chains.
 
-    Chains that explore the same posterior have flat lines (Vehtari et al. 2021). A line that is high at one end belongs to
-    a chain that sits at small or large values; one that is high at both ends to a chain that wanders further than others.
-    The band holds 99% of the heights that independent draws would have, each bin by itself; draws that depend on each
-    other scatter more. Draws of equal value are ranked at random.
+    Chains that explore the same posterior have flat lines (Vehtari et al. 2021). A line that is
+    high at one end belongs to a chain that sits at small or large values; one that is high at both
+    ends to a chain that wanders further than others. The band holds 99% of the heights that
+    independent draws would have, each bin by itself; draws that depend on each other scatter more.
+    Draws of equal value are ranked at random.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
     names : str or sequence of str, optional
-        Of the functionals that `bayesclust.diagnose` follows, such as "entropy" or "together[0, 5]". By default those that
-        there are of log_joint, n_clusters, entropy, largest_cluster, rand_to_reference and concentration.
+        Of the functionals that `bayesclust.diagnose` follows, such as "entropy" or "together[0,
+        5]". By default those that there are of log_joint, n_clusters, entropy, largest_cluster,
+        rand_to_reference and concentration.
     axes : sequence of matplotlib.axes.Axes, optional
         Where to draw, one for each functional; by default a new figure of up to three columns.
 
@@ -57,11 +68,13 @@ def ranks(
     Raises
     ------
     ValueError, TypeError
-        If there are no draws in what is passed, there is no such functional, or axes are too few or too many.
+        If there are no draws in what is passed, there is no such functional, or axes are too few or
+        too many.
 
     References
     ----------
-    Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021): Rank-normalization, folding, and localization, section 4.
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021): Rank-normalization, folding, and
+    localization, section 4.
 
     Examples
     --------
@@ -74,10 +87,18 @@ def ranks(
     'entropy of the cluster sizes'
     """
     found = label_free(posterior, 20, 0).values
-    wanted = [name for name in DEFAULT if name in found] if names is None else chosen_names(names, "names")
+    wanted = (
+        [name for name in DEFAULT if name in found]
+        if names is None
+        else chosen_names(names, "names")
+    )
     unknown = [name for name in wanted if name not in found]
     if unknown or not len(wanted):
-        what = f"names: {unknown[0]!r} is no functional of these draws" if unknown else "names is empty"
+        what = (
+            f"names: {unknown[0]!r} is no functional of these draws"
+            if unknown
+            else "names is empty"
+        )
         raise ValueError(f"{what}: choose from {', '.join(found)}.")
     panels = _panels(axes, len(wanted))
     for ax, name in zip(panels, wanted, strict=True):
@@ -96,7 +117,11 @@ def _panels(axes: Any, number: int) -> NDArray[np.object_]:
     columns = min(number, COLUMNS)
     lines = -(-number // columns)
     figure, grid = plt.subplots(
-        lines, columns, figsize=(0.6 + 3.1 * columns, 0.9 + 2.3 * lines), layout="constrained", squeeze=False
+        lines,
+        columns,
+        figsize=(0.6 + 3.1 * columns, 0.9 + 2.3 * lines),
+        layout="constrained",
+        squeeze=False,
     )
     panels: NDArray[np.object_] = grid.ravel()
     for ax in panels[number:]:
@@ -115,7 +140,10 @@ def _draw(ax: Axes, values: Labels) -> None:
     ax.axhspan(low, high, color="0.92", zorder=0, linewidth=0)
     for chain, own in enumerate(_fractional_ranks(values)):
         heights = np.histogram(own, edges)[0] * bins / draws
-        look: dict[str, Any] = {"color": PALETTE[chain % len(PALETTE)], "linestyle": DASHES[chain % len(DASHES)]}
+        look: dict[str, Any] = {
+            "color": PALETTE[chain % len(PALETTE)],
+            "linestyle": DASHES[chain % len(DASHES)],
+        }
         ax.stairs(heights, edges, baseline=None, linewidth=1.3, label=f"chain {chain}", **look)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, max(2.0, 1.05 * ax.get_ylim()[1]))
@@ -136,6 +164,15 @@ def _fractional_ranks(values: Labels) -> FloatArray:
 
 def _head(panels: NDArray[np.object_], chains: int, draws: int) -> None:
     figure = panels[0].figure
-    figure.suptitle(f"Ranks of {counted(chains, 'chain')} of {counted(draws, 'draw')}", x=0.01, ha="left")
+    figure.suptitle(
+        f"Ranks of {counted(chains, 'chain')} of {counted(draws, 'draw')}", x=0.01, ha="left"
+    )
     handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper right", ncols=min(chains, 6), frameon=False, fontsize="small")
+    figure.legend(
+        handles,
+        names,
+        loc="outside upper right",
+        ncols=min(chains, 6),
+        frameon=False,
+        fontsize="small",
+    )

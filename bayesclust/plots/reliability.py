@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._style import GREY, MARKERS, PALETTE, bare, counted, in_words, several_axes, shortened
+from bayesclust.plots._style import (
+    GREY,
+    MARKERS,
+    PALETTE,
+    bare,
+    counted,
+    in_words,
+    several_axes,
+    shortened,
+)
 from bayesclust.posterior.answers import source_reliability
 from bayesclust.posterior.names import source_names
 from bayesclust.typing import NDArray
@@ -30,13 +39,16 @@ LINE = 13
 """Points that a line of the legend takes."""
 
 
-def reliability(posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None) -> NDArray[np.object_]:
+def reliability(
+    posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None
+) -> NDArray[np.object_]:
     """Show the posterior of the noise of each source: mean and central 90% interval.
 
-    One panel for each view and one row for each source. Of pairs, p is the probability that two items of one cluster are
-    said to be the same, and q that two items of different clusters are said to be different; of triplets, the probability
-    that an answer is wrong or, where a confusion matrix is learned, those of its diagonal: that each truth is answered
-    rightly. Beside the rows stands how many answers a source gave and how many of them are wrong, on average over the
+    One panel for each view and one row for each source. Of pairs, p is the probability that two
+    items of one cluster are said to be the same, and q that two items of different clusters are
+    said to be different; of triplets, the probability that an answer is wrong or, where a confusion
+    matrix is learned, those of its diagonal: that each truth is answered rightly. Beside the rows
+    stands how many answers a source gave and how many of them are wrong, on average over the
     posterior.
 
     Parameters
@@ -44,7 +56,8 @@ def reliability(posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | Non
     posterior : DataTree or fitted estimator
         Of a fit with constraints whose noise was kept.
     axes : sequence of matplotlib.axes.Axes, optional
-        Where to draw, one for each view; by default a new figure, as high as the number of sources asks for.
+        Where to draw, one for each view; by default a new figure, as high as the number of sources
+        asks for.
 
     Returns
     -------
@@ -53,7 +66,8 @@ def reliability(posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | Non
     Raises
     ------
     ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters in what is passed, or axes are not one for each view.
+        If there are no draws, no constraints or no noise parameters in what is passed, or axes are
+        not one for each view.
 
     Examples
     --------
@@ -67,7 +81,9 @@ def reliability(posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | Non
     """
     table = source_reliability(posterior)
     if table.empty:
-        raise ValueError("the constraints of the posterior have no noise parameters: there is nothing to show.")
+        raise ValueError(
+            "the constraints of the posterior have no noise parameters: there is nothing to show."
+        )
     views = list(table["view"].unique())
     panels = _panels(axes, [table.loc[table["view"] == view, "source"].nunique() for view in views])
     for ax, view in zip(panels, views, strict=True):
@@ -86,7 +102,12 @@ def _panels(axes: Any, sources: list[int]) -> NDArray[np.object_]:
 
     heights = [1.5 + 0.32 * min(number, NAMED) for number in sources]
     grid = plt.subplots(
-        len(sources), 1, figsize=(8.2, sum(heights)), layout="constrained", squeeze=False, height_ratios=heights
+        len(sources),
+        1,
+        figsize=(8.2, sum(heights)),
+        layout="constrained",
+        squeeze=False,
+        height_ratios=heights,
     )[1]
     return grid.ravel()
 
@@ -98,11 +119,20 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
         own = rows[rows["parameter"] == parameter].sort_values("source")
         y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(parameters) - 0.5)
         mean, colour = own["mean"].to_numpy(), PALETTE[k]
-        ax.hlines(y, own["lower"], own["upper"], color=colour, linewidth=2.2 if number <= NAMED else 0.9)
+        ax.hlines(
+            y, own["lower"], own["upper"], color=colour, linewidth=2.2 if number <= NAMED else 0.9
+        )
         ax.plot(
-            mean, y, linestyle="", marker=MARKERS[k], color=colour, label=_word(parameter),
-            markersize=6 if number <= NAMED else 3, markeredgecolor="white", markeredgewidth=0.5,
-        )  # fmt: skip
+            mean,
+            y,
+            linestyle="",
+            marker=MARKERS[k],
+            color=colour,
+            label=_word(parameter),
+            markersize=6 if number <= NAMED else 3,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+        )
     ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
     _name_rows(ax, rows.drop_duplicates("source").sort_values("source"), names)
     ax.grid(axis="x", color="0.9", linewidth=0.6)
@@ -111,9 +141,15 @@ def _draw(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     ax.tick_params(left=False)
     ax.set_xlabel("probability (mean and 90% interval)")
     ax.legend(
-        frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), handletextpad=0.2, borderaxespad=0.1,
-        labelspacing=0.3, borderpad=0.2,
-    )  # fmt: skip
+        frameon=False,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        handletextpad=0.2,
+        borderaxespad=0.1,
+        labelspacing=0.3,
+        borderpad=0.2,
+    )
 
 
 def _name_rows(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
@@ -124,9 +160,16 @@ def _name_rows(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     ax.set_yticks(range(number), shortened([in_words(name) for name in names], LONGEST))
     for source, given, wrong in zip(rows["source"], rows["answers"], rows["wrong"], strict=True):
         ax.annotate(
-            f"{given:,} answers, {wrong:,.1f} wrong", (1, source), (8, 0), xycoords=("axes fraction", "data"),
-            textcoords="offset points", va="center", fontsize="small", color=GREY, annotation_clip=False,
-        )  # fmt: skip
+            f"{given:,} answers, {wrong:,.1f} wrong",
+            (1, source),
+            (8, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            color=GREY,
+            annotation_clip=False,
+        )
 
 
 def _off_diagonal(parameter: str) -> bool:

@@ -40,40 +40,43 @@ def similarity(
 ) -> Axes:
     """Show how often each two items share a cluster, and partitions beside it.
 
-    Items are ordered by a partition: clusters that are often one stand side by side, in the order of their dendrogram, and
-    within a cluster the surest items come first. Frames mark the clusters. The strip above shows the entropy of each item:
-    the mean over all other items j of the entropy, in bits, of whether the item is with j. It is 0 where all draws agree,
-    and 1 where being together is as likely as not for every j. Of more than 600 items, neighbours share a row, which shows
-    their mean; no n x n matrix is formed.
+    Items are ordered by a partition: clusters that are often one stand side by side, in the order
+    of their dendrogram, and within a cluster the surest items come first. Frames mark the clusters.
+    The strip above shows the entropy of each item: the mean over all other items j of the entropy,
+    in bits, of whether the item is with j. It is 0 where all draws agree, and 1 where being
+    together is as likely as not for every j. Of more than 600 items, neighbours share a row, which
+    shows their mean; no n x n matrix is formed.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     labels : (n,) array of int, optional
-        The partition that orders the items and is marked. By default the point estimate under the VI loss.
+        The partition that orders the items and is marked. By default the point estimate under the
+        VI loss.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; strips, dendrogram and colour bar are put beside it, as axes that belong to it. By default on a new
-        figure.
+        Where to draw; strips, dendrogram and colour bar are put beside it, as axes that belong to
+        it. By default on a new figure.
     order : {"clusters", "dendrogram"}, default "clusters"
-        "dendrogram" orders the items by average linkage of their similarities instead, whatever the partition is, draws
-        the dendrogram at the left (heights are 1 minus the mean similarity) and the partition as a strip at the right. It
-        takes up to 5000 items, whose similarities it holds in memory.
+        "dendrogram" orders the items by average linkage of their similarities instead, whatever the
+        partition is, draws the dendrogram at the left (heights are 1 minus the mean similarity) and
+        the partition as a strip at the right. It takes up to 5000 items, whose similarities it
+        holds in memory.
     partitions : mapping of (n,) arrays of int, optional
-        More partitions by name, each a strip of colours at the right. A cluster has the colour of the cluster of `labels`
-        that it shares most items with.
+        More partitions by name, each a strip of colours at the right. A cluster has the colour of
+        the cluster of `labels` that it shares most items with.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the matrix. Its ``child_axes`` are the strip of entropies, the dendrogram if there is one, the partitions, each
-        labelled by its name, and the colour bar.
+        With the matrix. Its ``child_axes`` are the strip of entropies, the dendrogram if there is
+        one, the partitions, each labelled by its name, and the colour bar.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, labels or partitions are not one integer per item, the order is unknown, or
-        there are too many items for a dendrogram.
+        If the posterior holds no partitions, labels or partitions are not one integer per item, the
+        order is unknown, or there are too many items for a dendrogram.
 
     Examples
     --------
@@ -86,15 +89,22 @@ def similarity(
     draws = stacked_partitions(posterior)
     names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
     z = _partition(names, "labels", draws)
-    others = {name: _partition(own, f"partitions[{name!r}]", draws) for name, own in (partitions or {}).items()}
+    others = {
+        name: _partition(own, f"partitions[{name!r}]", draws)
+        for name, own in (partitions or {}).items()
+    }
     n = len(z)
     if order == "dendrogram" and n > LARGEST_TREE:
-        raise ValueError(f"a dendrogram takes at most {LARGEST_TREE:,} items; got {n:,}: leave order='clusters'.")
+        raise ValueError(
+            f"a dendrogram takes at most {LARGEST_TREE:,} items; got {n:,}: leave order='clusters'."
+        )
     tree = by_tree(draws) if order == "dendrogram" else None
     row = by_cluster(draws, z) if tree is None else tree.order
     ax = axes_or_new(ax, 7.6, 6.6)
     edges = (-0.5, n - 0.5, n - 0.5, -0.5)
-    image = ax.imshow(picture(draws, row), vmin=0, vmax=1, cmap="Blues", aspect="equal", extent=edges)
+    image = ax.imshow(
+        picture(draws, row), vmin=0, vmax=1, cmap="Blues", aspect="equal", extent=edges
+    )
     ax.set(xticks=[], xlabel="items in the same order")
     _strip(ax, item_entropy(draws)[row])
     if tree is None:
@@ -114,7 +124,9 @@ def similarity(
 def _partition(labels: ArrayLike, what: str, draws: Labels) -> Labels:
     z = as_labels(labels, what)
     if len(z) != draws.shape[1]:
-        raise ValueError(f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item.")
+        raise ValueError(
+            f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+        )
     return z
 
 
@@ -126,7 +138,9 @@ def _frame_clusters(ax: Axes, names: Labels) -> None:
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
     sizes = np.diff(starts, append=n)
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-        frame = Rectangle((start - 0.5, start - 0.5), size, size, fill=False, edgecolor=VERMILION, linewidth=1.2)
+        frame = Rectangle(
+            (start - 0.5, start - 0.5), size, size, fill=False, edgecolor=VERMILION, linewidth=1.2
+        )
         ax.add_patch(frame)
     middles = starts + (sizes - 1) / 2
     shown: list[int] = []
@@ -153,7 +167,9 @@ def _dendrogram(ax: Axes, lines: FloatArray, n: int) -> None:
 
     side = ax.inset_axes((-0.22, 0, 0.21, 1))
     width = float(np.clip(60 / n, 0.3, 1))
-    side.add_collection(LineCollection(list(lines[:, :, ::-1]), colors=GREY, linewidths=width, rasterized=n > 500))
+    side.add_collection(
+        LineCollection(list(lines[:, :, ::-1]), colors=GREY, linewidths=width, rasterized=n > 500)
+    )
     side.set(xlim=(1, 0), ylim=(n - 0.5, -0.5), yticks=[], xticks=[0, 1], xlabel="1 - similarity")
     side.tick_params(labelsize="small")
     bare(side, "top", "right", "left")
@@ -169,7 +185,9 @@ def _beside(ax: Axes, partitions: Mapping[str, Labels]) -> float:
         edges = (0, 1, len(labels) - 0.5, -0.5)
         strip.imshow(colours[labels][:, None], aspect="auto", interpolation="nearest", extent=edges)
         strip.set(yticks=[], label=name)
-        strip.set_xticks([0.5], [name], rotation=40, ha="right", rotation_mode="anchor", fontsize="small")
+        strip.set_xticks(
+            [0.5], [name], rotation=40, ha="right", rotation_mode="anchor", fontsize="small"
+        )
         strip.tick_params(length=0)
         strip.spines[:].set_visible(False)
         left += STRIP + GAP

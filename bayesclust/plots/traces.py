@@ -51,32 +51,38 @@ class _Row(NamedTuple):
 
 
 def traces(
-    posterior: Any, var_names: str | Sequence[str] | None = None, axes: NDArray[np.object_] | None = None
+    posterior: Any,
+    var_names: str | Sequence[str] | None = None,
+    axes: NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
     """Show the draws of scalar quantities in order, by chain, and the distributions of each chain beside.
 
-    Chains that explore the same posterior overlap in both columns. A chain that stays at a level of its own has not
-    found what the others have. No default depends on how the clusters are numbered: traces of such would mean nothing.
+    Chains that explore the same posterior overlap in both columns. A chain that stays at a level of
+    its own has not found what the others have. No default depends on how the clusters are numbered:
+    traces of such would mean nothing.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         With draws in the groups posterior and sample_stats.
     var_names : str or sequence of str, optional
-        Variables of these groups, one row for each of their components. By default those that there are of log_joint,
-        n_clusters, concentration and the noise parameters of all views; of a confusion matrix, its diagonal.
+        Variables of these groups, one row for each of their components. By default those that there
+        are of log_joint, n_clusters, concentration and the noise parameters of all views; of a
+        confusion matrix, its diagonal.
     axes : (rows, 2) array of matplotlib.axes.Axes, optional
         Where to draw; by default a new figure with a legend of the chains.
 
     Returns
     -------
     (rows, 2) array of matplotlib.axes.Axes
-        Traces at the left, distributions at the right. Each line of a trace is labelled by its chain.
+        Traces at the left, distributions at the right. Each line of a trace is labelled by its
+        chain.
 
     Raises
     ------
     ValueError, TypeError
-        If there are no draws in what is passed, no such variable in them, or axes are of another shape.
+        If there are no draws in what is passed, no such variable in them, or axes are of another
+        shape.
 
     Examples
     --------
@@ -90,7 +96,9 @@ def traces(
     rows = _rows(_variables(posterior), var_names)
     grid = _new_axes(len(rows)) if axes is None else np.asarray(axes, dtype=object)
     if grid.shape != (len(rows), 2):
-        raise ValueError(f"axes have shape {grid.shape}, but there are {len(rows)} rows of 2: pass ({len(rows)}, 2) axes.")
+        raise ValueError(
+            f"axes have shape {grid.shape}, but there are {len(rows)} rows of 2: pass ({len(rows)}, 2) axes."
+        )
     for (left, right), row in zip(grid, rows, strict=True):
         _draw_trace(left, row)
         _draw_distribution(right, row)
@@ -107,9 +115,14 @@ def _new_axes(rows: int) -> NDArray[np.object_]:
     import matplotlib.pyplot as plt
 
     grid: NDArray[np.object_] = plt.subplots(
-        rows, 2, figsize=(9.5, 0.8 + 1.4 * rows), layout="constrained",
-        sharey="row", squeeze=False, gridspec_kw={"width_ratios": [3.2, 1]},
-    )[1]  # fmt: skip
+        rows,
+        2,
+        figsize=(9.5, 0.8 + 1.4 * rows),
+        layout="constrained",
+        sharey="row",
+        squeeze=False,
+        gridspec_kw={"width_ratios": [3.2, 1]},
+    )[1]
     return grid
 
 
@@ -117,7 +130,9 @@ def _head(grid: NDArray[np.object_], chains: int, draws: int) -> None:
     figure = grid[0, 0].figure
     figure.suptitle(f"{counted(chains, 'chain')} of {counted(draws, 'draw')}", x=0.01, ha="left")
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    legend = figure.legend(handles, labels, loc="outside upper right", ncols=min(chains, 8), frameon=False)
+    legend = figure.legend(
+        handles, labels, loc="outside upper right", ncols=min(chains, 8), frameon=False
+    )
     for line in legend.get_lines():
         line.set(linewidth=2, alpha=1)
 
@@ -153,7 +168,11 @@ def _rows(variables: dict[str, xr.DataArray], var_names: str | Sequence[str] | N
         names = chosen_names(var_names, "var_names")
     unknown = [name for name in names if name not in variables]
     if unknown or not names:
-        what = f"var_names: {unknown[0]!r} is no variable with draws" if unknown else "var_names is empty"
+        what = (
+            f"var_names: {unknown[0]!r} is no variable with draws"
+            if unknown
+            else "var_names is empty"
+        )
         raise ValueError(f"{what}: choose from {', '.join(variables)}.")
     rows = []
     for name in names:
@@ -184,7 +203,9 @@ def _look(chain: int) -> dict[str, Any]:
 def _draw_trace(ax: Axes, row: _Row) -> None:
     for chain, values in enumerate(row.values):
         # one draw alone would be a line of no length
-        ax.plot(values, linewidth=0.7, alpha=0.8, marker="." if len(values) == 1 else "", **_look(chain))
+        ax.plot(
+            values, linewidth=0.7, alpha=0.8, marker="." if len(values) == 1 else "", **_look(chain)
+        )
     ax.set_title(row.title, loc="left", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_ylim(*_limits(row))
@@ -218,7 +239,14 @@ def _draw_distribution(ax: Axes, row: _Row) -> None:
         for chain, values in enumerate(row.values):
             share = np.histogram(values[np.isfinite(values)], edges)[0] / values.size
             dashes = DASHES[chain % len(DASHES)]
-            ax.stairs(share, edges, orientation="horizontal", linewidth=1.2, linestyle=dashes, **_look(chain))
+            ax.stairs(
+                share,
+                edges,
+                orientation="horizontal",
+                linewidth=1.2,
+                linestyle=dashes,
+                **_look(chain),
+            )
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_xlim(left=0)
     ax.xaxis.set_major_locator(MaxNLocator(3, steps=STEPS))

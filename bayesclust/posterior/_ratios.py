@@ -1,9 +1,10 @@
 """Tables of the search under losses that are ratios, and the kernels that keep them.
 
-The loss is no sum over clusters: what a step costs depends on the whole sums A_b of draw b, B of the estimate and C_b of
-their intersections. They are kept for the allocated items alone, as whole numbers in fixed point, and every choice of an
-item is priced by summing the exact ratios over the draws, as `objective` sums them: so every accepted move lowers the
-same number, and the search ends. A visit takes O(K B) time like that of an additive loss, at some times its cost.
+The loss is no sum over clusters: what a step costs depends on the whole sums A_b of draw b, B of
+the estimate and C_b of their intersections. They are kept for the allocated items alone, as whole
+numbers in fixed point, and every choice of an item is priced by summing the exact ratios over the
+draws, as `objective` sums them: so every accepted move lowers the same number, and the search ends.
+A visit takes O(K B) time like that of an additive loss, at some times its cost.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class RatioProblem(NamedTuple):
     first: NDArray[np.int64]  # (B + 1,): first row of each draw
     gain: NDArray[np.int64]  # (n + 1,): f(x + 1) - f(x)
     potential: NDArray[np.int64]  # (n + 1,): f
-    forms: NDArray[np.float64]  # (n + 1, 6): coefficients of `RatioForm` for that many items, in units of the fixed point
+    forms: NDArray[
+        np.float64
+    ]  # (n + 1, 6): coefficients of `RatioForm` for that many items, in units of the fixed point
     limit: int
 
     def new_state(self, capacity: int) -> RatioState:
@@ -126,14 +129,26 @@ def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
 
 @inner(lean=True)
 def _price(
-    problem: RatioProblem, state: RatioState, i: int, k: int, at_home: int, form: FloatArray, others: int, dear: float
+    problem: RatioProblem,
+    state: RatioState,
+    i: int,
+    k: int,
+    at_home: int,
+    form: FloatArray,
+    others: int,
+    dear: float,
 ) -> float:
     """Return the summed loss with item i in cluster k, or any number of at least `dear` if it is as much."""
     rows, gain, counts = problem.rows[i], problem.gain, state.counts[k]
     estimate = others + gain[state.sizes[k] - at_home]
     total = 0.0
     for b in range(rows.size):
-        total += ratio(form, state.trial_truth[b], estimate, state.trial_shared[b] + gain[counts[rows[b]] - at_home])
+        total += ratio(
+            form,
+            state.trial_truth[b],
+            estimate,
+            state.trial_shared[b] + gain[counts[rows[b]] - at_home],
+        )
         if total >= dear:
             break
     return total
@@ -149,7 +164,9 @@ def _visit(problem, state, i):  # type: ignore[no-untyped-def]
         r = rows[b]
         # the draws know of the item either way, the estimate does not
         state.trial_truth[b] = state.truth[b] + (0 if allocated else gain[state.tally[r]])
-        state.trial_shared[b] = state.shared[b] - (gain[state.counts[own, r] - 1] if allocated else 0)
+        state.trial_shared[b] = state.shared[b] - (
+            gain[state.counts[own, r] - 1] if allocated else 0
+        )
     form = problem.forms[state.totals[ITEMS] + (0 if allocated else 1)]
     best, least = -1, np.inf
     if allocated:
@@ -176,8 +193,8 @@ def _visit(problem, state, i):  # type: ignore[no-untyped-def]
 def ratio_problem(draws: Labels, loss: RatioLoss, limit: int) -> RatioProblem:
     """Put canonical draws (B, n) and a loss into the tables of the search.
 
-    The potential goes to fixed point with as many bits (30 at most) as keep its sums below 2^52; that of pairs is whole
-    anyway.
+    The potential goes to fixed point with as many bits (30 at most) as keep its sums below 2^52;
+    that of pairs is whole anyway.
     """
     n = draws.shape[1]
     f = loss.potential(np.arange(n + 1))
@@ -185,11 +202,20 @@ def ratio_problem(draws: Labels, loss: RatioLoss, limit: int) -> RatioProblem:
     potential: IntArray = np.rint(f * unit).astype(np.int64)
     forms = np.array([loss.form(m) for m in range(n + 1)])
     if (forms[:, CONSTANT] != 0).any() and (forms[:, [SMALLER, SHARED]] != 0).any():
-        # the constant is a multiple of f(m), which the sums reach, so it must be rounded as they are
+        # the constant is a multiple of f(m), which the sums reach, so it must be rounded as they
+        # are
         share = forms[-1, CONSTANT] / max(f[-1], 1e-300)
         forms[:, CONSTANT] = share * potential
     else:
         forms[:, CONSTANT] *= unit
     forms[:, PRODUCT] /= unit
     rows, first = label_rows(draws)
-    return RatioProblem(rows, int(first[-1]), first, np.diff(potential, append=potential[-1]), potential, forms, limit)
+    return RatioProblem(
+        rows,
+        int(first[-1]),
+        first,
+        np.diff(potential, append=potential[-1]),
+        potential,
+        forms,
+        limit,
+    )

@@ -56,7 +56,9 @@ def rebuild(problem: Any, state: Any, orders: IntArray, attempts: int) -> tuple[
     value, gained = cost(problem, state), False
     spare = problem.new_state(state.sizes.size)
     _, first = np.unique(state.labels[orders[0]], return_index=True)
-    for attempt, item in enumerate(orders[0][np.sort(first)][:attempts]):  # one item of each cluster
+    for attempt, item in enumerate(
+        orders[0][np.sort(first)][:attempts]
+    ):  # one item of each cluster
         if spare.sizes.size != state.sizes.size:
             spare = problem.new_state(state.sizes.size)
         copy_into(spare, state)

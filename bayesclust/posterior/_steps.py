@@ -1,12 +1,14 @@
 """What the search for the best partition asks of its tables: one set of compiled functions for every kind of loss.
 
-A kind of loss has two named tuples, a *problem*, which all runs share, and a *state*, an estimate under construction. Both
-need some fields in common. A problem: `rows` (n, B), the row of the label of item i in draw b, where every label of every
-draw has a row of its own; `n_rows`; `limit`, the largest number of clusters; and a method `new_state(capacity)`, which gives
-a state without clusters and with no item allocated. A state: `labels` (n,), -1 where not yet allocated; `sizes`
-(capacity,); `counts` (capacity, n_rows), the items of each cluster by row; `used` (1,), clusters 0 to used - 1 being not
-empty; and a method `copy_sums(source)`, which copies what a state holds beside these from one of at most the same capacity.
-Each kind registers its own version of the functions below by `bayesclust._jit.implements`.
+A kind of loss has two named tuples, a *problem*, which all runs share, and a *state*, an estimate
+under construction. Both need some fields in common. A problem: `rows` (n, B), the row of the label
+of item i in draw b, where every label of every draw has a row of its own; `n_rows`; `limit`, the
+largest number of clusters; and a method `new_state(capacity)`, which gives a state without clusters
+and with no item allocated. A state: `labels` (n,), -1 where not yet allocated; `sizes` (capacity,);
+`counts` (capacity, n_rows), the items of each cluster by row; `used` (1,), clusters 0 to used - 1
+being not empty; and a method `copy_sums(source)`, which copies what a state holds beside these from
+one of at most the same capacity. Each kind registers its own version of the functions below by
+`bayesclust._jit.implements`.
 """
 
 from __future__ import annotations
@@ -88,10 +90,13 @@ def take(problem: Any, state: Any, i: int) -> None:
 
 
 @kernel
-def go_round(problem: Any, state: Any, items: NDArray[Any], first: int, last: int, quiet: int) -> tuple[int, int]:
+def go_round(
+    problem: Any, state: Any, items: NDArray[Any], first: int, last: int, quiet: int
+) -> tuple[int, int]:
     """Make visits number first to last - 1, to items in turn, until none would move or a cluster has no room.
 
-    Returns the number of the next visit, which is `last` when all is done, and how many in a row have moved nothing.
+    Returns the number of the next visit, which is `last` when all is done, and how many in a row
+    have moved nothing.
     """
     for number in range(first, last):
         if state.used[0] == state.sizes.size and state.used[0] < problem.limit:

@@ -1,12 +1,13 @@
 """Tables of the search under additive losses, and the kernels that keep them.
 
-Expected losses differ between estimates only by  (2 - a) B sum_k f(n_k) - 2 sum_k sum_b sum_l f(N_kbl),  where N_kbl counts
-the items of candidate cluster k with label l in draw b of B. Putting item i into cluster k adds the price
-(2 - a) B d(n_k) - 2 sum_b d(N_kb[l_ib]),  d(x) = f(x + 1) - f(x).
+Expected losses differ between estimates only by  (2 - a) B sum_k f(n_k) - 2 sum_k sum_b sum_l
+f(N_kbl),  where N_kbl counts the items of candidate cluster k with label l in draw b of B. Putting
+item i into cluster k adds the price (2 - a) B d(n_k) - 2 sum_b d(N_kb[l_ib]),  d(x) = f(x + 1) -
+f(x).
 
-`gains` holds d(N) itself, eight clusters side by side, so that pricing an item is one vector addition a draw. All of it is
-in fixed point, as whole numbers below 2^53: sums are exact in doubles, every accepted move lowers the same integer, and runs
-repeat bit for bit on any processor.
+`gains` holds d(N) itself, eight clusters side by side, so that pricing an item is one vector
+addition a draw. All of it is in fixed point, as whole numbers below 2^53: sums are exact in
+doubles, every accepted move lowers the same integer, and runs repeat bit for bit on any processor.
 """
 
 from __future__ import annotations
@@ -143,7 +144,9 @@ def _visit(problem, state, i):  # type: ignore[no-untyped-def]
     own = state.labels[i]
     used = state.used[0]
     for chunk in range((used + LANES - 1) // LANES):
-        sum_gains(state.gains[chunk], problem.rows[i], state.sums[chunk * LANES : (chunk + 1) * LANES])
+        sum_gains(
+            state.gains[chunk], problem.rows[i], state.sums[chunk * LANES : (chunk + 1) * LANES]
+        )
     best, least = -1, np.iinfo(np.int64).max
     for k in range(used):
         price = problem.size_gain[state.sizes[k]] - 2 * np.int64(state.sums[k])
@@ -169,8 +172,8 @@ def _visit(problem, state, i):  # type: ignore[no-untyped-def]
 def additive_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
     """Put canonical draws (B, n) and a loss into the tables of the search.
 
-    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below 2^52 and objectives below
-    2^60; Binder's are whole numbers anyway.
+    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below
+    2^52 and objectives below 2^60; Binder's are whole numbers anyway.
     """
     B, n = draws.shape
     f = loss.potential(np.arange(n + 1))

@@ -40,7 +40,8 @@ def confusions(view: StoredView, draws: xr.Dataset) -> FloatArray:
     Raises
     ------
     ValueError
-        If the draws hold no noise parameters of this view, or no noise model that is loaded has these.
+        If the draws hold no noise parameters of this view, or no noise model that is loaded has
+        these.
     """
     return _noise_model(view).confusion(_noise(view, draws))
 
@@ -52,7 +53,10 @@ def _noise_model(view: StoredView) -> NoiseModel:
         model = waiting.popleft()
         waiting.extend(model.__subclasses__())
         # what all of a kind share has no parameters of its own
-        if not isabstract(model) and (model.kind, set(model.parameters)) == (view.kind, set(view.parameters)):
+        if not isabstract(model) and (model.kind, set(model.parameters)) == (
+            view.kind,
+            set(view.parameters),
+        ):
             return object.__new__(model)
     raise ValueError(
         f"the answers {view.name!r} are of the kind {view.kind!r}, whose noise has the parameters "
@@ -84,16 +88,21 @@ def _noise(view: StoredView, draws: xr.Dataset) -> dict[str, FloatArray]:
     """Draws of the noise parameters by their own names, (chain, draw, source, ...)."""
     missing = [name for name in view.parameters.values() if name not in draws]
     if missing:
-        raise ValueError(f"the group posterior has no {', '.join(missing)}: pass the posterior_ of a sampler's fit.")
-    return {own: draws[name].transpose("chain", "draw", ...).values for own, name in view.parameters.items()}
+        raise ValueError(
+            f"the group posterior has no {', '.join(missing)}: pass the posterior_ of a sampler's fit."
+        )
+    return {
+        own: draws[name].transpose("chain", "draw", ...).values
+        for own, name in view.parameters.items()
+    }
 
 
 def answer_log_likelihood(posterior: Any) -> xr.DataTree:
     """Return the posterior with a group `log_likelihood` of its answers, for ArviZ's leave-one-out cross-validation.
 
-    Answers are independent given the partition and the noise, so each is a datum of its own: ``arviz.loo(tree,
-    var_name="links")`` estimates how well answers would have been predicted from the data and all the other answers, and
-    ``arviz.compare`` ranks fits by it.
+    Answers are independent given the partition and the noise, so each is a datum of its own:
+    ``arviz.loo(tree, var_name="links")`` estimates how well answers would have been predicted from
+    the data and all the other answers, and ``arviz.compare`` ranks fits by it.
 
     Parameters
     ----------
@@ -103,8 +112,8 @@ def answer_log_likelihood(posterior: Any) -> xr.DataTree:
     Returns
     -------
     xarray.DataTree
-        A copy with the group log_likelihood: for each view one variable of its name, (chain, draw, v_answer_id), in nats.
-        It takes 8 bytes per draw and answer.
+        A copy with the group log_likelihood: for each view one variable of its name, (chain, draw,
+        v_answer_id), in nats. It takes 8 bytes per draw and answer.
 
     Raises
     ------
@@ -128,7 +137,9 @@ def answer_log_likelihood(posterior: Any) -> xr.DataTree:
     variables = {}
     for view in stored_views(posterior):
         chains = zip(z, confusions(view, draws), strict=True)
-        values = np.stack([log_likelihoods(view, view.truths(labels), confusion) for labels, confusion in chains])
+        values = np.stack(
+            [log_likelihoods(view, view.truths(labels), confusion) for labels, confusion in chains]
+        )
         variables[view.name] = (("chain", "draw", f"{view.name}_answer_id"), values)
     tree: xr.DataTree = getattr(posterior, "posterior_", posterior).copy()
     coords = {name: draws[name] for name in ("chain", "draw") if name in draws.coords}
@@ -147,9 +158,10 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each noise parameter of each source: view, source, parameter (p: "same" of a pair that is; q: "different"
-        of a pair that is; noise: wrong about a triplet; confusion[truth, answer]), mean, sd, lower and upper (ends of the
-        central 90% interval), answers (how many the source gave) and wrong (how many of them are wrong, on average over
+        One row for each noise parameter of each source: view, source, parameter (p: "same" of a
+        pair that is; q: "different" of a pair that is; noise: wrong about a triplet;
+        confusion[truth, answer]), mean, sd, lower and upper (ends of the central 90% interval),
+        answers (how many the source gave) and wrong (how many of them are wrong, on average over
         the posterior).
 
     Raises

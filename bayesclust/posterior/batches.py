@@ -73,4 +73,6 @@ def batch_error(values: NDArray[Any]) -> FloatArray:
     >>> batch_error(np.array([[[0.0], [2.0], [0.0], [2.0]]]))
     array([0.577])
     """
-    return error_of_means([values[c, first:last].mean(axis=0) for c, first, last in batches(*values.shape[:2])])
+    return error_of_means(
+        [values[c, first:last].mean(axis=0) for c, first, last in batches(*values.shape[:2])]
+    )

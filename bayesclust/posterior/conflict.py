@@ -25,10 +25,11 @@ TINY = float(np.finfo(np.float64).tiny)
 def view_conflict(posterior: Any) -> pd.DataFrame:
     """Return how well the answers of each source are predicted by the data and all other answers.
 
-    Every answer is left out in turn, by weighting the draws with 1 / p(answer | partition, noise) (Gelman 1996), and the
-    probabilities that the others give to all possible answers are averaged over the draws, not the answers simulated
-    (Rao-Blackwell). Two numbers come of it for each source: whether its answers are worse predicted than the posterior
-    itself expects, and whether anything is gained by holding that they are about this partition at all.
+    Every answer is left out in turn, by weighting the draws with 1 / p(answer | partition, noise)
+    (Gelman 1996), and the probabilities that the others give to all possible answers are averaged
+    over the draws, not the answers simulated (Rao-Blackwell). Two numbers come of it for each
+    source: whether its answers are worse predicted than the posterior itself expects, and whether
+    anything is gained by holding that they are about this partition at all.
 
     Parameters
     ----------
@@ -42,11 +43,15 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
 
         - answers: how many;
         - score: mean log probability of an answer given all the rest, in nats;
-        - expected: what the score would be on average if the rest were right about the probabilities;
-        - surprise: (score - expected) in standard deviations; far below 0 where answers go against the rest;
-        - gain: score less that of a source whose answers have nothing to do with the items, only with how often it
-          gives each (of which each answer is left out likewise), in nats; up to 0 where its answers tell nothing;
-        - finding: "agrees", "is at odds with the rest" (surprise below -3) or "tells nothing" (gain of at most 0).
+        - expected: what the score would be on average if the rest were right about the
+          probabilities;
+        - surprise: (score - expected) in standard deviations; far below 0 where answers go against
+          the rest;
+        - gain: score less that of a source whose answers have nothing to do with the items, only
+          with how often it gives each (of which each answer is left out likewise), in nats; up to 0
+          where its answers tell nothing;
+        - finding: "agrees", "is at odds with the rest" (surprise below -3) or "tells nothing" (gain
+          of at most 0).
 
     Raises
     ------
@@ -81,7 +86,12 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for view in stored_views(posterior):
         confusion = confusions(view, variables)
-        log_p = np.log(np.maximum(held_out_probabilities(view, stacked, confusion.reshape(-1, *confusion.shape[2:])), TINY))
+        log_p = np.log(
+            np.maximum(
+                held_out_probabilities(view, stacked, confusion.reshape(-1, *confusion.shape[2:])),
+                TINY,
+            )
+        )
         score = log_p[np.arange(len(view)), view.answers]
         expected = (np.exp(log_p) * log_p).sum(axis=1)
         variance = (np.exp(log_p) * (log_p - expected[:, None]) ** 2).sum(axis=1)
@@ -90,8 +100,19 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
             spread = max(float(np.sqrt(variance[own].sum())), 1e-9)
             surprise = float((score[own] - expected[own]).sum()) / spread
             gain = float((score[own] - _by_habit(view, own)).mean())
-            finding = "is at odds with the rest" if surprise < SURPRISING else "agrees" if gain > 0 else "tells nothing"
-            about = {"view": view.name, "source": source, "answers": int(own.sum()), "score": float(score[own].mean())}
+            finding = (
+                "is at odds with the rest"
+                if surprise < SURPRISING
+                else "agrees"
+                if gain > 0
+                else "tells nothing"
+            )
+            about = {
+                "view": view.name,
+                "source": source,
+                "answers": int(own.sum()),
+                "score": float(score[own].mean()),
+            }
             numbers = {"expected": float(expected[own].mean()), "surprise": surprise, "gain": gain}
             rows.append(about | numbers | {"finding": finding})
     return pd.DataFrame(rows)

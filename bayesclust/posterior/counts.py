@@ -26,16 +26,18 @@ def cluster_counts(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     posterior : DataTree, estimator or array of int of shape (draws, n) or (chain, draw, n)
         Posterior draws of the partition. An array (draws, n) is taken as one chain.
     min_size : int, default 1
-        Count clusters of at least so many items. Under a Dirichlet process the number of all clusters is no estimate of
-        how many groups there are: it keeps opening small ones as data grow (Miller and Harrison 2013). That of clusters
-        above a size that would matter is more stable.
+        Count clusters of at least so many items. Under a Dirichlet process the number of all
+        clusters is no estimate of how many groups there are: it keeps opening small ones as data
+        grow (Miller and Harrison 2013). That of clusters above a size that would matter is more
+        stable.
 
     Returns
     -------
     pandas.DataFrame
-        By number of clusters, from the smallest to the largest number in any draw: probability, mcse (its Monte Carlo
-        standard error, by batch means within chains; nan from one draw), and lowest and highest, the shares in the chains
-        that have it least and most often. Where these are far apart beside mcse, the chains have not met.
+        By number of clusters, from the smallest to the largest number in any draw: probability,
+        mcse (its Monte Carlo standard error, by batch means within chains; nan from one draw), and
+        lowest and highest, the shares in the chains that have it least and most often. Where these
+        are far apart beside mcse, the chains have not met.
 
     Raises
     ------
@@ -86,5 +88,7 @@ def count_clusters(z: Labels, min_size: int = 1) -> IntArray:
     >>> count_clusters(np.array([[0, 0, 1], [0, 1, 2]]), min_size=2)
     array([1, 0])
     """
-    counts: IntArray = np.stack([(partition_sizes(part) >= min_size).sum(axis=-1) for part in z.reshape(-1, *z.shape[-2:])])
+    counts: IntArray = np.stack(
+        [(partition_sizes(part) >= min_size).sum(axis=-1) for part in z.reshape(-1, *z.shape[-2:])]
+    )
     return counts.reshape(z.shape[:-1])

@@ -23,34 +23,39 @@ if TYPE_CHECKING:
 def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -> pd.DataFrame:
     """Return, for every answer, the posterior probability that it is right.
 
-    An answer is right where the partition agrees with it: a may-link whose items are together, a may-not-link whose
-    items are apart, a triplet answer that its items' pattern implies. Averaged over draws, that is P(answer is right |
-    data, all answers), with the noise of its source taken into account by the sampler.
+    An answer is right where the partition agrees with it: a may-link whose items are together, a
+    may-not-link whose items are apart, a triplet answer that its items' pattern implies. Averaged
+    over draws, that is P(answer is right | data, all answers), with the noise of its source taken
+    into account by the sampler.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
     labels : (n,) array of int, optional
-        A partition whose clusters the items are shown with; by default the `labels_` of the estimator, if it is one.
+        A partition whose clusters the items are shown with; by default the `labels_` of the
+        estimator, if it is one.
 
     Returns
     -------
     pandas.DataFrame
-        One row an answer, in the order given: view, the items i, j and, for triplets, k (missing for pairs), answer (in
-        words), source, credibility, mcse (its Monte Carlo standard error, by batch means within chains) and likely (the
-        answer with the highest posterior probability). Where the noise was kept, also without (the credibility that the
-        answer would have by the data and all other answers alone; much less than credibility where nothing but the
-        answer itself speaks for it) and log_score (log probability of the answer given all the rest, in nats; its sum
-        over answers is the expected log predictive density of leave-one-out cross-validation). Where a concentration was
-        sampled, odds: how many times likelier to be right than wrong it has become, all told, over what the Chinese
-        restaurant process says of any items (TVClust Eq. 2; half a draw is added on both sides, so that it stays finite).
-        With labels, cluster_i, cluster_j and, for triplets, cluster_k.
+        One row an answer, in the order given: view, the items i, j and, for triplets, k (missing
+        for pairs), answer (in words), source, credibility, mcse (its Monte Carlo standard error, by
+        batch means within chains) and likely (the answer with the highest posterior probability).
+        Where the noise was kept, also without (the credibility that the answer would have by the
+        data and all other answers alone; much less than credibility where nothing but the answer
+        itself speaks for it) and log_score (log probability of the answer given all the rest, in
+        nats; its sum over answers is the expected log predictive density of leave-one-out
+        cross-validation). Where a concentration was sampled, odds: how many times likelier to be
+        right than wrong it has become, all told, over what the Chinese restaurant process says of
+        any items (TVClust Eq. 2; half a draw is added on both sides, so that it stays finite). With
+        labels, cluster_i, cluster_j and, for triplets, cluster_k.
 
     Notes
     -----
-    Leaving an answer out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996). Where a few draws take all
-    the weight, the two columns are uncertain; ``arviz.loo`` on `answer_log_likelihood` tells by its k-hat.
+    Leaving an answer out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996). Where
+    a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
+    `answer_log_likelihood` tells by its k-hat.
 
     Raises
     ------
@@ -80,9 +85,13 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     if shown is not None:
         partition = as_labels(shown, "labels")
         if len(partition) != z.shape[2]:
-            raise ValueError(f"labels has {len(partition)} items, but the posterior has {z.shape[2]}: pass one per item.")
+            raise ValueError(
+                f"labels has {len(partition)} items, but the posterior has {z.shape[2]}: pass one per item."
+            )
         for item in (name for name in "ijk" if name in table):
-            table[f"cluster_{item}"] = table[item].map(dict(enumerate(partition.tolist()))).astype(table[item].dtype)
+            table[f"cluster_{item}"] = (
+                table[item].map(dict(enumerate(partition.tolist()))).astype(table[item].dtype)
+            )
     return table
 
 
@@ -93,7 +102,9 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     tally = _tally(view, z, confusions(view, draws) if kept else None)
     words = np.array(view.vocabulary)
     columns: dict[str, Any] = {"view": view.name}
-    columns |= {name: view.items[:, column] for column, name in enumerate("ijk"[: view.items.shape[1]])}
+    columns |= {
+        name: view.items[:, column] for column, name in enumerate("ijk"[: view.items.shape[1]])
+    }
     frame = pd.DataFrame(columns, index=range(len(view)))
     if "k" in frame:
         frame["k"] = frame["k"].astype("Int64")
@@ -116,7 +127,9 @@ def _prior_shares(view: StoredView, alpha: FloatArray) -> FloatArray:
     if view.items.shape[1] == 2:
         patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
     else:
-        patterns = np.stack([np.full_like(alpha, 2.0), alpha, alpha, alpha, alpha**2]) / ((1 + alpha) * (2 + alpha))
+        patterns = np.stack([np.full_like(alpha, 2.0), alpha, alpha, alpha, alpha**2]) / (
+            (1 + alpha) * (2 + alpha)
+        )
     shares: FloatArray = np.bincount(view.truth, patterns.mean(axis=1), view.n_answers)
     return shares
 
@@ -131,7 +144,8 @@ class _Tally(NamedTuple):
     error : (m,) array
         Standard error of that of the answer given.
     left_out : two (m,) arrays, or None where the noise was not kept
-        What the rest says of each answer: the probability that it is right, and that it is given (log).
+        What the rest says of each answer: the probability that it is right, and that it is given
+        (log).
     """
 
     shares: FloatArray
@@ -152,7 +166,11 @@ def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
         if confusion is not None:
             log_weight = -log_likelihoods(view, truths, confusion[c, first:last])
             weight = np.logaddexp(weight, np.logaddexp.reduce(log_weight))
-            weight_right = np.logaddexp(weight_right, np.logaddexp.reduce(np.where(right, log_weight, -np.inf)))
+            weight_right = np.logaddexp(
+                weight_right, np.logaddexp.reduce(np.where(right, log_weight, -np.inf))
+            )
     number = z.shape[0] * z.shape[1]
-    left_out = None if confusion is None else (np.exp(weight_right - weight), np.log(number) - weight)
+    left_out = (
+        None if confusion is None else (np.exp(weight_right - weight), np.log(number) - weight)
+    )
     return _Tally(shares / number, error_of_means(means), left_out)

@@ -35,9 +35,11 @@ class CredibleBall:
     probability : float
         Share of the draws in the ball; at least `level`.
     upper : (u, n) array of int64
-        Vertical upper bounds: of the draws in the ball with the fewest clusters, the ones farthest from the centre.
+        Vertical upper bounds: of the draws in the ball with the fewest clusters, the ones farthest
+        from the centre.
     lower : (l, n) array of int64
-        Vertical lower bounds: of the draws in the ball with the most clusters, the ones farthest from the centre.
+        Vertical lower bounds: of the draws in the ball with the most clusters, the ones farthest
+        from the centre.
     horizontal : (h, n) array of int64
         Horizontal bounds: the draws in the ball farthest from the centre.
     distances : (draws,) array of float
@@ -83,7 +85,10 @@ class CredibleBall:
         return self.loss.loss(self.labels, partition)
 
     def __repr__(self) -> str:
-        bounds = (f"{name} {int(part[0].max()) + 1}" for name, part in (("upper", self.upper), ("lower", self.lower)))
+        bounds = (
+            f"{name} {int(part[0].max()) + 1}"
+            for name, part in (("upper", self.upper), ("lower", self.lower))
+        )
         return (
             f"<CredibleBall of {self.level:.0%}: radius {self.radius:.4g} around {int(self.labels.max()) + 1} clusters; "
             f"clusters of the bounds: {', '.join(bounds)}>"
@@ -95,10 +100,11 @@ def credible_ball(
 ) -> CredibleBall:
     """Return the smallest ball around a partition that holds a given share of the posterior, and its bounds.
 
-    The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B | data) >= 1 - alpha (Wade
-    and Ghahramani 2018, section 4), d being the loss, which must be a metric. What its extreme members look like says what
-    the uncertainty is about: vertical bounds, with the fewest and with the most clusters, and horizontal ones, farthest
-    from the centre. They are looked for among the draws, and where several are equally extreme all are given.
+    The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B |
+    data) >= 1 - alpha (Wade and Ghahramani 2018, section 4), d being the loss, which must be a
+    metric. What its extreme members look like says what the uncertainty is about: vertical bounds,
+    with the fewest and with the most clusters, and horizontal ones, farthest from the centre. They
+    are looked for among the draws, and where several are equally extreme all are given.
 
     Parameters
     ----------
@@ -109,8 +115,8 @@ def credible_ball(
     level : float in (0, 1), default 0.95
         Share of the posterior that the ball holds.
     loss : str or Loss, default "vi"
-        The distance, by name or as a value of `bayesclust.losses`: one that is a metric, so not 1 - ARI, and prices must be
-        equal (a = 1).
+        The distance, by name or as a value of `bayesclust.losses`: one that is a metric, so not 1 -
+        ARI, and prices must be equal (a = 1).
 
     Returns
     -------
@@ -119,8 +125,8 @@ def credible_ball(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, the labels are of other items, the level is outside (0, 1), or the loss
-        is no metric.
+        If the posterior holds no partitions, the labels are of other items, the level is outside
+        (0, 1), or the loss is no metric.
 
     Examples
     --------
@@ -135,12 +141,16 @@ def credible_ball(
     """
     metric = as_loss(loss)
     if not metric.is_metric:
-        raise ValueError(f"a credible ball needs a distance, and {metric!r} is none: take VI() or another loss with a=1.")
+        raise ValueError(
+            f"a credible ball needs a distance, and {metric!r} is none: take VI() or another loss with a=1."
+        )
     number_between(level, "level", "(0, 1)")
     draws = stacked_partitions(posterior)
     centre = as_labels(point_estimate(draws, metric) if labels is None else labels, "labels")
     if len(centre) != draws.shape[1]:
-        raise ValueError(f"labels has {len(centre)} items, but the posterior has {draws.shape[1]}: pass one label per item.")
+        raise ValueError(
+            f"labels has {len(centre)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+        )
     distances = np.maximum(expected_losses(metric, draws, centre[None]), 0.0)
     radius = float(np.sort(distances)[int(np.ceil(level * len(draws) - SAME)) - 1])
     inside = distances <= radius + SAME

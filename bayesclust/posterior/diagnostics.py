@@ -41,14 +41,17 @@ class Report:
     verdict : str
         The reason in one or two sentences, and what to do.
     table : pandas.DataFrame
-        One row per functional: mean, sd, rhat, ess (bulk) and state, one of "converged", "constant" (the same value in
-        all draws: chains agree, and R-hat is undefined), "slow" (R-hat or effective sample size fall short), "frozen" (each
-        chain keeps a value of its own) and "unknown" (too few draws or chains to tell).
+        One row per functional: mean, sd, rhat, ess (bulk) and state, one of "converged", "constant"
+        (the same value in all draws: chains agree, and R-hat is undefined), "slow" (R-hat or
+        effective sample size fall short), "frozen" (each chain keeps a value of its own) and
+        "unknown" (too few draws or chains to tell).
     distances : pandas.DataFrame
-        Mean variation of information, in bits, between draws of each two chains; within chains on the diagonal.
+        Mean variation of information, in bits, between draws of each two chains; within chains on
+        the diagonal.
     conflict : str, default ""
-        What is to be said of answers about pairs that the fit dismisses beyond what was expected, and what to do; empty
-        where there is nothing. Chains can agree on a posterior that has explained its answers away.
+        What is to be said of answers about pairs that the fit dismisses beyond what was expected,
+        and what to do; empty where there is nothing. Chains can agree on a posterior that has
+        explained its answers away.
     """
 
     ok: bool
@@ -70,38 +73,48 @@ class Report:
 
 
 def diagnose(
-    posterior: Any, *, n_pairs: int = 20, max_rhat: float = MAX_RHAT, min_ess: float = MIN_ESS, seed: int = 0
+    posterior: Any,
+    *,
+    n_pairs: int = 20,
+    max_rhat: float = MAX_RHAT,
+    min_ess: float = MIN_ESS,
+    seed: int = 0,
 ) -> Report:
     """Judge whether the chains of a run agree and have moved enough.
 
-    Labels have no meaning across draws, so nothing is computed from them directly. Followed are the number of clusters, the
-    entropy of their sizes, the largest of them, the Rand index to a reference partition, whether random pairs are together,
-    the log joint, and all continuous parameters: rank-normalised split R-hat and bulk effective sample size (Vehtari et al.
-    2021). Partitions are also compared as wholes, by the variation of information between and within chains, and chains by
-    how many nats their log joints are apart: chains stuck in different modes can agree in all single numbers.
+    Labels have no meaning across draws, so nothing is computed from them directly. Followed are the
+    number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
+    reference partition, whether random pairs are together, the log joint, and all continuous
+    parameters: rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021).
+    Partitions are also compared as wholes, by the variation of information between and within
+    chains, and chains by how many nats their log joints are apart: chains stuck in different modes
+    can agree in all single numbers.
 
-    However well chains agree, the fit may dismiss answers about pairs that agree with each other, or more of them than the
-    noise's prior expects: then `conflict` says so, and what to do.
+    However well chains agree, the fit may dismiss answers about pairs that agree with each other,
+    or more of them than the noise's prior expects: then `conflict` says so, and what to do.
 
     Parameters
     ----------
     posterior : DataTree, fitted estimator, or array of int of shape (chain, draw, n)
         Draws of the partition; an array (draws, n) is one chain.
     n_pairs : int, default 20
-        Random pairs of items that are followed, half of them from within the clusters of the reference.
+        Random pairs of items that are followed, half of them from within the clusters of the
+        reference.
     max_rhat : float, default 1.05
-        Largest R-hat that passes. With some thirty functionals, 1.01 would be missed by chance in good runs; the
-        verdict says where 1.01 and an effective sample size of 400 are reached throughout.
+        Largest R-hat that passes. With some thirty functionals, 1.01 would be missed by chance in
+        good runs; the verdict says where 1.01 and an effective sample size of 400 are reached
+        throughout.
     min_ess : float, default 100
-        Least effective sample size that passes, enough for posterior means; tail probabilities need more.
+        Least effective sample size that passes, enough for posterior means; tail probabilities need
+        more.
     seed : int, default 0
         Of the choice of pairs.
 
     Returns
     -------
     Report
-        Prints as its verdict, and what is to be said of dismissed answers. Of a single chain, of fewer than four draws a
-        chain or of draws from a mean field it is never `ok`.
+        Prints as its verdict, and what is to be said of dismissed answers. Of a single chain, of
+        fewer than four draws a chain or of draws from a mean field it is never `ok`.
 
     Raises
     ------
@@ -124,14 +137,25 @@ def diagnose(
     Do not trust this run: ...
     """
     check_int(n_pairs, "n_pairs", least=0)
-    max_rhat, min_ess = number_between(max_rhat, "max_rhat", "(1, inf)"), number_between(min_ess, "min_ess", "(0, inf)")
+    max_rhat, min_ess = (
+        number_between(max_rhat, "max_rhat", "(1, inf)"),
+        number_between(min_ess, "min_ess", "(0, inf)"),
+    )
     functionals = label_free(posterior, n_pairs, seed)
     table = _table(functionals, max_rhat, min_ess)
     distances = partition_distances(functionals.z)
-    approximation = getattr(getattr(posterior, "posterior_", posterior), "attrs", {}).get("approximation")
-    ok, verdict = (False, _silent(approximation)) if approximation else _verdict(functionals, table, distances)
+    approximation = getattr(getattr(posterior, "posterior_", posterior), "attrs", {}).get(
+        "approximation"
+    )
+    ok, verdict = (
+        (False, _silent(approximation))
+        if approximation
+        else _verdict(functionals, table, distances)
+    )
     dismissed = dismissal(posterior, seed=seed)
-    return Report(ok, verdict, table, _frame(distances), "" if dismissed is None else str(dismissed))
+    return Report(
+        ok, verdict, table, _frame(distances), "" if dismissed is None else str(dismissed)
+    )
 
 
 def _frame(distances: FloatArray) -> pd.DataFrame:
@@ -149,7 +173,9 @@ def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.Data
         rhat, ess = _convergence(values)
         state = _state(values, rhat, ess, max_rhat, min_ess)
         rows[name] = (float(np.mean(values)), float(np.std(values)), rhat, ess, state)
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "sd", "rhat", "ess", "state"])
+    return pd.DataFrame.from_dict(
+        rows, orient="index", columns=["mean", "sd", "rhat", "ess", "state"]
+    )
 
 
 def _convergence(values: Labels) -> tuple[float, float]:
@@ -160,7 +186,11 @@ def _convergence(values: Labels) -> tuple[float, float]:
     if draws < FEWEST_DRAWS or np.ptp(values, axis=1).max() == 0 or not np.isfinite(values).all():
         return float("nan"), float("nan")
     x = values.astype(np.float64)
-    halves = x[:, : draws // 2 * 2].reshape(2 * len(x), -1) if len(x) == 1 and draws >= 2 * FEWEST_DRAWS else x
+    halves = (
+        x[:, : draws // 2 * 2].reshape(2 * len(x), -1)
+        if len(x) == 1 and draws >= 2 * FEWEST_DRAWS
+        else x
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(array_stats.rhat(halves)), float(array_stats.ess(x))
 
@@ -183,7 +213,9 @@ def _silent(approximation: str) -> str:
     )
 
 
-def _verdict(functionals: Functionals, table: pd.DataFrame, distances: FloatArray) -> tuple[bool, str]:
+def _verdict(
+    functionals: Functionals, table: pd.DataFrame, distances: FloatArray
+) -> tuple[bool, str]:
     chains, draws, _ = functionals.z.shape
     if draws < FEWEST_DRAWS:
         return False, (
@@ -192,7 +224,11 @@ def _verdict(functionals: Functionals, table: pd.DataFrame, distances: FloatArra
         )
     reasons = [*_stuck(functionals.log_joint), *_apart(distances), *_unsettled(table)]
     if chains == 1:
-        inside = f"Even by itself it has not settled: {reasons[0]}" if reasons else "By itself it looks settled"
+        inside = (
+            f"Even by itself it has not settled: {reasons[0]}"
+            if reasons
+            else "By itself it looks settled"
+        )
         return False, (
             "This run cannot be judged from one chain: nothing tells whether another would find other partitions. "
             f"{inside}; run four chains, num_chains=4."
@@ -218,7 +254,9 @@ def _stuck(log_joint: FloatArray | None) -> list[str]:
     if not len(low):
         return []
     which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {_listed(low.tolist())} sit"
-    return [f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck in a lesser mode"]
+    return [
+        f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck in a lesser mode"
+    ]
 
 
 def _apart(distances: FloatArray) -> list[str]:
@@ -244,9 +282,15 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
         reasons.append(f"each chain keeps its own value of {_listed(frozen)}")
     slow = table[table["state"] == "slow"]
     if len(slow):
-        number = "one quantity falls" if len(slow) == 1 else f"{len(slow)} of {len(table)} quantities fall"
+        number = (
+            "one quantity falls"
+            if len(slow) == 1
+            else f"{len(slow)} of {len(table)} quantities fall"
+        )
         reasons.append(
-            "{} short (R-hat up to {:.2f}, {}; ESS down to {:.0f}, {})".format(number, *_worst(slow))
+            "{} short (R-hat up to {:.2f}, {}; ESS down to {:.0f}, {})".format(
+                number, *_worst(slow)
+            )
         )
     return reasons
 
@@ -262,7 +306,11 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
         return f"All {len(distances)} chains hold the same partition throughout: {partitions}."
     rhat, worst_rhat, ess, worst_ess = _worst(moving)
     good = rhat <= GOOD_RHAT and ess >= GOOD_ESS
-    opening = "Trust this run" if good else "This run will do for means; more draws would sharpen tail probabilities"
+    opening = (
+        "Trust this run"
+        if good
+        else "This run will do for means; more draws would sharpen tail probabilities"
+    )
     return (
         f"{opening}: R-hat is at most {rhat:.3f} ({worst_rhat}) and the effective sample size at least {ess:.0f} "
         f"({worst_ess}) over {len(table)} label-free quantities. Of {len(distances)} chains, {partitions}."

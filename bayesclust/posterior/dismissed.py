@@ -41,8 +41,8 @@ class Dismissal:
     expected : float
         How many it would by the means of the noise's prior; nan where that was not kept.
     reconciled, chance : float
-        How many more would be right, on balance, were clusters merged as answers say, and how many if the answers about
-        pairs apart were shuffled.
+        How many more would be right, on balance, were clusters merged as answers say, and how many
+        if the answers about pairs apart were shuffled.
     alone : float
         Wrong ones under the partition that was found to suit the answers best, the data left aside.
     remedies : str
@@ -83,10 +83,11 @@ class Dismissal:
 def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
     """Judge the answers about pairs that a fit holds to be wrong.
 
-    A model whose clusters have the wrong shape splits classes, and then dismisses the answers that hold them together. Such
-    answers name the same few pairs of clusters again and again, while wrong ones are about any pairs: merging clusters
-    would make more of them right than of shuffled answers. Sources that are bad in truth contradict themselves under every
-    partition, if they were asked often enough about the same items.
+    A model whose clusters have the wrong shape splits classes, and then dismisses the answers that
+    hold them together. Such answers name the same few pairs of clusters again and again, while
+    wrong ones are about any pairs: merging clusters would make more of them right than of shuffled
+    answers. Sources that are bad in truth contradict themselves under every partition, if they were
+    asked often enough about the same items.
 
     Parameters
     ----------
@@ -101,8 +102,9 @@ def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
 
     Notes
     -----
-    The partition judged is the draw of largest log joint, or the last where that was not kept. Merges are found by
-    contracting the pair with the most answers "same" beyond "different", again and again (greedy correlation clustering).
+    The partition judged is the draw of largest log joint, or the last where that was not kept.
+    Merges are found by contracting the pair with the most answers "same" beyond "different", again
+    and again (greedy correlation clustering).
 
     Examples
     --------
@@ -125,9 +127,14 @@ def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
     if not views:
         return None
     z = _most_probable(posterior)
-    items, said = np.concatenate([view.items for view in views]), np.concatenate([view.answers for view in views]) == 1
+    items, said = (
+        np.concatenate([view.items for view in views]),
+        np.concatenate([view.answers for view in views]) == 1,
+    )
     together = z[items[:, 0]] == z[items[:, 1]]
-    reconciled, chance, spread = _merges(z[items[~together]], said[~together], np.random.default_rng(seed))
+    reconciled, chance, spread = _merges(
+        z[items[~together]], said[~together], np.random.default_rng(seed)
+    )
     wrong, split = int((said != together).sum()), int((said & ~together).sum())
     alone = float(said.sum()) - won_by_merging(items, 2.0 * said - 1)
     expected = sum(_expected(view, z) for view in views)
@@ -139,9 +146,13 @@ def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
         and beyond >= STANDARD_ERRORS * spread
     ):
         finding = "data against answers"
-    elif wrong - expected > max(MARGIN * len(said), ERRORS * np.sqrt(max(expected * (1 - expected / len(said)), 0.0))):
+    elif wrong - expected > max(
+        MARGIN * len(said), ERRORS * np.sqrt(max(expected * (1 - expected / len(said)), 0.0))
+    ):
         finding = "answers against each other" if 2 * alone >= wrong else "undecided"
-    return Dismissal(finding, len(said), wrong, expected, reconciled, chance, alone, _remedies(tree))
+    return Dismissal(
+        finding, len(said), wrong, expected, reconciled, chance, alone, _remedies(tree)
+    )
 
 
 def won_by_merging(pairs: IntArray, weight: FloatArray) -> float:
@@ -221,14 +232,22 @@ def _remedies(tree: Any) -> str:
     settings = json.loads(tree.attrs.get("settings", "{}"))
     settings = settings if isinstance(settings, dict) else {}
     family, view = settings.get("family", "gaussian"), settings.get("view", "plain")
-    columns = tree["observed_data"].sizes.get("feature", 0) if "observed_data" in tree.children else 0
+    columns = (
+        tree["observed_data"].sizes.get("feature", 0) if "observed_data" in tree.children else 0
+    )
     tries = []
     if view == "plain":
-        tries.append('view="mixture", clusters of several components, or view="auto", which compares views by the answers')
+        tries.append(
+            'view="mixture", clusters of several components, or view="auto", which compares views by the answers'
+        )
     if view != "auto" and settings.get("power") is None:
         tries.append("power=0.25 or less, so that the data outweigh the answers less")
     if str(family).startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
         tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
     if str(family).startswith("gaussian"):
         tries.append('family="mixed", where check_columns finds columns that are not continuous')
-    return "; ".join(["try " + tries[0], *tries[1:]]) if tries else "leave_view_out tells what each side says by itself"
+    return (
+        "; ".join(["try " + tries[0], *tries[1:]])
+        if tries
+        else "leave_view_out tells what each side says by itself"
+    )

@@ -24,11 +24,13 @@ class PosteriorDistance:
     Parameters
     ----------
     transport : float
-        Wasserstein distance: mean loss between draws of the two when they are matched as well as they can be. It is above 0
-        even for draws of one and the same posterior, which do not repeat each other: compare it with `noise`.
+        Wasserstein distance: mean loss between draws of the two when they are matched as well as
+        they can be. It is above 0 even for draws of one and the same posterior, which do not repeat
+        each other: compare it with `noise`.
     noise : float
-        The same between the first and the second half of the draws (of the chains, where there are several) of one
-        posterior, the larger of the two. Where transport is not above it, the posteriors cannot be told apart.
+        The same between the first and the second half of the draws (of the chains, where there are
+        several) of one posterior, the larger of the two. Where transport is not above it, the
+        posteriors cannot be told apart.
     between : float
         Mean loss between a draw of the first and a draw of the second.
     within : (float, float)
@@ -46,8 +48,9 @@ class PosteriorDistance:
     def excess(self) -> float:
         """Between less the mean of within: half the energy distance (Székely and Rizzo 2013).
 
-        With Binder's loss it estimates ||P - Q||^2 / n^2, P and Q the similarity matrices, and so is 0 in expectation only
-        where these are equal. Variation of information is not of negative type: for some posteriors that differ it is less.
+        With Binder's loss it estimates ||P - Q||^2 / n^2, P and Q the similarity matrices, and so
+        is 0 in expectation only where these are equal. Variation of information is not of negative
+        type: for some posteriors that differ it is less.
         """
         return self.between - sum(self.within) / 2
 
@@ -63,9 +66,10 @@ def posterior_distance(
 ) -> PosteriorDistance:
     """Return how far two posteriors over partitions of the same items are apart.
 
-    For a sampler against another, with and without some answers, one prior against another. The main number is the
-    Wasserstein distance with a loss between partitions as ground metric, which Balocchi and Wade (2025) use to approximate
-    posteriors: the least mean loss at which draws of one can be turned into draws of the other.
+    For a sampler against another, with and without some answers, one prior against another. The
+    main number is the Wasserstein distance with a loss between partitions as ground metric, which
+    Balocchi and Wade (2025) use to approximate posteriors: the least mean loss at which draws of
+    one can be turned into draws of the other.
 
     Parameters
     ----------
@@ -74,7 +78,8 @@ def posterior_distance(
     loss : str or Loss, default "vi"
         The distance between two partitions, a metric.
     draws : int, default 200
-        Draws of each that take part, evenly spread, fewer where there are fewer. Time grows with its square times n.
+        Draws of each that take part, evenly spread, fewer where there are fewer. Time grows with
+        its square times n.
 
     Returns
     -------
@@ -83,13 +88,14 @@ def posterior_distance(
     Raises
     ------
     ValueError, TypeError
-        If there are no partitions in what is passed, they are of different items, there are fewer than four draws, or the
-        loss is no metric.
+        If there are no partitions in what is passed, they are of different items, there are fewer
+        than four draws, or the loss is no metric.
 
     References
     ----------
-    Balocchi and Wade (2025): Understanding uncertainty in Bayesian cluster analysis, arXiv 2506.16295. Székely and Rizzo
-    (2013): Energy statistics: a class of statistics based on distances.
+    Balocchi and Wade (2025): Understanding uncertainty in Bayesian cluster analysis, arXiv
+    2506.16295. Székely and Rizzo (2013): Energy statistics: a class of statistics based on
+    distances.
 
     Examples
     --------
@@ -97,11 +103,14 @@ def posterior_distance(
     >>> sure = [[0, 0, 1, 1]] * 8
     >>> torn = [[0, 0, 1, 1], [0, 0, 0, 0]] * 4
     >>> bc.posterior_distance(sure, torn)
-    <PosteriorDistance: 0.5 apart, 0 of it expected of equal ones; between 0.5, within 0 and 0.667 (VI(a=1.0))>
+    <PosteriorDistance: 0.5 apart, 0 of it expected of equal ones; between 0.5, within 0 and 0.667
+    (VI(a=1.0))>
     """
     metric = as_loss(loss)
     if not metric.is_metric:
-        raise ValueError(f"a distance of posteriors needs one of partitions, and {metric!r} is none: take VI().")
+        raise ValueError(
+            f"a distance of posteriors needs one of partitions, and {metric!r} is none: take VI()."
+        )
     most = check_int(draws, "draws", least=2)
     one, other = stacked_partitions(first), stacked_partitions(second)
     if one.shape[1] != other.shape[1]:
@@ -111,13 +120,20 @@ def posterior_distance(
         )
     fewest = min(len(one), len(other))
     if fewest < 4:
-        raise ValueError(f"{fewest} draws are too few to know how they vary: pass at least four of each.")
+        raise ValueError(
+            f"{fewest} draws are too few to know how they vary: pass at least four of each."
+        )
     m = min(most, fewest // 2)
-    halves = [_transport(pairwise_losses(metric, *(_spread(half, m) for half in _halves(z)))) for z in (one, other)]
+    halves = [
+        _transport(pairwise_losses(metric, *(_spread(half, m) for half in _halves(z))))
+        for z in (one, other)
+    ]
     some, others = _spread(one, m), _spread(other, m)
     across = pairwise_losses(metric, some, others)
     within = [float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)]
-    return PosteriorDistance(_transport(across), max(halves), float(across.mean()), (within[0], within[1]), metric)
+    return PosteriorDistance(
+        _transport(across), max(halves), float(across.mean()), (within[0], within[1]), metric
+    )
 
 
 def _halves(z: Labels) -> tuple[Labels, Labels]:

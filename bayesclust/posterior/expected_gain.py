@@ -1,20 +1,23 @@
 """What an answer is expected to tell, from weighted draws of the partition.
 
-The information that an experiment with outcome a gives about a quantity is the expected fall of an uncertainty U,
+The information that an experiment with outcome a gives about a quantity is the expected fall of an
+uncertainty U,
 
     U(p) - sum_a p(a) U(p | a),                                             (DeGroot 1962)
 
-and which U it is says what one wants to know. With U the entropy of g(z) it is the mutual information I(a; g(z)) (Lindley
-1956), and for g(z) = z itself that is
+and which U it is says what one wants to know. With U the entropy of g(z) it is the mutual
+information I(a; g(z)) (Lindley 1956), and for g(z) = z itself that is
 
     I(a; z) = H(sum_s w_s p(a | z_s)) - sum_s w_s H(p(a | z_s)),            (BALD; Houlsby et al. 2011, Eq. 2)
 
-high where the answer is uncertain and not because the expert errs. With U = sum_st w_s w_t L(z_s, z_t), the expected loss
-between two draws (Rao's 1982 quadratic entropy under a loss L between partitions), it is by how much the answer brings
-the posterior together in the units of that loss: a pair that decides whether two large clusters are one then counts for
-more than a pair of stray items, which I(a; z) does not tell apart.
+high where the answer is uncertain and not because the expert errs. With U = sum_st w_s w_t L(z_s,
+z_t), the expected loss between two draws (Rao's 1982 quadratic entropy under a loss L between
+partitions), it is by how much the answer brings the posterior together in the units of that loss: a
+pair that decides whether two large clusters are one then counts for more than a pair of stray
+items, which I(a; z) does not tell apart.
 
-Here U is a function of weights v of any sum, times that sum, so that an answer is the product of v and p(a | z_s).
+Here U is a function of weights v of any sum, times that sum, so that an answer is the product of v
+and p(a | z_s).
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ def check_target(target: Any) -> Any:
     """Return `target` if it is a word, the number of an item, or a loss."""
     if isinstance(target, (int, np.integer)) and not isinstance(target, bool):
         return check_int(target, "target, as an item,", least=0)
-    if isinstance(target, Loss) or (isinstance(target, str) and target.lower() in (PARTITION, N_CLUSTERS, *LOSSES)):
+    if isinstance(target, Loss) or (
+        isinstance(target, str) and target.lower() in (PARTITION, N_CLUSTERS, *LOSSES)
+    ):
         return target
     words = ", ".join(f'"{word}"' for word in (PARTITION, N_CLUSTERS, *LOSSES))
     kind = ValueError if isinstance(target, str) else TypeError
@@ -61,9 +66,10 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
     Parameters
     ----------
     target : "partition", "n_clusters", int, or loss
-        What one wants to know: the whole partition, its number of clusters (entropies, in nats), which others an item is
-        with (the mean over them of the entropy of being together, in nats), or, by a loss between partitions ("vi",
-        "binder", ... or a value from `bayesclust.losses`), a partition that is right up to a small loss.
+        What one wants to know: the whole partition, its number of clusters (entropies, in nats),
+        which others an item is with (the mean over them of the entropy of being together, in nats),
+        or, by a loss between partitions ("vi", "binder", ... or a value from `bayesclust.losses`),
+        a partition that is right up to a small loss.
     draws : (S, n) array of int
 
     Returns
@@ -101,8 +107,9 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
 def least_worth(target: Any, draws: Labels) -> float:
     """Return the expected gain below which a question is hardly worth an expert's time.
 
-    For a loss it is a tenth of what one misplaced item costs: ten answers are then expected to put one item right. For an
-    entropy it is 0.01 nats: seventy answers then tell as much as one of a certain expert who might as well say yes or no.
+    For a loss it is a tenth of what one misplaced item costs: ten answers are then expected to put
+    one item right. For an entropy it is 0.01 nats: seventy answers then tell as much as one of a
+    certain expert who might as well say yes or no.
 
     Parameters
     ----------
@@ -113,8 +120,8 @@ def least_worth(target: Any, draws: Labels) -> float:
     Returns
     -------
     float
-        In the units of the target. What a misplaced item costs is the mean loss between a draw and the same draw with one
-        item in another of its clusters, over 64 of these at even distances.
+        In the units of the target. What a misplaced item costs is the mean loss between a draw and
+        the same draw with one item in another of its clusters, over 64 of these at even distances.
 
     Examples
     --------
@@ -149,7 +156,9 @@ def _company_entropy(weights: FloatArray, together: FloatArray) -> FloatArray:
 
 def _spread(weights: FloatArray, distance: FloatArray) -> FloatArray:
     total = weights.sum(axis=-1)
-    value: FloatArray = ((weights @ distance) * weights).sum(axis=-1) / np.where(total > 0, total, 1.0)
+    value: FloatArray = ((weights @ distance) * weights).sum(axis=-1) / np.where(
+        total > 0, total, 1.0
+    )
     return value
 
 
@@ -161,8 +170,8 @@ def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArra
     measure : callable
         From `uncertainty`.
     weights : (S,) or (M, S) array of float
-        Weights of the draws; several rows stand for M joint answers to questions that are already to be asked, each row
-        of the sum that is the probability of these answers.
+        Weights of the draws; several rows stand for M joint answers to questions that are already
+        to be asked, each row of the sum that is the probability of these answers.
     answers : (C, S, A) array of float
         p(answer | draw) of each of C questions.
 
@@ -200,7 +209,8 @@ def choose_jointly(
         From `uncertainty`.
     weights : (S,) array of float
     answers : (C, S, A) array of float
-        p(answer | draw); given a draw, answers are taken as independent, as they are when the noise is known.
+        p(answer | draw); given a draw, answers are taken as independent, as they are when the noise
+        is known.
     size : int
         At most so many.
     rng : Generator
@@ -209,7 +219,8 @@ def choose_jointly(
     Returns
     -------
     chosen : (b,) array of int64
-        Positions of different questions, the first one being the best by itself; of equals the first.
+        Positions of different questions, the first one being the best by itself; of equals the
+        first.
     gains : (b,) array of float
         What each adds.
 
@@ -235,11 +246,15 @@ def choose_jointly(
         chosen.append(best)
         gains.append(gain)
         free[best] = False
-        rows = _fewer(np.concatenate([rows * answers[best, :, a] for a in range(answers.shape[-1])]), rng)
+        rows = _fewer(
+            np.concatenate([rows * answers[best, :, a] for a in range(answers.shape[-1])]), rng
+        )
     return np.array(chosen, dtype=np.int64), np.array(gains)
 
 
-def _best(measure: Uncertainty, rows: FloatArray, answers: FloatArray, free: BoolArray) -> tuple[int, float]:
+def _best(
+    measure: Uncertainty, rows: FloatArray, answers: FloatArray, free: BoolArray
+) -> tuple[int, float]:
     left = np.flatnonzero(free)
     gains = expected_gains(measure, rows, answers[left])
     # rounding must not decide between equals

@@ -46,17 +46,17 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
     ----------
     posterior : DataTree, fitted estimator, or array of shape (draws, n) or (chain, draw, n)
     n_pairs : int
-        How many pairs of items are followed; half of them are together in the reference partition, where there are as
-        many.
+        How many pairs of items are followed; half of them are together in the reference partition,
+        where there are as many.
     seed : int
         Of the choice of pairs.
 
     Returns
     -------
     Functionals
-        n_clusters, entropy (bits) of the cluster sizes, largest_cluster (items), rand_to_reference (Rand index to the draw
-        of highest log joint or, where that was not kept, to the point estimate), together[i, j], log_joint, and every
-        component of every continuous parameter.
+        n_clusters, entropy (bits) of the cluster sizes, largest_cluster (items), rand_to_reference
+        (Rand index to the draw of highest log joint or, where that was not kept, to the point
+        estimate), together[i, j], log_joint, and every component of every continuous parameter.
     """
     z = chain_partitions(posterior)
     log_joint = log_joints(posterior)
@@ -126,8 +126,8 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
     Returns
     -------
     (chain, chain) array of float
-        Mean variation of information, in bits, between a draw of one chain and a draw of the other; on the diagonal
-        between two different draws of one chain, nan where it has only one.
+        Mean variation of information, in bits, between a draw of one chain and a draw of the other;
+        on the diagonal between two different draws of one chain, nan where it has only one.
     """
     chains, draws, _ = z.shape
     m = min(sampled, draws)
@@ -137,5 +137,7 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
         for other in range(c, chains):
             mean = expected_losses(VI(), z[c, at], z[other, at]).mean()
             # a draw is at distance 0 from itself, which says nothing
-            out[c, other] = out[other, c] = mean if c != other else (mean * m / (m - 1) if m > 1 else np.nan)
+            out[c, other] = out[other, c] = (
+                mean if c != other else (mean * m / (m - 1) if m > 1 else np.nan)
+            )
     return out

@@ -44,9 +44,13 @@ def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     """
     array = plain_array(z, what, ONE_EACH)
     if array.ndim == 0:
-        raise ValueError(f"{what} must have shape (..., n); got a single number: pass an array with one label per item.")
+        raise ValueError(
+            f"{what} must have shape (..., n); got a single number: pass an array with one label per item."
+        )
     if array.dtype.kind not in "iub":
-        raise TypeError(f"{what} must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ...")
+        raise TypeError(
+            f"{what} must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ..."
+        )
     n = array.shape[-1]
     out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
     if array.size == 0:
@@ -95,7 +99,9 @@ def as_labels(z: ArrayLike, what: str) -> Labels:
     """
     array = plain_array(z, what, ONE_EACH)
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label per item.")
+        raise ValueError(
+            f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label per item."
+        )
     return canonical(array, what)
 
 
@@ -144,7 +150,9 @@ def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.bincount(flat.ravel(), minlength=len(rows) * width).reshape(*z.shape[:-1], width)
 
 
-def label_rows(draws: Labels) -> tuple[np.ndarray[Any, np.dtype[np.uint32]], np.ndarray[Any, np.dtype[np.int64]]]:
+def label_rows(
+    draws: Labels,
+) -> tuple[np.ndarray[Any, np.dtype[np.uint32]], np.ndarray[Any, np.dtype[np.int64]]]:
     """Number the labels of all draws through, so that every label of every draw has a row of its own.
 
     Parameters

@@ -26,8 +26,8 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
     Returns
     -------
     (K, n) array of float
-        For cluster k and item i, the posterior probability that i shares a cluster with a random member of k, i itself
-        among them. O(n K draws) time; no n x n matrix is formed.
+        For cluster k and item i, the posterior probability that i shares a cluster with a random
+        member of k, i itself among them. O(n K draws) time; no n x n matrix is formed.
 
     Raises
     ------
@@ -43,7 +43,9 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
     draws = stacked_partitions(posterior)
     z = as_labels(labels, "labels")
     if len(z) != draws.shape[1]:
-        raise ValueError(f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item.")
+        raise ValueError(
+            f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+        )
     sizes = np.bincount(z)
     total = np.zeros((len(sizes), len(z)))
     for draw in draws.astype(np.int64):
@@ -64,8 +66,8 @@ def belonging(posterior: Any, labels: ArrayLike) -> FloatArray:
     Returns
     -------
     (n,) array of float
-        The posterior probability that an item shares a cluster with a random other member of its own; 1 of an item that
-        is alone there, since there is nobody to be away from.
+        The posterior probability that an item shares a cluster with a random other member of its
+        own; 1 of an item that is alone there, since there is nobody to be away from.
 
     Raises
     ------

@@ -37,13 +37,14 @@ def with_names(
     Returns
     -------
     xarray.DataTree
-        A copy with the names as coordinates ``item``, ``feature`` and ``<view>_source`` of the groups that have these
-        dimensions. ArviZ shows them, and netCDF files keep them.
+        A copy with the names as coordinates ``item``, ``feature`` and ``<view>_source`` of the
+        groups that have these dimensions. ArviZ shows them, and netCDF files keep them.
 
     Raises
     ------
     ValueError
-        If there are more or fewer names than items, features or sources, or some item is named twice.
+        If there are more or fewer names than items, features or sources, or some item is named
+        twice.
 
     Examples
     --------
@@ -65,7 +66,9 @@ def with_names(
         here = {dim: own for dim, own in names.items() if own is not None and dim in data.dims}
         for dim, own in here.items():
             if len(own) != data.sizes[dim]:
-                raise ValueError(f"there are {len(own)} names for {data.sizes[dim]} {dim}s: pass one for each.")
+                raise ValueError(
+                    f"there are {len(own)} names for {data.sizes[dim]} {dim}s: pass one for each."
+                )
         coords = {dim: np.asarray(own, dtype=object) for dim, own in here.items()}
         tree[name] = xr.DataTree(data.assign_coords(coords))
     return tree

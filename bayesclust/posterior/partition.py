@@ -42,22 +42,24 @@ def point_estimate(
 ) -> IntArray:
     """Return the partition of least posterior expected loss that a stochastic search finds.
 
-    The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random order, each where it
-    costs least; then visited again until none would move ("sweetening"); then clusters are destroyed and their items
-    allocated anew, where that lowers the loss ("zealous updates"). Several runs, the best one wins, and gets zealous
-    updates for as long as they help. Every second run starts from a draw of the posterior instead of from nothing. No
-    n x n matrix is formed: a pass over the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K bytes
-    for every cluster of every draw.
+    The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random
+    order, each where it costs least; then visited again until none would move ("sweetening"); then
+    clusters are destroyed and their items allocated anew, where that lowers the loss ("zealous
+    updates"). Several runs, the best one wins, and gets zealous updates for as long as they help.
+    Every second run starts from a draw of the posterior instead of from nothing. No n x n matrix is
+    formed: a pass over the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K
+    bytes for every cluster of every draw.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition: what a sampler returned, a fitted estimator, or labels.
     loss : str or Loss, default "vi"
-        "vi" (variation of information), "binder", "omari" (one minus the adjusted Rand index), "nvi", "id", "nid" (see
-        `bayesclust.losses`), or a value such as ``losses.VI(a=0.5)``. VI is the default since Binder's loss tends to leave
-        small spurious clusters (Wade and Ghahramani 2018). Under the losses that are ratios (the last four) a visit prices
-        whole sums anew, and the search takes several times longer.
+        "vi" (variation of information), "binder", "omari" (one minus the adjusted Rand index),
+        "nvi", "id", "nid" (see `bayesclust.losses`), or a value such as ``losses.VI(a=0.5)``. VI is
+        the default since Binder's loss tends to leave small spurious clusters (Wade and Ghahramani
+        2018). Under the losses that are ratios (the last four) a visit prices whole sums anew, and
+        the search takes several times longer.
     n_runs : int, default 16
         Independent searches; 16 is the R package's default.
     max_clusters : int, default 0
@@ -72,13 +74,14 @@ def point_estimate(
     Returns
     -------
     (n,) array of int64
-        Labels 0 .. K-1 in order of first appearance. What they cost is ``losses.VI().expected(labels, draws)``.
+        Labels 0 .. K-1 in order of first appearance. What they cost is
+        ``losses.VI().expected(labels, draws)``.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, the loss is unknown, a count is not positive, or exact is asked for more
-        than 10 items.
+        If the posterior holds no partitions, the loss is unknown, a count is not positive, or exact
+        is asked for more than 10 items.
 
     Examples
     --------
@@ -95,7 +98,9 @@ def point_estimate(
     workers = os.cpu_count() or 1 if n_jobs is None else check_int(n_jobs, "n_jobs")
     n = draws.shape[1]
     if exact and n > EXACT_AT_MOST:
-        raise ValueError(f"exact goes through all partitions of at most {EXACT_AT_MOST} items; got {n}: leave it out.")
+        raise ValueError(
+            f"exact goes through all partitions of at most {EXACT_AT_MOST} items; got {n}: leave it out."
+        )
     limit = min(limit, n)
     if exact or (exact is None and n <= EXACT_BY_DEFAULT):
         labels = best_of_all(draws, value, limit)
@@ -108,7 +113,10 @@ def point_estimate(
         )
         problem = make_problem(draws, value, limit)
         generators = check_random_state(seed).spawn(n_runs)
-        searches = [_Search(problem, draws, rng, from_draw=run % 2 == 1) for run, rng in enumerate(generators)]
+        searches = [
+            _Search(problem, draws, rng, from_draw=run % 2 == 1)
+            for run, rng in enumerate(generators)
+        ]
         with ThreadPoolExecutor(min(workers, n_runs)) as pool:
             found = list(pool.map(_Search.run, searches))
         labels = searches[0].polish(min(found, key=lambda result: result[1])[0])
@@ -118,7 +126,9 @@ def point_estimate(
 def compile_search(loss: Loss, n_items: int) -> None:
     """Have the search for the best partition of some items compiled by other processes, while there are no draws yet."""
     if n_items > EXACT_BY_DEFAULT:
-        compile_beside(_search.calls_ahead(make_problem(stacked_partitions([[0, 1]]), loss, 1)), last=True)
+        compile_beside(
+            _search.calls_ahead(make_problem(stacked_partitions([[0, 1]]), loss, 1)), last=True
+        )
 
 
 class _Search(NamedTuple):
@@ -156,4 +166,6 @@ def make_problem(draws: Labels, loss: Loss, limit: int) -> Any:
         return additive_problem(draws, loss, limit)
     if isinstance(loss, RatioLoss):
         return ratio_problem(draws, loss, limit)
-    raise TypeError(f"the search knows no steps for {loss!r}: make it an AdditiveLoss or a RatioLoss, or pass exact=True.")
+    raise TypeError(
+        f"the search knows no steps for {loss!r}: make it an AdditiveLoss or a RatioLoss, or pass exact=True."
+    )

@@ -30,37 +30,45 @@ PAIR = 2
 def check_answers(posterior: Any, *, draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
     """Compare the answers with answers that the fitted model gives itself: contradictions, wrong answers, where they fall.
 
-    For each of some draws of partition and noise, all questions are answered anew as the model says, and numbers that tell
-    how good the answers are get computed for both, the answers given and the answers made up (Gelman, Meng and Stern 1996).
-    The model holds that a source errs independently and equally often everywhere; each check is a way in which that fails:
+    For each of some draws of partition and noise, all questions are answered anew as the model
+    says, and numbers that tell how good the answers are get computed for both, the answers given
+    and the answers made up (Gelman, Meng and Stern 1996). The model holds that a source errs
+    independently and equally often everywhere; each check is a way in which that fails:
 
     - share of an answer, in words: sources that say "same", or "dnk", too often;
-    - wrong answers, by the partition of the draw: telling where the noise is known or its prior strong;
-    - contradictions, of pairs: answers "different" between items that a chain of answers "same" of the same source joins.
-      Where answers are many, a single wrong "same" joins two clusters and all that is said of them; then look at
-    - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are said to be the same, but i and k not;
-    - disagreements, of questions asked more than once: pairs of answers that differ. Fewer than expected mean that errors
-      are shared (a question is hard for everyone), which makes sources look more independent, and surer, than they are;
-    - wrong answers by item: pairs of wrong answers about the same item; some items are hard, or out of place;
-    - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over the combinations of
-      clusters that questions are about. Large where a source cuts the items in another way than the partition: data and
-      answers, or two sources, tell different stories.
+    - wrong answers, by the partition of the draw: telling where the noise is known or its prior
+      strong;
+    - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
+      the same source joins. Where answers are many, a single wrong "same" joins two clusters and
+      all that is said of them; then look at
+    - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are said to be the
+      same, but i and k not;
+    - disagreements, of questions asked more than once: pairs of answers that differ. Fewer than
+      expected mean that errors are shared (a question is hard for everyone), which makes sources
+      look more independent, and surer, than they are;
+    - wrong answers by item: pairs of wrong answers about the same item; some items are hard, or out
+      of place;
+    - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over
+      the combinations of clusters that questions are about. Large where a source cuts the items in
+      another way than the partition: data and answers, or two sources, tell different stories.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints that kept the noise.
     draws : int, default 200
-        Draws that are replicated, evenly spread; p-values are multiples of about half their inverse.
+        Draws that are replicated, evenly spread; p-values are multiples of about half their
+        inverse.
     seed : int, Generator or None, default 0
 
     Returns
     -------
     pandas.DataFrame
-        One row per view, source and check: view, source (missing for what concerns all sources of a view together), check,
-        observed (mean over draws, where it depends on the partition), expected, lower and upper (mean and central 90% of
-        the replicates), p (probability that a replicate has more than was observed, ties counted half) and finding: "as
-        expected", or "more" or "less than the noise model expects" where p is within 0.025 of an end.
+        One row per view, source and check: view, source (missing for what concerns all sources of a
+        view together), check, observed (mean over draws, where it depends on the partition),
+        expected, lower and upper (mean and central 90% of the replicates), p (probability that a
+        replicate has more than was observed, ties counted half) and finding: "as expected", or
+        "more" or "less than the noise model expects" where p is within 0.025 of an end.
 
     Raises
     ------
@@ -69,8 +77,9 @@ def check_answers(posterior: Any, *, draws: int = 200, seed: Seed = 0) -> pd.Dat
 
     Notes
     -----
-    The model has seen the answers it is checked against, so p-values crowd around 1/2 where it is right: extreme ones are
-    rarer than they say. What the noise can absorb, by a low p or q, is not found here: `source_reliability` shows it.
+    The model has seen the answers it is checked against, so p-values crowd around 1/2 where it is
+    right: extreme ones are rarer than they say. What the noise can absorb, by a low p or q, is not
+    found here: `source_reliability` shows it.
 
     Examples
     --------
@@ -123,14 +132,18 @@ def _replicated(
     for labels, table in zip(z, confusion, strict=True):
         truths = view.truths(labels)
         names = np.sort(labels[view.items], axis=1).astype(np.int64).T
-        cell = np.ravel_multi_index((view.source, *names), (view.n_sources, *[int(labels.max()) + 1] * len(names)))
+        cell = np.ravel_multi_index(
+            (view.source, *names), (view.n_sources, *[int(labels.max()) + 1] * len(names))
+        )
         numbered = np.unique(cell, return_inverse=True)[1]
         draw = _Draw(truths, 1 - table[view.source, truths, truths], numbered, asked_again)
         answers = draw_answers(table, view.source, truths, rng)
         for kept, values in ((given, view.answers), (made, answers)):
             for key, value in _statistics(view, values, draw).items():
                 kept.setdefault(key, []).append(value)
-    return {key: np.array(values) for key, values in given.items()}, {key: np.array(made[key]) for key in made}
+    return {key: np.array(values) for key, values in given.items()}, {
+        key: np.array(made[key]) for key in made
+    }
 
 
 def _statistics(view: StoredView, answers: CodeArray, draw: _Draw) -> dict[Any, float]:
@@ -144,7 +157,10 @@ def _statistics(view: StoredView, answers: CodeArray, draw: _Draw) -> dict[Any, 
 
     for code, word in enumerate(view.vocabulary):
         if code or view.n_answers > PAIR:  # of two answers, one share tells both
-            keep(f'share of "{word}"', np.bincount(view.source, answers == code, view.n_sources) / number)
+            keep(
+                f'share of "{word}"',
+                np.bincount(view.source, answers == code, view.n_sources) / number,
+            )
     keep("wrong answers", np.bincount(view.source, wrong, view.n_sources))
     if view.items.shape[1] == PAIR:
         for check, count in (("contradictions", _contradictions), ("broken triangles", _triangles)):
@@ -191,7 +207,9 @@ def _disagreements(question: IntArray, answers: CodeArray) -> int:
     """Pairs of different answers to one question."""
     again = question >= 0
     times = np.bincount(question[again])
-    alike = np.unique(np.column_stack([question[again], answers[again]]), axis=0, return_counts=True)[1]
+    alike = np.unique(
+        np.column_stack([question[again], answers[again]]), axis=0, return_counts=True
+    )[1]
     return int((times * (times - 1)).sum() - (alike * (alike - 1)).sum()) // 2
 
 
@@ -213,7 +231,9 @@ def _by_cluster(view: StoredView, wrong: Labels, draw: _Draw) -> FloatArray:
     return by_source
 
 
-def _rows(view: StoredView, given: dict[Any, FloatArray], made: dict[Any, FloatArray]) -> list[dict[str, Any]]:
+def _rows(
+    view: StoredView, given: dict[Any, FloatArray], made: dict[Any, FloatArray]
+) -> list[dict[str, Any]]:
     rows = []
     for (check, source), seen in given.items():
         replicates = made[check, source]

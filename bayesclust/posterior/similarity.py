@@ -58,7 +58,11 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     """
     draws = stacked_partitions(posterior)
     n = draws.shape[1]
-    check_memory(12 * n * n, f"the matrix of similarities of {n:,} items", "similar_items keeps the most similar ones only")
+    check_memory(
+        12 * n * n,
+        f"the matrix of similarities of {n:,} items",
+        "similar_items keeps the most similar ones only",
+    )
     together = _count_together(np.ascontiguousarray(draws.T))
     value: FloatArray = together / len(draws)
     return value
@@ -72,14 +76,15 @@ def similar_items(posterior: Any, number: int = 20) -> csr_array[Any]:
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     number : int, default 20
-        Other items kept for each item, those of highest similarity; of equals the first ones. Items that never share a
-        cluster with it are left out, so there may be fewer.
+        Other items kept for each item, those of highest similarity; of equals the first ones. Items
+        that never share a cluster with it are left out, so there may be fewer.
 
     Returns
     -------
     scipy.sparse.csr_array of shape (n, n)
-        Posterior probabilities of sharing a cluster; row i holds the most similar other items of item i, and is not
-        symmetric. O(n^2 draws) time on all processors, O(n number) memory beside the draws.
+        Posterior probabilities of sharing a cluster; row i holds the most similar other items of
+        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n number) memory beside
+        the draws.
 
     Raises
     ------
@@ -124,8 +129,9 @@ def item_entropy(posterior: Any) -> FloatArray:
     Returns
     -------
     (n,) array of float64
-        Mean entropy, in bits, of the indicators that i and j are together: 0 where all draws agree, 1 where being together
-        is as likely as not for every j; 0 of a single item. No n x n matrix is formed.
+        Mean entropy, in bits, of the indicators that i and j are together: 0 where all draws agree,
+        1 where being together is as likely as not for every j; 0 of a single item. No n x n matrix
+        is formed.
 
     Raises
     ------
@@ -171,7 +177,9 @@ def _count_rows(z: Labels, top: int, bottom: int) -> NDArray[np.int32]:
 
 
 @inner
-def _count_tile(z: Labels, top: int, bottom: int, left: int, right: int, first_row: int, out: NDArray[np.int32]) -> None:
+def _count_tile(
+    z: Labels, top: int, bottom: int, left: int, right: int, first_row: int, out: NDArray[np.int32]
+) -> None:
     """Compare items top to bottom with items left to right."""
     n_draws = z.shape[1]
     for first in range(0, n_draws, BLOCK):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-
 __all__ = [
     "canonical",
     "chain_partitions",
@@ -46,8 +45,8 @@ def to_datatree(
     Parameters
     ----------
     posterior : mapping of arrays of shape (chain, draw, ...)
-        With "z" (chain, draw, n), which is made canonical: labels 0, 1, ... in order of first appearance. "n_clusters" is
-        counted where it is missing.
+        With "z" (chain, draw, n), which is made canonical: labels 0, 1, ... in order of first
+        appearance. "n_clusters" is counted where it is missing.
     sample_stats : mapping of arrays of shape (chain, draw), optional
         Statistics of the sampler, such as log_joint.
     X : array of shape (n, d), optional
@@ -62,8 +61,8 @@ def to_datatree(
     Returns
     -------
     xarray.DataTree
-        Groups posterior, sample_stats and, where given, observed_data and constant_data. It survives
-        ``to_netcdf(path, engine="h5netcdf")``.
+        Groups posterior, sample_stats and, where given, observed_data and constant_data. It
+        survives ``to_netcdf(path, engine="h5netcdf")``.
 
     Raises
     ------
@@ -80,10 +79,14 @@ def to_datatree(
     import xarray as xr
 
     if "z" not in posterior:
-        raise ValueError(f"the draws hold no partitions z, only {sorted(posterior)}: pass z (chain, draw, item).")
+        raise ValueError(
+            f"the draws hold no partitions z, only {sorted(posterior)}: pass z (chain, draw, item)."
+        )
     z = plain_array(posterior["z"], "z", "pass z (chain, draw, item)")
     if z.ndim != 3 or z.size == 0:
-        raise ValueError(f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the missing axes.")
+        raise ValueError(
+            f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the missing axes."
+        )
     z = canonical(z, "z")
     names = {"z": ("item",), **(dims or {})}
     draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
@@ -94,12 +97,16 @@ def to_datatree(
     if X is not None:
         data = check_items(X, least=1, missing=True)
         if len(data) != z.shape[2]:
-            raise ValueError(f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was clustered.")
+            raise ValueError(
+                f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was clustered."
+            )
         groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
     views = each_is(views, (View, StoredView), "views")
     for view in views:
         if view.n_items != z.shape[2]:
-            raise ValueError(f"the constraints {view.name!r} are on {view.n_items} items, but z has {z.shape[2]}.")
+            raise ValueError(
+                f"the constraints {view.name!r} are on {view.n_items} items, but z has {z.shape[2]}."
+            )
     answers = to_dataset(views)
     if answers.data_vars:
         groups["constant_data"] = answers
@@ -166,7 +173,9 @@ def group(posterior: Any, name: str) -> xr.Dataset:
     if name not in tree.children:
         fit = "a fit with constraints" if name == "constant_data" else "a fit"
         there = ", ".join(map(repr, tree.children))
-        raise ValueError(f"this posterior has no group {name!r}, only {there}: pass the posterior_ of {fit}.")
+        raise ValueError(
+            f"this posterior has no group {name!r}, only {there}: pass the posterior_ of {fit}."
+        )
     return tree[name].to_dataset()
 
 
@@ -218,7 +227,12 @@ def chain_partitions(posterior: Any) -> Labels:
 def _drawn(posterior: Any) -> xr.DataArray:
     """The variable z of a tree with its dimensions in order, chain and draw first."""
     draws = group(posterior, "posterior")
-    if "z" not in draws or draws["z"].ndim != 3 or not {"chain", "draw"} <= set(draws["z"].dims) or not draws["z"].size:
+    if (
+        "z" not in draws
+        or draws["z"].ndim != 3
+        or not {"chain", "draw"} <= set(draws["z"].dims)
+        or not draws["z"].size
+    ):
         raise ValueError(
             "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a sampler's fit."
         )
@@ -270,7 +284,9 @@ def stored_views(posterior: Any) -> list[StoredView]:
     """
     found = views_from_dataset(group(posterior, "constant_data"))
     if not found:
-        raise ValueError("the group constant_data of this posterior holds no answers: pass a fit with constraints.")
+        raise ValueError(
+            "the group constant_data of this posterior holds no answers: pass a fit with constraints."
+        )
     return found
 
 
@@ -286,7 +302,11 @@ def log_joints(posterior: Any) -> FloatArray | None:
     (chain, draw) array of float, or None where it was not kept
     """
     tree = getattr(posterior, "posterior_", posterior)
-    if is_array(tree) or "sample_stats" not in tree.children or "log_joint" not in tree["sample_stats"]:
+    if (
+        is_array(tree)
+        or "sample_stats" not in tree.children
+        or "log_joint" not in tree["sample_stats"]
+    ):
         return None
     values: FloatArray = tree["sample_stats"]["log_joint"].transpose("chain", "draw").values
     return values

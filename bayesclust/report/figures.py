@@ -82,7 +82,9 @@ def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
     ax.set_yticks(ticks)
     shares = ", ".join(f"{k} clusters {share:.2f}" for k, share in found.numbers.items())
     text = "Bars pool the chains; the marks are single chains, which should lie close together."
-    yield _taken(figure, "clusters", text, f"Posterior probability of each number of clusters: {shares}.")
+    yield _taken(
+        figure, "clusters", text, f"Posterior probability of each number of clusters: {shares}."
+    )
 
 
 def _partitions(posterior: Any, found: Findings) -> Iterator[Picture]:
@@ -96,7 +98,13 @@ def _partitions(posterior: Any, found: Findings) -> Iterator[Picture]:
     number = f"{found.labels.max() + 1} clusters of {sizes} items"
     axes[0].set_title("", loc="left")
     point = "The partition" if found.kind == PARTITION else "The point estimate"
-    yield _taken(figures[0], "clusters", f"Items by their cluster; {where}.", f"{number} in the plane.", point)
+    yield _taken(
+        figures[0],
+        "clusters",
+        f"Items by their cluster; {where}.",
+        f"{number} in the plane.",
+        point,
+    )
     if found.kind == PARTITION:
         return
     for figure, text in zip(figures[1:], BALL.values(), strict=True):
@@ -136,11 +144,24 @@ def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
     ax = plots.constraint_graph(posterior, ax=figure.add_subplot())
     legend = ax.get_legend()
     ax.legend(
-        handles=[] if legend is None else legend.legend_handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=3,
-        frameon=False, fontsize="x-small", borderaxespad=0.1, borderpad=0.1, columnspacing=1, handlelength=1.6,
-    )  # fmt: skip
+        handles=[] if legend is None else legend.legend_handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=3,
+        frameon=False,
+        fontsize="x-small",
+        borderaxespad=0.1,
+        borderpad=0.1,
+        columnspacing=1,
+        handlelength=1.6,
+    )
     text = "Each line is an answer: blue ones are believed, orange ones are doubted."
-    yield _taken(figure, "answers", text, f"{found.answers:,} answers as lines, {found.doubted:,} of them doubted.")
+    yield _taken(
+        figure,
+        "answers",
+        text,
+        f"{found.answers:,} answers as lines, {found.doubted:,} of them doubted.",
+    )
 
 
 def _ranking(posterior: Any, found: Findings) -> Iterator[Picture]:
@@ -164,8 +185,16 @@ def _sources(posterior: Any, found: Findings) -> Iterator[Picture]:
         ax.set_xlabel("probability", fontsize="small")
     for figure, view in zip(figures, views.index, strict=True):
         own = found.sources[found.sources["view"] == view]
-        means = ", ".join(f"{row['source']} {row['parameter']} {row['mean']:.2f}" for row in own.to_dict("records"))
-        yield _taken(figure, "sources", "Posterior means and central 90% intervals.", f"Posterior means: {means}.")
+        means = ", ".join(
+            f"{row['source']} {row['parameter']} {row['mean']:.2f}"
+            for row in own.to_dict("records")
+        )
+        yield _taken(
+            figure,
+            "sources",
+            "Posterior means and central 90% intervals.",
+            f"Posterior means: {means}.",
+        )
 
 
 def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
@@ -173,7 +202,10 @@ def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
     if found.kind != CHAINS or draws < 2:
         return
     tree = getattr(posterior, "posterior_", posterior)
-    there = {*tree["posterior"].data_vars, *(tree["sample_stats"].data_vars if "sample_stats" in tree.children else ())}
+    there = {
+        *tree["posterior"].data_vars,
+        *(tree["sample_stats"].data_vars if "sample_stats" in tree.children else ()),
+    }
     followed = [name for name in TRACES if name in there]
     figure = _figure(0.5 + 1.25 * len(followed))
     grid: NDArray[np.object_] = figure.subplots(
@@ -192,6 +224,20 @@ def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
         ax.set(xlabel="", ylabel="")
         ax.set_title(ax.get_title(loc="left"), loc="left", fontsize="x-small")
     handles, words = panels[0].get_legend_handles_labels()
-    figure.legend(handles, words, loc="outside lower center", ncols=4, frameon=False, fontsize="x-small", handlelength=1.4)
+    figure.legend(
+        handles,
+        words,
+        loc="outside lower center",
+        ncols=4,
+        frameon=False,
+        fontsize="x-small",
+        handlelength=1.4,
+    )
     text = "How the draws of each chain rank among all draws; flat lines inside the band are as they should be."
-    yield _taken(figure, "chains", text, f"Histograms of ranks of {', '.join(names)} by chain.", "Ranks of the draws")
+    yield _taken(
+        figure,
+        "chains",
+        text,
+        f"Histograms of ranks of {', '.join(names)} by chain.",
+        "Ranks of the draws",
+    )

@@ -64,24 +64,26 @@ class Findings:
     numbers : dict of int to float
         Posterior probability of each number of clusters.
     clusters : pandas.DataFrame
-        One row for each cluster, the largest first: cluster, items, belonging (mean posterior probability that an item of
-        it is with a random other member) and typical (the items that belong to it most surely).
+        One row for each cluster, the largest first: cluster, items, belonging (mean posterior
+        probability that an item of it is with a random other member) and typical (the items that
+        belong to it most surely).
     ball : CredibleBall
         Around the point estimate.
     least_sure : pandas.DataFrame
-        The items that belong to their clusters least surely, at most ten and only those below 0.95: item, cluster,
-        belonging.
+        The items that belong to their clusters least surely, at most ten and only those below 0.95:
+        item, cluster, belonging.
     answers : int
         How many there are.
     doubted : int
         How many of them are more likely wrong than right.
     suspects : pandas.DataFrame
-        The least believed of the doubted: items, answer, view, source, credibility, mcse, likely and, where the noise was
-        kept, without.
+        The least believed of the doubted: items, answer, view, source, credibility, mcse, likely
+        and, where the noise was kept, without.
     sources : pandas.DataFrame
         `bayesclust.source_reliability`, the sources by name; empty where the noise was not kept.
     surprises : list of str
-        What is not expected of the answers: by `bayesclust.diagnose` where the fit dismisses them, and by the noise model.
+        What is not expected of the answers: by `bayesclust.diagnose` where the fit dismisses them,
+        and by the noise model.
     """
 
     kind: str
@@ -148,7 +150,11 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
         verdict=verdict,
         names=names,
         labels=labels,
-        numbers={int(k): float(share) for k, share in zip(shares.index.to_numpy(), shares, strict=True) if share > 0},
+        numbers={
+            int(k): float(share)
+            for k, share in zip(shares.index.to_numpy(), shares, strict=True)
+            if share > 0
+        },
         clusters=clusters,
         ball=credible_ball(draws, labels, level=level),
         least_sure=least_sure,
@@ -170,7 +176,9 @@ def _kind(posterior: Any) -> str:
     sizes, settings = group(posterior, "posterior").sizes, _settings(posterior)
     if sizes["chain"] * sizes["draw"] == 1:
         return PARTITION
-    mean_field = settings.get("sampler") == "variational" or settings.get("inference") == "variational_em"
+    mean_field = (
+        settings.get("sampler") == "variational" or settings.get("inference") == "variational_em"
+    )
     return MEAN_FIELD if mean_field else CHAINS
 
 
@@ -212,7 +220,9 @@ def _clusters(labels: IntArray, sure: Any, names: list[str]) -> tuple[pd.DataFra
     least = np.argsort(sure, kind="stable")[:LEAST_SURE]
     least = least[sure[least] < SURE]
     unsure = {"item": [names[i] for i in least], "cluster": labels[least], "belonging": sure[least]}
-    table = pd.DataFrame(rows).sort_values("items", ascending=False, kind="stable", ignore_index=True)
+    table = pd.DataFrame(rows).sort_values(
+        "items", ascending=False, kind="stable", ignore_index=True
+    )
     return table, pd.DataFrame(unsure)
 
 
@@ -242,7 +252,8 @@ def _by_name(posterior: Any, table: pd.DataFrame) -> list[str]:
     tree = getattr(posterior, "posterior_", posterior)
     noted = json.loads(tree.attrs.get("sources", "{}"))
     own = {
-        str(view): noted.get(str(view)) or source_names(posterior, str(view), int(rows["source"].max()) + 1)
+        str(view): noted.get(str(view))
+        or source_names(posterior, str(view), int(rows["source"].max()) + 1)
         for view, rows in table.groupby("view", sort=False)
     }
     words = [own[view][source] for view, source in zip(table["view"], table["source"], strict=True)]

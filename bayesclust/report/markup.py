@@ -13,11 +13,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["WIDTH", "Picture", "definitions", "figure_style", "figures", "png", "section", "table", "whole_page"]
+__all__ = [
+    "WIDTH",
+    "Picture",
+    "definitions",
+    "figure_style",
+    "figures",
+    "png",
+    "section",
+    "table",
+    "whole_page",
+]
 
 WIDTH, DPI = 4.2, 180
 """Of figures, in inches: narrow, so that their words can be read on a phone."""
-STYLE: dict[Any, Any] = {"font.size": 10, "axes.titlesize": 10, "figure.facecolor": "white", "savefig.facecolor": "white"}
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
 CSS = """
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1b1b; --soft: #5b5b5b; --line: #d9d9d6; --card: #f5f5f2;
   --good: #0072b2; --bad: #c24e00; --plain: #6b6b6b; }
@@ -147,7 +162,10 @@ def definitions(words: Mapping[str, str]) -> str:
     str
         HTML.
     """
-    pairs = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in words.items())
+    pairs = (
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in words.items()
+    )
     return f"<dl>{''.join(pairs)}</dl>"
 
 
@@ -215,7 +233,10 @@ def table(columns: Mapping[str, str], rows: Iterable[Sequence[str]]) -> str:
     head = "".join(f'<th class="{kind}">{escape(name)}</th>' for name, kind in columns.items())
     body = "\n".join(
         "<tr>"
-        + "".join(f'<td class="{kind}">{escape(cell)}</td>' for cell, kind in zip(row, columns.values(), strict=True))
+        + "".join(
+            f'<td class="{kind}">{escape(cell)}</td>'
+            for cell, kind in zip(row, columns.values(), strict=True)
+        )
         + "</tr>"
         for row in rows
     )

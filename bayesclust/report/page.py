@@ -18,12 +18,21 @@ from bayesclust.report.text import ball_in_words
 
 __all__ = ["report_page", "write_report"]
 
-HEADS = {True: ("good", "This run can be used."), False: ("bad", "Do not rely on this run yet."), None: ("", "")}
+HEADS = {
+    True: ("good", "This run can be used."),
+    False: ("bad", "Do not rely on this run yet."),
+    None: ("", ""),
+}
 UNDIAGNOSED = {PARTITION: "One partition, not a posterior.", CHAINS: ""}
 
 
 def write_report(
-    posterior: Any, path: str | os.PathLike[str], *, title: str | None = None, suspects: int = 20, level: float = 0.95
+    posterior: Any,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    suspects: int = 20,
+    level: float = 0.95,
 ) -> Path:
     """Write what a posterior says as one HTML page that needs nothing but itself.
 
@@ -46,7 +55,8 @@ def write_report(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, a setting is out of range, or the path is no file that can be written.
+        If the posterior holds no partitions, a setting is out of range, or the path is no file that
+        can be written.
     OSError
         If the disk is full; what stood there is then left as it was.
 
@@ -73,7 +83,9 @@ def write_report(
     return target
 
 
-def report_page(posterior: Any, *, title: str | None = None, suspects: int = 20, level: float = 0.95) -> str:
+def report_page(
+    posterior: Any, *, title: str | None = None, suspects: int = 20, level: float = 0.95
+) -> str:
     """Return what a posterior says as one HTML page that needs nothing but itself.
 
     Parameters
@@ -130,19 +142,39 @@ def _verdict(found: Findings) -> str:
 
 def _clusters(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     number = int(found.labels.max()) + 1
-    text = f"{number} clusters." if found.kind == PARTITION else f"{number} in the partition that stands best for all draws."
+    text = (
+        f"{number} clusters."
+        if found.kind == PARTITION
+        else f"{number} in the partition that stands best for all draws."
+    )
     if found.kind != PARTITION:
         likely = [(k, share) for k, share in found.numbers.items() if share >= 0.005]
-        text += " Posterior probability: " + ", ".join(f"{k} clusters {share:.2f}" for k, share in likely) + "."
+        text += (
+            " Posterior probability: "
+            + ", ".join(f"{k} clusters {share:.2f}" for k, share in likely)
+            + "."
+        )
     table = markup.table(
-        {"cluster": "number", "items": "number", "belonging": "number", "most typical items": "word"},
+        {
+            "cluster": "number",
+            "items": "number",
+            "belonging": "number",
+            "most typical items": "word",
+        },
         (
-            (str(row["cluster"]), f"{row['items']:,}", f"{row['belonging']:.3f}", ", ".join(row["typical"]))
+            (
+                str(row["cluster"]),
+                f"{row['items']:,}",
+                f"{row['belonging']:.3f}",
+                ", ".join(row["typical"]),
+            )
             for row in found.clusters.to_dict("records")
         ),
     )
     note = "Belonging: how probable it is that an item shares a cluster with a random other member of its own, on average."
-    yield from markup.section("Clusters", [f"<p>{text}</p>", table, f"<p><small>{note}</small></p>"], drawn, "clusters")
+    yield from markup.section(
+        "Clusters", [f"<p>{text}</p>", table, f"<p><small>{note}</small></p>"], drawn, "clusters"
+    )
 
 
 def _doubts(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
@@ -152,7 +184,11 @@ def _doubts(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     if len(found.least_sure):
         rows = found.least_sure.to_dict("records")
         cells = ((row["item"], str(row["cluster"]), f"{row['belonging']:.3f}") for row in rows)
-        parts.append(markup.table({"least sure items": "word", "cluster": "number", "belonging": "number"}, cells))
+        parts.append(
+            markup.table(
+                {"least sure items": "word", "cluster": "number", "belonging": "number"}, cells
+            )
+        )
     yield from markup.section("How sure it is", parts, drawn, "doubts")
 
 
@@ -165,9 +201,15 @@ def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     parts = [f"<p>{text}</p>"]
     if shown:
         alone = "without" in found.suspects
-        columns = {"answer": "word", "P(right)": "number"} | ({"without it": "number"} if alone else {})
+        columns = {"answer": "word", "P(right)": "number"} | (
+            {"without it": "number"} if alone else {}
+        )
         rows = (
-            [_claim(row), f"{row['credibility']:.3f}", *([f"{row['without']:.3f}"] if alone else [])]
+            [
+                _claim(row),
+                f"{row['credibility']:.3f}",
+                *([f"{row['without']:.3f}"] if alone else []),
+            ]
             for row in found.suspects.to_dict("records")
         )
         note = "P(right): posterior probability that the answer is right"
@@ -183,14 +225,23 @@ def _claim(row: Mapping[Any, Any]) -> str:
 def _sources(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     if found.sources.empty:
         return
-    columns = {"source": "word", "noise": "word", "mean": "number", "90% interval": "number", "wrong": "number"}
+    columns = {
+        "source": "word",
+        "noise": "word",
+        "mean": "number",
+        "90% interval": "number",
+        "wrong": "number",
+    }
     rows = (
         [
-            f"{row['source']}, {row['view']}", row["parameter"], f"{row['mean']:.2f}",
-            f"{row['lower']:.2f} to {row['upper']:.2f}", f"{row['wrong']:.1f} of {row['answers']:,}",
+            f"{row['source']}, {row['view']}",
+            row["parameter"],
+            f"{row['mean']:.2f}",
+            f"{row['lower']:.2f} to {row['upper']:.2f}",
+            f"{row['wrong']:.1f} of {row['answers']:,}",
         ]
         for row in found.sources.to_dict("records")
-    )  # fmt: skip
+    )
     table = markup.table(columns, rows)
     note = (
         'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different"; noise: an answer '

@@ -27,8 +27,8 @@ def surprises(posterior: Any) -> list[str]:
     Returns
     -------
     list of str
-        One sentence for each finding of `bayesclust.check_answers` and of `bayesclust.view_conflict` that is not as
-        expected; none where all is.
+        One sentence for each finding of `bayesclust.check_answers` and of
+        `bayesclust.view_conflict` that is not as expected; none where all is.
 
     Raises
     ------
@@ -45,7 +45,10 @@ def surprises(posterior: Any) -> list[str]:
     >>> "links: contradictions: 1, where 0 is expected." in surprises(to_datatree(sure, views=[links]))
     True
     """
-    names = {view.name: source_names(posterior, view.name, view.n_sources) for view in stored_views(posterior)}
+    names = {
+        view.name: source_names(posterior, view.name, view.n_sources)
+        for view in stored_views(posterior)
+    }
     checks, conflict = check_answers(posterior), view_conflict(posterior)
     told = [
         f"{_whose(row, names)}: {row['check']}: {row['observed']:.3g}, where {row['expected']:.3g} is expected."

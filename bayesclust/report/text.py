@@ -32,13 +32,22 @@ def as_text(found: Findings) -> str:
     >>> print(as_text(findings(to_datatree({"z": [[[0, 0, 1]]]}))).splitlines()[0])
     items 3   answers 0
     """
-    parts = [_facts(found), _verdict(found), _numbers(found), _clusters(found), _ball(found), _unsure(found)]
+    parts = [
+        _facts(found),
+        _verdict(found),
+        _numbers(found),
+        _clusters(found),
+        _ball(found),
+        _unsure(found),
+    ]
     parts += [_suspects(found), _sources(found), _surprises(found)]
     return "\n\n".join(text for text in ("\n".join(lines) for lines in parts) if text)
 
 
 def _facts(found: Findings) -> Iterator[str]:
-    together = "   ".join(f"{name} {value}".replace(" ", GLUE) for name, value in found.facts.items())
+    together = "   ".join(
+        f"{name} {value}".replace(" ", GLUE) for name, value in found.facts.items()
+    )
     yield from (line.replace(GLUE, " ") for line in textwrap.wrap(together, WIDTH))
 
 
@@ -49,7 +58,9 @@ def _verdict(found: Findings) -> Iterator[str]:
 
 def _numbers(found: Findings) -> Iterator[str]:
     yield "NUMBER OF CLUSTERS"
-    shares = "   ".join(f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005)
+    shares = "   ".join(
+        f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005
+    )
     estimate = f"{found.labels.max() + 1} in the point estimate"
     text = f"{estimate}.   {shares}" if found.kind != PARTITION else f"{found.labels.max() + 1}."
     yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
@@ -68,7 +79,9 @@ def _ball(found: Findings) -> Iterator[str]:
         return
     ball = found.ball
     yield f"CREDIBLE BALL OF {ball.level:.0%}"
-    yield from textwrap.wrap(ball_in_words(found), WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(
+        ball_in_words(found), WIDTH, initial_indent="  ", subsequent_indent="  "
+    )
 
 
 def ball_in_words(found: Findings) -> str:
@@ -85,7 +98,9 @@ def ball_in_words(found: Findings) -> str:
     """
     ball = found.ball
     few, many = (int(bound[0].max()) + 1 for bound in (ball.upper, ball.lower))
-    clusters = f"all of them have {few} clusters" if few == many else f"they have {few} to {many} clusters"
+    clusters = (
+        f"all of them have {few} clusters" if few == many else f"they have {few} to {many} clusters"
+    )
     return (
         f"{ball.probability:.0%} of the draws lie within {ball.radius:.2f} bits (variation of information) of the point "
         f"estimate; {clusters}."
@@ -106,9 +121,14 @@ def _suspects(found: Findings) -> Iterator[str]:
     shown = len(found.suspects)
     which = "" if shown == found.doubted else f", the {shown} least believed of which are"
     yield f"ANSWERS: {found.doubted:,} OF {found.answers:,} ARE DOUBTED{which.upper()}{':' if shown else ''}"
-    several = any("source" in table and table["source"].nunique() > 1 for table in (found.suspects, found.sources))
+    several = any(
+        "source" in table and table["source"].nunique() > 1
+        for table in (found.suspects, found.sources)
+    )
     for row in found.suspects.to_dict("records"):
-        text = f"{', '.join(row['items'])}: {row['answer']}" + (f", says {row['source']}" if several else "")
+        text = f"{', '.join(row['items'])}: {row['answer']}" + (
+            f", says {row['source']}" if several else ""
+        )
         alone = f", {row['without']:.3f} without its own say" if "without" in row else ""
         yield f"  {text:<{LONGEST}}  P(right) = {row['credibility']:.3f}{alone}; likely {row['likely']}"
 
@@ -119,7 +139,11 @@ def _sources(found: Findings) -> Iterator[str]:
     yield "SOURCES                                       mean    90% interval    answers   wrong"
     several = found.sources["source"].nunique() > 1
     for row in found.sources.to_dict("records"):
-        name = f"{row['view']}, {row['source']}: {row['parameter']}" if several else f"{row['view']}: {row['parameter']}"
+        name = (
+            f"{row['view']}, {row['source']}: {row['parameter']}"
+            if several
+            else f"{row['view']}: {row['parameter']}"
+        )
         numbers = f"{row['mean']:>8.2f}{row['lower']:>9.2f} to {row['upper']:.2f}"
         yield f"  {name:<{LONGEST}}{numbers}{row['answers']:>11,}{row['wrong']:>8.1f}"
     yield '  p: a pair of one cluster is answered "same"; q: a pair of two is answered "different"; noise: a wrong answer'

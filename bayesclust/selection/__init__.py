@@ -56,7 +56,8 @@ def chooser_of(chooser: str | Chooser, own: Mapping[str, Chooser] = CHOOSERS) ->
     ----------
     chooser : str or callable
     own : mapping of str to callable, default `CHOOSERS`
-        Where names are looked up. A chooser that keeps what it has heard is of one session alone, which has a copy.
+        Where names are looked up. A chooser that keeps what it has heard is of one session alone,
+        which has a copy.
 
     Returns
     -------

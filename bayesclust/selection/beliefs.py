@@ -27,7 +27,10 @@ VIEWS: dict[str, type[PairwiseConstraints] | type[RelativeConstraints]] = {
     PAIR: PairwiseConstraints,
     TRIPLET: RelativeConstraints,
 }
-WORDS = {PAIR: (*PairwiseConstraints.vocabulary, DONT_KNOW), TRIPLET: RelativeConstraints.vocabulary}
+WORDS = {
+    PAIR: (*PairwiseConstraints.vocabulary, DONT_KNOW),
+    TRIPLET: RelativeConstraints.vocabulary,
+}
 """Answers to each kind of question, in the order of the columns of `Beliefs.confusion`."""
 SKIPPED, ANSWERED = 1.0, 9.0
 """Beta prior of the share of pairs to which the expert knows no answer."""
@@ -43,8 +46,8 @@ def with_skips(confusion: FloatArray, skipped: int, answered: int) -> FloatArray
     confusion : (S, truth, answer) array of float
         Of a pair that is answered.
     skipped, answered : int
-        Pairs so far. The share of skipped ones has the prior Beta(1, 9), and its posterior mean is used: it enters the
-        probability of an answer linearly, so that this is exact.
+        Pairs so far. The share of skipped ones has the prior Beta(1, 9), and its posterior mean is
+        used: it enters the probability of an answer linearly, so that this is exact.
 
     Returns
     -------
@@ -76,7 +79,8 @@ def check_questions(questions: Sequence[Question], n_items: int) -> list[Questio
     Raises
     ------
     TypeError, ValueError
-        If one is of a kind that there is not, or names items that there are not, too many, too few, or one twice.
+        If one is of a kind that there is not, or names items that there are not, too many, too few,
+        or one twice.
 
     Examples
     --------
@@ -84,15 +88,23 @@ def check_questions(questions: Sequence[Question], n_items: int) -> list[Questio
     [Question(kind='pair', items=(0, 3))]
     """
     found = [_question(question) for question in questions]
-    for kind in {check_choice(question.kind, "the kind of a question", VIEWS) for question in found}:
+    for kind in {
+        check_choice(question.kind, "the kind of a question", VIEWS) for question in found
+    }:
         rows = [question.items for question in found if question.kind == kind]
         VIEWS[kind](rows, np.zeros(len(rows), dtype=np.int8), n_items)
     return found
 
 
 def _question(given: Any) -> Question:
-    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], (tuple, list, np.ndarray))):
-        raise TypeError(f"a question is a kind and a tuple of items, such as Question('pair', (0, 1)); got {shown(given)}.")
+    if not (
+        isinstance(given, tuple)
+        and len(given) == 2
+        and isinstance(given[1], (tuple, list, np.ndarray))
+    ):
+        raise TypeError(
+            f"a question is a kind and a tuple of items, such as Question('pair', (0, 1)); got {shown(given)}."
+        )
     return Question(given[0], tuple(given[1]))
 
 
@@ -111,7 +123,9 @@ class Beliefs(NamedTuple):
 
     draws: Labels  # (S, n)
     weights: FloatArray  # (S,) of sum 1
-    confusion: Mapping[str, FloatArray]  # by kind of question: p(answer | truth), (S, truth, answer)
+    confusion: Mapping[
+        str, FloatArray
+    ]  # by kind of question: p(answer | truth), (S, truth, answer)
 
     def answers(self, questions: Sequence[Question]) -> FloatArray:
         """Return p(answer | draw), shape (C, S, 3), of C questions."""
@@ -125,9 +139,14 @@ class Beliefs(NamedTuple):
             out[which] = np.swapaxes(self.confusion[kind][row, truths], 0, 1)
         return out
 
-    def propose(self, kinds: Sequence[str], asked: Mapping[str, set[Any]], number: int, rng: Generator) -> list[Question]:
+    def propose(
+        self, kinds: Sequence[str], asked: Mapping[str, set[Any]], number: int, rng: Generator
+    ) -> list[Question]:
         """Return questions worth weighing, of each kind; see `bayesclust.selection.proposals`."""
-        found = [(kind, propose(kind, self.draws, self.weights, asked[kind], number, rng)) for kind in kinds]
+        found = [
+            (kind, propose(kind, self.draws, self.weights, asked[kind], number, rng))
+            for kind in kinds
+        ]
         return [Question(kind, tuple(row)) for kind, rows in found for row in rows.tolist()]
 
     def best(
@@ -137,7 +156,9 @@ class Beliefs(NamedTuple):
         measure, answers = uncertainty(target, self.draws), self.answers(questions)
         pool: IntArray = np.arange(len(questions))
         if size > 1 and len(questions) > SHORTLIST:
-            pool = np.argsort(-expected_gains(measure, self.weights, answers), kind="stable")[:SHORTLIST]
+            pool = np.argsort(-expected_gains(measure, self.weights, answers), kind="stable")[
+                :SHORTLIST
+            ]
         chosen, gains = choose_jointly(measure, self.weights, answers[pool], size, rng)
         return [questions[c] for c in pool[chosen]], gains
 
@@ -147,8 +168,12 @@ class Beliefs(NamedTuple):
 
         answers = self.answers(questions)
         columns: dict[str, Any] = {"kind": [question.kind for question in questions]}
-        for t, name in enumerate("ijk"[: max((len(question.items) for question in questions), default=2)]):
-            columns[name] = [question.items[t] if t < len(question.items) else None for question in questions]
+        for t, name in enumerate(
+            "ijk"[: max((len(question.items) for question in questions), default=2)]
+        ):
+            columns[name] = [
+                question.items[t] if t < len(question.items) else None for question in questions
+            ]
         frame = pd.DataFrame(columns)
         if "k" in frame:
             frame["k"] = frame["k"].astype("Int64")

@@ -14,20 +14,23 @@ from bayesclust.selection.protocol import Question, Situation
 class ExploreConsolidate:
     """Look for one item of each cluster, then compare random items with what was found.
 
-    "Active semi-supervision for pairwise constrained clustering" (Basu, Banerjee and Mooney, SDM 2004), section 4. Explore:
-    farthest-first traversal, each item compared with every neighbourhood until one is its own (in an order that the authors
-    leave open; here the one with the nearest member first), until there are as many as clusters. Consolidate: items drawn
-    at random, compared with the neighbourhoods by increasing distance to their means.
+    "Active semi-supervision for pairwise constrained clustering" (Basu, Banerjee and Mooney, SDM
+    2004), section 4. Explore: farthest-first traversal, each item compared with every neighbourhood
+    until one is its own (in an order that the authors leave open; here the one with the nearest
+    member first), until there are as many as clusters. Consolidate: items drawn at random, compared
+    with the neighbourhoods by increasing distance to their means.
 
-    The authors ask at most K - 1 questions of an item, since the last one follows if all answers are right. Here it is
-    asked, since they may not be; an item that is apart from all begins one neighbourhood more.
+    The authors ask at most K - 1 questions of an item, since the last one follows if all answers
+    are right. Here it is asked, since they may not be; an item that is apart from all begins one
+    neighbourhood more.
 
     Contradictory answers, and pairs that nobody knew: see `bayesclust.selection.neighbourhoods`.
 
     Parameters
     ----------
     n_clusters : int or None, default None
-        How many neighbourhoods to look for; None is the number of clusters of the partition as it stands.
+        How many neighbourhoods to look for; None is the number of clusters of the partition as it
+        stands.
 
     Raises
     ------

@@ -48,7 +48,9 @@ def explore(X: FloatArray, known: Neighbourhoods, size: int) -> list[Question]:
     """
 
     def nearness(item: int) -> FloatArray:
-        return np.array([-np.linalg.norm(X[members] - X[item], axis=1).min() for members in known.members])
+        return np.array(
+            [-np.linalg.norm(X[members] - X[item], axis=1).min() for members in known.members]
+        )
 
     return known.questions(farthest_first(X, known), nearness, size)
 
@@ -56,10 +58,11 @@ def explore(X: FloatArray, known: Neighbourhoods, size: int) -> list[Question]:
 class MinMax:
     """Ask about the item that is least similar to what is known.
 
-    "Active query selection for semi-supervised clustering" (Mallapragada, Jin and Jain, ICPR 2008): the next item is the
-    one whose largest similarity to the items in neighbourhoods is smallest, and it is compared with the neighbourhoods by
-    decreasing largest similarity, until one is its own. With similarities that decrease in the Euclidean distance, as the
-    authors' Gaussian kernel does, whatever its width, this is farthest-first traversal. So is the exploration with which
+    "Active query selection for semi-supervised clustering" (Mallapragada, Jin and Jain, ICPR 2008):
+    the next item is the one whose largest similarity to the items in neighbourhoods is smallest,
+    and it is compared with the neighbourhoods by decreasing largest similarity, until one is its
+    own. With similarities that decrease in the Euclidean distance, as the authors' Gaussian kernel
+    does, whatever its width, this is farthest-first traversal. So is the exploration with which
     they begin, so that the number of clusters need not be known.
 
     Contradictory answers, and pairs that nobody knew: see `bayesclust.selection.neighbourhoods`.

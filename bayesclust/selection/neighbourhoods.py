@@ -1,13 +1,16 @@
 """Neighbourhoods: sets of items known to be in one cluster each, and in different ones, from answers that may err.
 
-What the published choosers of pairs share (Basu, Banerjee and Mooney 2004; Mallapragada, Jin and Jain 2008; Xiong, Azimi
-and Fern 2014): an item is asked against one neighbourhood after the other until it is in one, and begins one of its own
-where it is in none. The authors suppose that every question has a right answer. Here
+What the published choosers of pairs share (Basu, Banerjee and Mooney 2004; Mallapragada, Jin and
+Jain 2008; Xiong, Azimi and Fern 2014): an item is asked against one neighbourhood after the other
+until it is in one, and begins one of its own where it is in none. The authors suppose that every
+question has a right answer. Here
 
-- answers are believed one by one, those that a pair got more often first and then as they came; one that contradicts
-  what is believed by then is set aside. A pair that got both answers equally often has none;
-- where nobody knew, the item goes on to the next neighbourhood. One that is in none, and not known to be apart from all,
-  rests until there is nothing else to ask; then other pairs between it and that neighbourhood are asked.
+- answers are believed one by one, those that a pair got more often first and then as they came; one
+  that contradicts what is believed by then is set aside. A pair that got both answers equally often
+  has none;
+- where nobody knew, the item goes on to the next neighbourhood. One that is in none, and not known
+  to be apart from all, rests until there is nothing else to ask; then other pairs between it and
+  that neighbourhood are asked.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ class Neighbourhoods:
     Attributes
     ----------
     members : list of list of int
-        Items of each of the l neighbourhoods, in the order in which they were first asked about; any two neighbourhoods are
-        known to be apart.
+        Items of each of the l neighbourhoods, in the order in which they were first asked about;
+        any two neighbourhoods are known to be apart.
     group : (n,) array of int
         Items with the same number are known to be together, in a neighbourhood or not.
     inside : (n,) array of bool
@@ -43,7 +46,8 @@ class Neighbourhoods:
     apart : (n, l) array of bool
         Neighbourhoods in which an item cannot be.
     heard : (n, l) array of bool
-        Neighbourhoods with which an item, or one known to be together with it, was compared, whatever the answer.
+        Neighbourhoods with which an item, or one known to be together with it, was compared,
+        whatever the answer.
     begun : list of int
         Items of the last question, where more neighbourhoods are left to compare them with.
     asked : set of tuple of int
@@ -84,10 +88,16 @@ class Neighbourhoods:
         """
         n = len(situation.X)
         views = [view for view in situation.constraints if isinstance(view, PairwiseConstraints)]
-        answers = [(i, j, 2 * int(a) - 1) for v in views for (i, j), a in zip(v.items.tolist(), v.answers, strict=True)]
+        answers = [
+            (i, j, 2 * int(a) - 1)
+            for v in views
+            for (i, j), a in zip(v.items.tolist(), v.answers, strict=True)
+        ]
         skipped = [question.items for question in situation.skipped if question.kind == PAIR]
         asked = situation.asked(PAIR)
-        told = list(dict.fromkeys(chain.from_iterable([*(answer[:2] for answer in answers), *skipped])))
+        told = list(
+            dict.fromkeys(chain.from_iterable([*(answer[:2] for answer in answers), *skipped]))
+        )
         told = told or [int(rng.integers(n))]
         group, foes = _believe(answers, n)
         groups: dict[int, list[int]] = {}
@@ -125,8 +135,8 @@ class Neighbourhoods:
         preference : callable
             Of an item: (l,) numbers, the largest for the neighbourhood to compare it with first.
         size : int
-            At most so many. More than one are about different items as far as there are, since what is to be asked next of
-            an item depends on its answers.
+            At most so many. More than one are about different items as far as there are, since what
+            is to be asked next of an item depends on its answers.
 
         Returns
         -------
@@ -145,7 +155,9 @@ class Neighbourhoods:
                 break
         return [Question(PAIR, pair) for pair in new]
 
-    def _in_rounds(self, items: list[int], preference: Callable[[int], FloatArray]) -> Iterator[Pair]:
+    def _in_rounds(
+        self, items: list[int], preference: Callable[[int], FloatArray]
+    ) -> Iterator[Pair]:
         """Each item with the neighbourhood it prefers, then each with its second, and so on."""
         fresh, queues = self.fresh, {}
         for turn in range(len(self.members)):

@@ -18,35 +18,39 @@ from bayesclust.typing import FloatArray
 class NPU:
     """Ask about the item whose neighbourhood is most uncertain, per question that finding it is expected to take.
 
-    "Active learning of constraints for semi-supervised clustering" (Xiong, Azimi and Fern, IEEE TKDE 26, 2014), with the
-    steps of MostInformative numbered as in the slides on incremental constrained clustering, Algorithm 3. A forest learns
-    the partition as it stands (line 1); the similarity M(x, x') of two items is the share of trees in which they are in one
-    leaf (line 2). For an item x in no neighbourhood N_i (lines 5 to 7)::
+    "Active learning of constraints for semi-supervised clustering" (Xiong, Azimi and Fern, IEEE
+    TKDE 26, 2014), with the steps of MostInformative numbered as in the slides on incremental
+    constrained clustering, Algorithm 3. A forest learns the partition as it stands (line 1); the
+    similarity M(x, x') of two items is the share of trees in which they are in one leaf (line 2).
+    For an item x in no neighbourhood N_i (lines 5 to 7)::
 
-        p_i = mean of M(x, x') over x' in N_i, divided by the sum of these means over the neighbourhoods
-        H   = - sum over i of p_i log2 p_i
+        p_i = mean of M(x, x') over x' in N_i, divided by the sum of these means over the
+        neighbourhoods H   = - sum over i of p_i log2 p_i
         E   = sum over i of i p_(i),   p_(1) >= p_(2) >= ...
 
-    and the item with the largest H / E is compared with one neighbourhood after the other, the most probable first, until
-    one is its own; an item of none begins a new one. H / E is 0 while there is one neighbourhood only: the item is then
-    drawn.
+    and the item with the largest H / E is compared with one neighbourhood after the other, the most
+    probable first, until one is its own; an item of none begins a new one. H / E is 0 while there
+    is one neighbourhood only: the item is then drawn.
 
-    Three things are left open there. Neighbourhoods that an item was compared with already have p_i = 0. An item that shares
-    no leaf with any has equal p_i. And the numbers i in E go by decreasing p_i, in which order the questions come, where the
-    slides (and published code) take the neighbourhoods as they are numbered. What is done with answers that contradict each
-    other, and where nobody knew, is told in `bayesclust.selection.neighbourhoods`.
+    Three things are left open there. Neighbourhoods that an item was compared with already have
+    p_i = 0. An item that shares no leaf with any has equal p_i. And the numbers i in E go by
+    decreasing p_i, in which order the questions come, where the slides (and published code) take
+    the neighbourhoods as they are numbered. What is done with answers that contradict each other,
+    and where nobody knew, is told in `bayesclust.selection.neighbourhoods`.
 
-    Only similarities between items and neighbourhoods are computed, never of all pairs, and the forest is kept for as long
-    as neither data nor partition changes.
+    Only similarities between items and neighbourhoods are computed, never of all pairs, and the
+    forest is kept for as long as neither data nor partition changes.
 
     Parameters
     ----------
     n_trees : int, default 50
         As published.
     seed : int, default 0
-        Of the forest. It is not drawn anew for each question, so that a forest kept and one learned again ask the same.
+        Of the forest. It is not drawn anew for each question, so that a forest kept and one learned
+        again ask the same.
     n_jobs : int or None, default None
-        Threads that learn the forest; None takes one per processor. It does not change the questions.
+        Threads that learn the forest; None takes one per processor. It does not change the
+        questions.
 
     Raises
     ------
@@ -55,7 +59,8 @@ class NPU:
 
     Examples
     --------
-    Items 0 and 5 are known to be apart; of the others, the forest is least sure of those at the border.
+    Items 0 and 5 are known to be apart; of the others, the forest is least sure of those at the
+    border.
 
     >>> import numpy as np
     >>> from bayesclust.constraints import PairwiseConstraints
@@ -131,11 +136,16 @@ class NPU:
         if self._kept is None or self._kept[0] != digest.digest():
             from sklearn.ensemble import RandomForestClassifier
 
-            forest = RandomForestClassifier(self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1).fit(X, labels)
+            forest = RandomForestClassifier(
+                self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1
+            ).fit(X, labels)
             nodes = np.array([tree.tree_.node_count for tree in forest.estimators_])
             where = forest.apply(X) + np.concatenate([[0], np.cumsum(nodes)[:-1]])
             starts = np.arange(0, where.size + 1, self.n_trees)
-            self._kept = digest.digest(), csr_array((np.ones(where.size), where.ravel(), starts), (len(X), nodes.sum()))
+            self._kept = (
+                digest.digest(),
+                csr_array((np.ones(where.size), where.ravel(), starts), (len(X), nodes.sum())),
+            )
         return self._kept[1]
 
 
@@ -158,7 +168,9 @@ def informativeness(probability: FloatArray) -> FloatArray:
     """
     ranked = -np.sort(-probability, axis=1)
     expected = ranked @ np.arange(1, ranked.shape[1] + 1)
-    return np.asarray(entr(ranked).sum(axis=1) / np.log(2) / np.maximum(expected, 1.0), dtype=np.float64)
+    return np.asarray(
+        entr(ranked).sum(axis=1) / np.log(2) / np.maximum(expected, 1.0), dtype=np.float64
+    )
 
 
 __all__ = ["NPU", "informativeness"]

@@ -42,43 +42,51 @@ RUNS = 4
 class PosteriorQuestions:
     """Questions whose answers are expected to tell most, by a posterior that hears every answer.
 
-    Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or `update`, they are read by
-    `draws` and `weights`, and `labels` is a point estimate of them. Answers that are new in a situation change their
-    weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated. Of several models, each is
-    weighed by how well it predicted the answers (`bayesclust.inference.averaged_particles`). Where answers were taken
-    back, more than thirty came at once, or the data are others, it starts anew. What is said unasked by rules (labels,
-    spans, implications) is not heard, since the model has no place for it.
+    Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or
+    `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them.
+    Answers that are new in a situation change their weights, and now and then the draws
+    (`bayesclust.inference.particles`); no fit is repeated. Of several models, each is weighed by
+    how well it predicted the answers (`bayesclust.inference.averaged_particles`). Where answers
+    were taken back, more than thirty came at once, or the data are others, it starts anew. What is
+    said unasked by rules (labels, spans, implications) is not heard, since the model has no place
+    for it.
 
     The gain of a question is the expected fall of an uncertainty U by its answer a,
 
         U(w) - sum_a p(a) U(w_a),   w_a,s proportional to w_s p(a | z_s),
 
-    with p(a | z_s) under the noise learned so far: see `bayesclust.posterior.expected_gain` for the choices of U and
-    their sources, and `bayesclust.selection.proposals` for the questions that are compared.
+    with p(a | z_s) under the noise learned so far: see `bayesclust.posterior.expected_gain` for the
+    choices of U and their sources, and `bayesclust.selection.proposals` for the questions that are
+    compared.
 
     Parameters
     ----------
     kind : {"pair", "triplet", "either"}, default "pair"
-        What to ask; "either" compares both, of which a triplet often tells more and takes the expert longer.
+        What to ask; "either" compares both, of which a triplet often tells more and takes the
+        expert longer.
     target : "partition", "n_clusters", int, or loss, default "vi"
-        What one wants to know: the partition in every detail (BALD), the number of clusters, the company of an item, or
-        a partition that is right up to a small loss ("vi", "binder", or a value from `bayesclust.losses`).
+        What one wants to know: the partition in every detail (BALD), the number of clusters, the
+        company of an item, or a partition that is right up to a small loss ("vi", "binder", or a
+        value from `bayesclust.losses`).
     estimator : TVClust, sequence of TVClust or None, default None
         The models and their chains: any family, view and power with sampler="collapsed". None is
-        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, view="mixture")``: whether a class is one Gaussian or
-        several is for the answers to say.
+        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, view="mixture")``: whether a class
+        is one Gaussian or several is for the answers to say.
     least_gain : float or None, default None
-        No question is asked whose expected gain is below it, in the units of the target (nats, or those of the loss). None
-        is a tenth of what one misplaced item costs, or 0.01 nats (`bayesclust.posterior.expected_gain.least_worth`); 0
-        never stops, and asks at random where all draws agree.
+        No question is asked whose expected gain is below it, in the units of the target (nats, or
+        those of the loss). None is a tenth of what one misplaced item costs, or 0.01 nats
+        (`bayesclust.posterior.expected_gain.least_worth`); 0 never stops, and asks at random where
+        all draws agree.
     patience : int, default 10
-        How many questions in a row that are not worth it are asked all the same, before it stops. What a question is
-        worth is what the posterior thinks, and it may be wrong: these put it to the test. 0 stops at the first.
+        How many questions in a row that are not worth it are asked all the same, before it stops.
+        What a question is worth is what the posterior thinks, and it may be wrong: these put it to
+        the test. 0 stops at the first.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
-        How answers of its kind go wrong, whatever the views of the situation say; other kinds, and all with None, keep
-        what these say. The default expects one wrong answer in ten as firmly as if twenty had been heard: it takes the
-        posterior long to learn the expert's reliability from questions about which it is itself in doubt, and as long as
-        it has not, it would sooner dismiss an answer as wrong than change a partition that contradicts it.
+        How answers of its kind go wrong, whatever the views of the situation say; other kinds, and
+        all with None, keep what these say. The default expects one wrong answer in ten as firmly as
+        if twenty had been heard: it takes the posterior long to learn the expert's reliability from
+        questions about which it is itself in doubt, and as long as it has not, it would sooner
+        dismiss an answer as wrong than change a partition that contradicts it.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
@@ -91,26 +99,30 @@ class PosteriorQuestions:
 
     Notes
     -----
-    The defaults of `target` and `noise` were chosen on generated data: 120 items in five overlapping Gaussian classes, in
-    three classes of two Gaussian blobs each (under ``view="mixture"``), and in four classes of unequal size with Student
-    tails (3 degrees of freedom), four sets of each, 40 questions, one answer in ten wrong. The mean of pairwise F over a
-    session was 0.695 ("binder" 0.700, "partition" 0.656, random pairs 0.670; by the weak prior Beta(4, 1) 0.675), paired
-    differences with standard errors: 0.039 +- 0.013 over "partition", 0.025 +- 0.010 over random pairs, 0.019 +- 0.011 over
-    the weak prior, and -0.005 +- 0.018 to "binder", which "vi" is preferred to as the loss of the usual point estimate.
+    The defaults of `target` and `noise` were chosen on generated data: 120 items in five
+    overlapping Gaussian classes, in three classes of two Gaussian blobs each (under
+    ``view="mixture"``), and in four classes of unequal size with Student tails (3 degrees of
+    freedom), four sets of each, 40 questions, one answer in ten wrong. The mean of pairwise F over
+    a session was 0.695 ("binder" 0.700, "partition" 0.656, random pairs 0.670; by the weak prior
+    Beta(4, 1) 0.675), paired differences with standard errors: 0.039 +- 0.013 over "partition",
+    0.025 +- 0.010 over random pairs, 0.019 +- 0.011 over the weak prior, and -0.005 +- 0.018 to
+    "binder", which "vi" is preferred to as the loss of the usual point estimate.
 
-    The two models of the default were chosen in the same way: these kinds of data, lognormal classes, three classes of four
-    blobs each and two rings, four sets of each, 100 answers about random pairs. The mean of pairwise F was 0.592 by the
-    plain model, 0.660 by the mixture and 0.663 by both (0.071 +- 0.021 over the plain one); powers below 1 put everything
-    into one cluster as long as there were few answers.
+    The two models of the default were chosen in the same way: these kinds of data, lognormal
+    classes, three classes of four blobs each and two rings, four sets of each, 100 answers about
+    random pairs. The mean of pairwise F was 0.592 by the plain model, 0.660 by the mixture and
+    0.663 by both (0.071 +- 0.021 over the plain one); powers below 1 put everything into one
+    cluster as long as there were few answers.
 
-    How they are weighed was chosen on 240 items of each of these kinds and of points of a grid cut by planes, 31 sessions of
-    80 chosen questions: by leave-one-out scores F lay 0.023 +- 0.010 above that by Bayes factors estimated on the way.
+    How they are weighed was chosen on 240 items of each of these kinds and of points of a grid cut
+    by planes, 31 sessions of 80 chosen questions: by leave-one-out scores F lay 0.023 +- 0.010
+    above that by Bayes factors estimated on the way.
 
     References
     ----------
-    Lindley (1956), On a measure of the information provided by an experiment. Houlsby, Huszar, Ghahramani and Lengyel
-    (2011), Bayesian active learning for classification and preference learning, Eq. 2. Kirsch, van Amersfoort and Gal
-    (2019), BatchBALD.
+    Lindley (1956), On a measure of the information provided by an experiment. Houlsby, Huszar,
+    Ghahramani and Lengyel (2011), Bayesian active learning for classification and preference
+    learning, Eq. 2. Kirsch, van Amersfoort and Gal (2019), BatchBALD.
 
     Examples
     --------
@@ -140,12 +152,20 @@ class PosteriorQuestions:
     ) -> None:
         self.kind = check_choice(kind, "kind", KINDS)
         self.target = check_target(target)
-        self.least_gain = None if least_gain is None else number_between(least_gain, "least_gain", "[0, inf)")
+        self.least_gain = (
+            None if least_gain is None else number_between(least_gain, "least_gain", "[0, inf)")
+        )
         self.patience = check_int(patience, "patience", least=0)
-        given = [TVClust(num_warmup=200, view=view) for view in ("plain", "mixture")] if estimator is None else estimator
+        given = (
+            [TVClust(num_warmup=200, view=view) for view in ("plain", "mixture")]
+            if estimator is None
+            else estimator
+        )
         self.estimators = check_estimators_of_particles(given, num_draws)
         if not (noise is None or isinstance(noise, NoiseModel)):
-            raise TypeError(f"noise must be a noise model or None; got {type(noise).__name__}: pass say LinkNoise().")
+            raise TypeError(
+                f"noise must be a noise model or None; got {type(noise).__name__}: pass say LinkNoise()."
+            )
         self.noise = noise
         self.num_draws = num_draws
         self.num_candidates = check_int(num_candidates, "num_candidates")
@@ -170,7 +190,9 @@ class PosteriorQuestions:
         beliefs, questions = self._weigh(situation, rng)
         chosen, gains = beliefs.best(questions, self.target, size, rng)
         # what comes after a question that is not worth it was chosen as an addition to it
-        least = least_worth(self.target, beliefs.draws) if self.least_gain is None else self.least_gain
+        least = (
+            least_worth(self.target, beliefs.draws) if self.least_gain is None else self.least_gain
+        )
         worth = int(np.append((gains < least) & (least > 0), True).argmax())
         heard = sum(len(view) for view in self.particles.problem.views) + len(situation.skipped)
         if worth or self._worth_at is None or heard < self._worth_at:
@@ -197,7 +219,9 @@ class PosteriorQuestions:
             self._particles.hear(views, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
-            self._particles = averaged_particles(self.estimators, situation.X, views, self.num_draws, own)
+            self._particles = averaged_particles(
+                self.estimators, situation.X, views, self.num_draws, own
+            )
             self._X = situation.X
         return self
 
@@ -249,10 +273,13 @@ class PosteriorQuestions:
         Returns
         -------
         DataFrame
-            One row a question, the best first: kind, items i, j and for triplets k, gain, probability of each answer.
+            One row a question, the best first: kind, items i, j and for triplets k, gain,
+            probability of each answer.
         """
         beliefs, compared = self._weigh(situation, rng, questions)
-        return beliefs.table(compared, self.target).sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+        return beliefs.table(compared, self.target).sort_values(
+            "gain", ascending=False, kind="stable", ignore_index=True
+        )
 
     def _weigh(
         self, situation: Situation, rng: Generator, questions: Sequence[Question] | None = None
@@ -276,7 +303,9 @@ class PosteriorQuestions:
         else:
             own = self.noise is not None and self.noise.kind == VIEWS[kind].kind
             noise = self.noise if self.noise is not None and own else VIEWS[kind].default_noise()
-            counts = np.zeros((len(particles.draws), noise.n_answers, len(noise.truth)), dtype=np.int64)
+            counts = np.zeros(
+                (len(particles.draws), noise.n_answers, len(noise.truth)), dtype=np.int64
+            )
         table = noise.predictive(counts)[:, 0]
         if kind == TRIPLET:
             return table
@@ -287,4 +316,6 @@ class PosteriorQuestions:
         views = [view for view in situation.constraints if isinstance(view, View)]
         if self.noise is None:
             return views
-        return [view.with_noise(self.noise) if view.kind == self.noise.kind else view for view in views]
+        return [
+            view.with_noise(self.noise) if view.kind == self.noise.kind else view for view in views
+        ]

@@ -1,10 +1,11 @@
 """Questions worth weighing: those on whose answer draws of the posterior disagree.
 
-Items that are together in every draw are one *atom*: the answer about a pair of items is as uncertain as that about any
-other pair of their atoms, so that one pair stands for all. Where there are still too many pairs, or triplets, questions
-are drawn on whose true answer two draws disagree that are drawn by their weights; a pair that is together with
-probability pi then comes with probability proportional to pi (1 - pi), as in query by committee (Seung, Opper and
-Sompolinsky 1992). Half of them name random items, so that large atoms have their share, and half random atoms.
+Items that are together in every draw are one *atom*: the answer about a pair of items is as
+uncertain as that about any other pair of their atoms, so that one pair stands for all. Where there
+are still too many pairs, or triplets, questions are drawn on whose true answer two draws disagree
+that are drawn by their weights; a pair that is together with probability pi then comes with
+probability proportional to pi (1 - pi), as in query by committee (Seung, Opper and Sompolinsky
+1992). Half of them name random items, so that large atoms have their share, and half random atoms.
 """
 
 from __future__ import annotations
@@ -66,7 +67,12 @@ class _Members:
 
 
 def propose(
-    kind: str, draws: Labels, weights: FloatArray, asked: set[tuple[int, ...]], number: int, rng: Generator
+    kind: str,
+    draws: Labels,
+    weights: FloatArray,
+    asked: set[tuple[int, ...]],
+    number: int,
+    rng: Generator,
 ) -> IntArray:
     """Return questions of a kind that have not been asked.
 
@@ -100,7 +106,9 @@ def propose(
             found = random_triplets(n, n * comb(n - 1, 2), rng)
         else:
             found = _divided(_triplets(members), RelativeConstraints, draws, weights, number, rng)
-    rows: dict[tuple[int, ...], tuple[int, ...]] = {ordered(kind, row): tuple(row) for row in found.tolist()}
+    rows: dict[tuple[int, ...], tuple[int, ...]] = {
+        ordered(kind, row): tuple(row) for row in found.tolist()
+    }
     fresh = [row for key, row in rows.items() if key not in asked]
     width = 2 if kind == PAIR else 3
     return rng.permutation(np.array(fresh, dtype=np.int64).reshape(-1, width))
@@ -115,7 +123,9 @@ def _all_pairs(members: _Members, asked: set[tuple[int, ...]]) -> IntArray:
         if not again.any():
             break
         repeated = both[again]
-        pairs[again] = np.sort(np.stack([members.draw(repeated[:, 0]), members.draw(repeated[:, 1])], axis=1), axis=1)
+        pairs[again] = np.sort(
+            np.stack([members.draw(repeated[:, 0]), members.draw(repeated[:, 1])], axis=1), axis=1
+        )
     return pairs
 
 
@@ -157,7 +167,9 @@ def _divided(
     for _ in range(ROUNDS):
         items = draw(4 * number)
         one, other = rng.choice(len(draws), size=(2, len(items)), p=weights)
-        answers = [view.truth[equality_patterns(draws[which[:, None], items])] for which in (one, other)]
+        answers = [
+            view.truth[equality_patterns(draws[which[:, None], items])] for which in (one, other)
+        ]
         differ: BoolArray = answers[0] != answers[1]
         found.append(items[differ])
         enough += len(found[-1])

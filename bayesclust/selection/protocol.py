@@ -28,7 +28,8 @@ class Question(NamedTuple):
     Parameters
     ----------
     kind : {"pair", "triplet"}
-        Whether two items are in one cluster, or whether the first of three is more similar to the second than to the third.
+        Whether two items are in one cluster, or whether the first of three is more similar to the
+        second than to the third.
     items : tuple of int
         Two or three different ones.
 
@@ -58,8 +59,13 @@ class Situation(NamedTuple):
     def asked(self, kind: str) -> set[tuple[int, ...]]:
         """Return the items of the questions of a kind that have been answered or skipped, each as `ordered` has them."""
         view = PairwiseConstraints if kind == PAIR else RelativeConstraints
-        rows = [tuple(row) for c in self.constraints if isinstance(c, view) for row in c.items.tolist()]
-        return {ordered(kind, row) for row in [*rows, *(q.items for q in self.skipped if q.kind == kind)]}
+        rows = [
+            tuple(row) for c in self.constraints if isinstance(c, view) for row in c.items.tolist()
+        ]
+        return {
+            ordered(kind, row)
+            for row in [*rows, *(q.items for q in self.skipped if q.kind == kind)]
+        }
 
 
 def ordered(kind: str, items: Sequence[int]) -> tuple[int, ...]:
@@ -91,4 +97,13 @@ class Chooser(Protocol):
         ...
 
 
-__all__ = ["DONT_KNOW", "PAIR", "TRIPLET", "VOCABULARY", "Chooser", "Question", "Situation", "ordered"]
+__all__ = [
+    "DONT_KNOW",
+    "PAIR",
+    "TRIPLET",
+    "VOCABULARY",
+    "Chooser",
+    "Question",
+    "Situation",
+    "ordered",
+]

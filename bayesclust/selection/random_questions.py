@@ -50,10 +50,16 @@ class RandomQuestions:
         list of Question
         """
         n, asked = len(situation.X), situation.asked(self.kind)
-        draw, number = (random_pairs, comb(n, 2)) if self.kind == PAIR else (random_triplets, n * comb(n - 1, 2))
+        draw, number = (
+            (random_pairs, comb(n, 2))
+            if self.kind == PAIR
+            else (random_triplets, n * comb(n - 1, 2))
+        )
         # as many as have been asked may come up again
         rows = draw(n, min(size + len(asked), number), rng).tolist()
-        fresh = [Question(self.kind, tuple(row)) for row in rows if ordered(self.kind, row) not in asked]
+        fresh = [
+            Question(self.kind, tuple(row)) for row in rows if ordered(self.kind, row) not in asked
+        ]
         return fresh[:size]
 
 

@@ -39,8 +39,9 @@ def suggest(
     Parameters
     ----------
     posterior : DataTree, fitted estimator or (draws, n) array of int
-        Posterior draws of the partition. Where the noise of answers of the kind was drawn with them, it is heeded, that of
-        the first source; else answers are taken to go wrong as by the default of the kind.
+        Posterior draws of the partition. Where the noise of answers of the kind was drawn with
+        them, it is heeded, that of the first source; else answers are taken to go wrong as by the
+        default of the kind.
     kind : {"pair", "triplet"}, default "pair"
     size : int, default 10
         How many to ask together, at most.
@@ -58,9 +59,9 @@ def suggest(
     Returns
     -------
     DataFrame
-        One row a question: kind, the items i, j and for triplets k, gain (of its answer by itself, in nats or the units
-        of the loss), the probability of each answer and, unless questions are given, adds (what it adds to the rows above,
-        by which rows are chosen).
+        One row a question: kind, the items i, j and for triplets k, gain (of its answer by itself,
+        in nats or the units of the loss), the probability of each answer and, unless questions are
+        given, adds (what it adds to the rows above, by which rows are chosen).
 
     Raises
     ------
@@ -83,7 +84,11 @@ def suggest(
     check_int(size, "size")
     check_int(num_candidates, "num_candidates")
     z, rng = stacked_partitions(posterior), check_random_state(seed)
-    rows: IntArray = np.linspace(0, len(z) - 1, min(len(z), check_int(num_draws, "num_draws"))).round().astype(np.int64)
+    rows: IntArray = (
+        np.linspace(0, len(z) - 1, min(len(z), check_int(num_draws, "num_draws")))
+        .round()
+        .astype(np.int64)
+    )
     views = [] if is_array(posterior) or not _has_answers(posterior) else stored_views(posterior)
     views = [view for view in views if view.kind == VIEWS[kind].kind]
     confusion = _confusion(kind, views, posterior, rows)
@@ -98,13 +103,17 @@ def suggest(
 
 def _asked(kind: str, questions: Any) -> list[Question]:
     if isinstance(questions, str) or not isinstance(questions, Iterable):
-        raise TypeError(f"questions must be a list of tuples of items; got {type(questions).__name__}.")
+        raise TypeError(
+            f"questions must be a list of tuples of items; got {type(questions).__name__}."
+        )
     rows = list(questions)
     if not rows:
         raise ValueError("questions is empty: name at least one, or leave it out.")
     for at, items in enumerate(rows):
         if isinstance(items, str) or not isinstance(items, Iterable):
-            raise TypeError(f"questions[{at}] must be a tuple of items; got {type(items).__name__}.")
+            raise TypeError(
+                f"questions[{at}] must be a tuple of items; got {type(items).__name__}."
+            )
     return [Question(kind, tuple(items)) for items in rows]
 
 

@@ -36,10 +36,11 @@ class InteractiveSession:
     ----------
     X : array-like of shape (n, d)
     partition : array-like of int of shape (n,), estimator, posterior or None, default None
-        Where to start: labels from 0, an estimator (fitted here if it is not), or a posterior, of which the point estimate
-        is taken. None is what `DPMeans` finds with its defaults.
+        Where to start: labels from 0, an estimator (fitted here if it is not), or a posterior, of
+        which the point estimate is taken. None is what `DPMeans` finds with its defaults.
     y : array-like of shape (n,) or None, default None
-        True classes, where they are known: the quality of every step is then told. No method sees them.
+        True classes, where they are known: the quality of every step is then told. No method sees
+        them.
     modification : MinimalModification or None, default None
         How partitions are modified; None is ``MinimalModification()``.
     chooser : str or callable, default "random"
@@ -51,9 +52,9 @@ class InteractiveSession:
     Attributes
     ----------
     history : DataFrame
-        One row for each partition, the first one included: answers (heeded), moved (items, from the one before), cost,
-        given_up (number of constraints), n_clusters, similarity (adjusted Rand index to the one before) and, with `y`,
-        quality (adjusted Rand index to the classes).
+        One row for each partition, the first one included: answers (heeded), moved (items, from the
+        one before), cost, given_up (number of constraints), n_clusters, similarity (adjusted Rand
+        index to the one before) and, with `y`, quality (adjusted Rand index to the classes).
 
     Raises
     ------
@@ -97,16 +98,24 @@ class InteractiveSession:
         self.X: FloatArray = check_items(X)
         self.y = None if y is None else true_labels(y, least=1, what="y")
         if self.y is not None and len(self.y) != len(self.X):
-            raise ValueError(f"y has {len(self.y)} entries, but X has {len(self.X)} items: pass one class for each.")
+            raise ValueError(
+                f"y has {len(self.y)} entries, but X has {len(self.X)} items: pass one class for each."
+            )
         if not (modification is None or isinstance(modification, MinimalModification)):
-            raise TypeError(f"modification must be a MinimalModification; got {type(modification).__name__}.")
+            raise TypeError(
+                f"modification must be a MinimalModification; got {type(modification).__name__}."
+            )
         self.modification = MinimalModification() if modification is None else modification
         self.modification.check_settings()
         self.chooser, self._choosers = check_chooser(chooser), deepcopy(CHOOSERS)
         # a generator of one's own, whose state can be stored
         self._rng = np.random.default_rng(int(check_random_state(random_state).integers(2**63)))
-        self._steps = [Step(start_partition(DPMeans() if partition is None else partition, self.X), 0, 0.0, ())]
-        self._events: list[list[Row] | None] = []  # rows that were added together, or None for a modification
+        self._steps = [
+            Step(start_partition(DPMeans() if partition is None else partition, self.X), 0, 0.0, ())
+        ]
+        self._events: list[
+            list[Row] | None
+        ] = []  # rows that were added together, or None for a modification
 
     @property
     def labels(self) -> IntArray:
@@ -149,7 +158,11 @@ class InteractiveSession:
         -------
         list of Question
         """
-        return list(chooser_of(self.chooser, self._choosers)(self.situation, check_int(size, "size"), self._rng))
+        return list(
+            chooser_of(self.chooser, self._choosers)(
+                self.situation, check_int(size, "size"), self._rng
+            )
+        )
 
     def answer(self, question: Question, answer: str) -> None:
         """Add the answer to a question.
@@ -159,8 +172,8 @@ class InteractiveSession:
         question : Question
             As `ask` returned it, or of one's own: kind and items.
         answer : str
-            Of a pair "same", "different" or "dnk" (don't know; it will not be asked again), of a triplet "yes", "no" or
-            "dnk".
+            Of a pair "same", "different" or "dnk" (don't know; it will not be asked again), of a
+            triplet "yes", "no" or "dnk".
         """
         [(kind, items)] = check_questions([question], len(self.X))
         check_choice(answer, "answer", VOCABULARY[kind])
@@ -188,12 +201,17 @@ class InteractiveSession:
         Raises
         ------
         ConflictError
-            If the answers cannot all hold; nothing is changed then. Take answers back, or set ``satisfied`` below 1.
+            If the answers cannot all hold; nothing is changed then. Take answers back, or set
+            ``satisfied`` below 1.
         ModuleNotFoundError, TimeoutError
             From `MinimalModification.fit`.
         """
-        found = clone(self.modification).fit(self.X, partition=self.labels, constraints=self.constraints)
-        self._steps.append(Step(found.labels_, len(self._rows), found.cost_, tuple(found.given_up_.what)))
+        found = clone(self.modification).fit(
+            self.X, partition=self.labels, constraints=self.constraints
+        )
+        self._steps.append(
+            Step(found.labels_, len(self._rows), found.cost_, tuple(found.given_up_.what))
+        )
         self._events.append(None)
         fitted: MinimalModification = found
         return fitted
@@ -201,7 +219,9 @@ class InteractiveSession:
     def undo(self) -> None:
         """Take back what came last: an answer, what was added in one piece, or a modification, whose answers stay."""
         if not self._events:
-            raise ValueError("there is nothing to undo: no answer was added and no partition modified.")
+            raise ValueError(
+                "there is nothing to undo: no answer was added and no partition modified."
+            )
         if self._events.pop() is None:
             self._steps.pop()
 
@@ -242,15 +262,20 @@ class InteractiveSession:
         Parameters
         ----------
         path : str or path
-            A NumPy archive (.npz); what stood there is replaced. A chooser that has no name is not kept.
+            A NumPy archive (.npz); what stood there is replaced. A chooser that has no name is not
+            kept.
         """
         name = self.chooser if isinstance(self.chooser, str) else None
         data, settings = storage.fingerprint(self.X), self.modification.get_params()
-        saved = storage.Saved(data, settings, name, self._rng.bit_generator.state, self._events, self._steps, self.y)
+        saved = storage.Saved(
+            data, settings, name, self._rng.bit_generator.state, self._events, self._steps, self.y
+        )
         storage.write(path, saved)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], X: ArrayLike, *, chooser: str | Chooser | None = None) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], X: ArrayLike, *, chooser: str | Chooser | None = None
+    ) -> Self:
         """Read a session that was saved; it goes on as if never stopped, but that a chooser's posterior is drawn anew.
 
         Parameters
@@ -268,15 +293,20 @@ class InteractiveSession:
         Raises
         ------
         FileNotFoundError, ValueError
-            If there is no session, it is on other data, or its chooser had no name and none is passed.
+            If there is no session, it is on other data, or its chooser had no name and none is
+            passed.
         """
         saved = storage.read(path)
         chosen = saved.chooser if chooser is None else chooser
         if chosen is None:
-            raise ValueError("the chooser of this session had no name and could not be saved: pass it as chooser.")
+            raise ValueError(
+                "the chooser of this session had no name and could not be saved: pass it as chooser."
+            )
         points = check_items(X)
         if storage.fingerprint(points) != saved.data:
-            raise ValueError(f"the session in {str(path)!r} is on other data: pass the X that it was made for.")
+            raise ValueError(
+                f"the session in {str(path)!r} is on other data: pass the X that it was made for."
+            )
         how = MinimalModification(**saved.modification)
         session = cls(points, saved.steps[0].labels, y=saved.y, modification=how, chooser=chosen)
         session._rng.bit_generator.state = saved.rng

@@ -85,7 +85,8 @@ def constraints_of(rows: Iterable[Row], n_items: int) -> list[View | Rules]:
     Examples
     --------
     >>> constraints_of([("label", (0, 1)), ("pairwise", (0, 1, "same")), ("pairwise", (0, 2, "dnk"))], 3)
-    [<LabelConstraints 'label': 1 on 3 items>, <PairwiseConstraints 'links': 0 different, 1 same, on 3 items>]
+    [<LabelConstraints 'label': 1 on 3 items>, <PairwiseConstraints 'links': 0 different, 1 same, on
+    3 items>]
     """
     by_kind: dict[str, list[Any]] = {}
     for kind, row in rows:
@@ -101,7 +102,9 @@ def _constraints(kind: str, rows: Sequence[Any], n_items: int) -> View | Rules:
             return PairwiseConstraints(items, answers, n_items)
         return RelativeConstraints(items, answers, n_items)
     if kind not in KINDS:
-        raise ValueError(f"there is no kind of constraints {kind!r}: import the module that defines it.")
+        raise ValueError(
+            f"there is no kind of constraints {kind!r}: import the module that defines it."
+        )
     return KINDS[kind](rows, n_items)
 
 
@@ -116,7 +119,11 @@ def skipped(rows: Iterable[Row]) -> list[Question]:
     -------
     list of Question
     """
-    return [Question(PAIR, tuple(row[:2])) for kind, row in rows if kind == PAIRWISE and row[-1] == DONT_KNOW]
+    return [
+        Question(PAIR, tuple(row[:2]))
+        for kind, row in rows
+        if kind == PAIRWISE and row[-1] == DONT_KNOW
+    ]
 
 
 __all__ = ["Row", "constraints_of", "row_of_answer", "rows_of", "skipped"]

@@ -33,7 +33,9 @@ def describe(session: InteractiveSession, question: Question) -> str:
     for item in question.items:
         row = session.X[item]
         more = " ..." if len(row) > FEATURES_SHOWN else ""
-        lines.append(f"  {item:>6} in cluster {labels[item]}: {' '.join(f'{x:.4g}' for x in row[:FEATURES_SHOWN])}{more}")
+        lines.append(
+            f"  {item:>6} in cluster {labels[item]}: {' '.join(f'{x:.4g}' for x in row[:FEATURES_SHOWN])}{more}"
+        )
     return "\n".join(lines)
 
 
@@ -58,7 +60,8 @@ def answer_questions(
     number : int or None, default None
         How many answers to take, at most.
     every : int, default 1
-        After how many answers to modify the partition. At the end it is modified if answers are left over.
+        After how many answers to modify the partition. At the end it is modified if answers are
+        left over.
     save : callable
         Called after everything that changes the session.
 

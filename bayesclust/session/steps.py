@@ -43,8 +43,8 @@ def history(steps: Sequence[Step], y: IntArray | None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        answers, moved, cost, given_up, n_clusters, similarity (adjusted Rand index to the partition before, 1 for the
-        first) and, with y, quality (adjusted Rand index to y).
+        answers, moved, cost, given_up, n_clusters, similarity (adjusted Rand index to the partition
+        before, 1 for the first) and, with y, quality (adjusted Rand index to y).
 
     Examples
     --------

@@ -77,7 +77,9 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a setting is a {type(value).__name__}, which cannot be saved: use plain numbers.")
+    raise TypeError(
+        f"a setting is a {type(value).__name__}, which cannot be saved: use plain numbers."
+    )
 
 
 def read(path: str | os.PathLike[str]) -> Saved:
@@ -109,7 +111,9 @@ def read(path: str | os.PathLike[str]) -> Saved:
     except (FileNotFoundError, PermissionError):
         raise
     except (*UNREADABLE, EOFError, zipfile.BadZipFile, zlib.error):
-        raise ValueError(f"{str(path)!r} is no session of bayesclust: give the path of one that was saved.") from None
+        raise ValueError(
+            f"{str(path)!r} is no session of bayesclust: give the path of one that was saved."
+        ) from None
     raise ValueError(
         f"{str(path)!r} was saved in format {version}, but this version of bayesclust reads {FORMAT}: use the version "
         "that saved it."
@@ -118,8 +122,12 @@ def read(path: str | os.PathLike[str]) -> Saved:
 
 def _saved(about: dict[str, Any], arrays: dict[str, Any]) -> Saved:
     kept = zip(arrays["labels"], about["steps"], strict=True)
-    about["steps"] = [Step(labels, answers, cost, tuple(given_up)) for labels, (answers, cost, given_up) in kept]
-    about["events"] = [rows if rows is None else [(kind, row) for kind, row in rows] for rows in about["events"]]
+    about["steps"] = [
+        Step(labels, answers, cost, tuple(given_up)) for labels, (answers, cost, given_up) in kept
+    ]
+    about["events"] = [
+        rows if rows is None else [(kind, row) for kind, row in rows] for rows in about["events"]
+    ]
     return Saved(**about, y=arrays.get("y"))
 
 

@@ -14,12 +14,18 @@ def name_role(role, rawtext, text, lineno, inliner, options=None, content=None):
     if not target.startswith("bayesclust."):
         return [literal], []
     where = inliner.document.settings.env.docname
-    return [addnodes.pending_xref("", literal, refdomain="py", reftype="obj", reftarget=target, refdoc=where, soft=True)], []
+    return [
+        addnodes.pending_xref(
+            "", literal, refdomain="py", reftype="obj", reftarget=target, refdoc=where, soft=True
+        )
+    ], []
 
 
 def leave_unlinked(app, env, node, contnode):
     """Set names without a page of their own as code: internals, and what is in other packages."""
-    soft = node.get("soft") or (node.get("refdomain") == "py" and not node["reftarget"].startswith("bayesclust"))
+    soft = node.get("soft") or (
+        node.get("refdomain") == "py" and not node["reftarget"].startswith("bayesclust")
+    )
     return contnode if soft else None
 
 

@@ -15,13 +15,17 @@ its docstring names the equation, and every test exists.
 
 def page() -> str:
     """Return the page as reStructuredText."""
-    sections = tomllib.loads((Path(__file__).parents[1] / "equations.toml").read_text(encoding="utf-8"))["section"]
+    sections = tomllib.loads(
+        (Path(__file__).parents[1] / "equations.toml").read_text(encoding="utf-8")
+    )["section"]
     return INTRODUCTION + "".join(_section(section) for section in sections)
 
 
 def _section(section) -> str:
     title = section["title"]
-    return f"\n{title}\n{'-' * len(title)}\n\n{section['source']}.\n" + "".join(map(_entry, section["entry"]))
+    return f"\n{title}\n{'-' * len(title)}\n\n{section['source']}.\n" + "".join(
+        map(_entry, section["entry"])
+    )
 
 
 def _entry(entry) -> str:

@@ -12,8 +12,12 @@ def _inline(translator, node):
 
 
 def _block(translator, node):
-    number = f"<span>({get_node_equation_number(translator, node)})</span>" if node["number"] else ""
-    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}{number}</div>')
+    number = (
+        f"<span>({get_node_equation_number(translator, node)})</span>" if node["number"] else ""
+    )
+    translator.body.append(
+        f'<div class="math">{convert(node.astext(), display="block")}{number}</div>'
+    )
     raise nodes.SkipNode
 
 

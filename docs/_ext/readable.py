@@ -12,8 +12,9 @@ SPECIAL = re.compile(r"(?<=\w)_(?=[\s,;:.)\]]|$)|\|")
 def readable(lines: list[str]) -> list[str]:
     """Return lines of a docstring such that reStructuredText takes them as they are meant.
 
-    Indented lines between paragraphs of prose become literal, so that formulas keep their lines. Elsewhere the underscore
-    at the end of a fitted attribute's name, and the bars of a size, are escaped. Examples stay as they are.
+    Indented lines between paragraphs of prose become literal, so that formulas keep their lines.
+    Elsewhere the underscore at the end of a fitted attribute's name, and the bars of a size, are
+    escaped. Examples stay as they are.
     """
     section, kept, inside = "", [], False
     for at, line in enumerate(lines):
@@ -32,7 +33,9 @@ def _escaped(line: str) -> str:
     """Escape what is special outside of backquotes; numpydoc sees to the names that a section defines."""
     name = found[0] if (found := DEFINED.match(line)) else ""
     pieces = re.split(r"(`[^`]*`)", line.removeprefix(name))
-    return name + "".join(piece if "`" in piece else SPECIAL.sub(r"\\\g<0>", piece) for piece in pieces)
+    return name + "".join(
+        piece if "`" in piece else SPECIAL.sub(r"\\\g<0>", piece) for piece in pieces
+    )
 
 
 def _last(lines: list[str]) -> str:

@@ -45,7 +45,11 @@ def public_names() -> dict[str, object]:
 
 def room_of(name: str, value: object) -> str:
     """Return the room that the name is reached by; of a name at the front door, the one that holds it."""
-    return name.split(".")[1] if name.count(".") > 1 else str(getattr(value, "__module__", "")).split(".")[1]
+    return (
+        name.split(".")[1]
+        if name.count(".") > 1
+        else str(getattr(value, "__module__", "")).split(".")[1]
+    )
 
 
 def pages() -> dict[str, str]:
@@ -53,14 +57,19 @@ def pages() -> dict[str, str]:
     names = public_names()
     rooms = {room_of(name, value) for name, value in names.items()}
     ordered = [room for room in TITLES if room in rooms] + sorted(rooms - set(TITLES))
-    return {room: _page(room, [name for name in names if room_of(name, names[name]) == room]) for room in ordered}
+    return {
+        room: _page(room, [name for name in names if room_of(name, names[name]) == room])
+        for room in ordered
+    }
 
 
 def _page(room: str, names: list[str]) -> str:
     title = TITLES.get(room, room.capitalize())
     module = getattr(bayesclust, room, None) or importlib.import_module(f"bayesclust.{room}")
     explained = "\n".join(readable((inspect.getdoc(module) or "").splitlines()))
-    listed = "\n".join(f"   {name.removeprefix('bayesclust.')}" for name in sorted(names, key=str.lower))
+    listed = "\n".join(
+        f"   {name.removeprefix('bayesclust.')}" for name in sorted(names, key=str.lower)
+    )
     return (
         f"{title}\n{'=' * len(title)}\n\n.. module:: bayesclust.{room}\n\n{explained}\n\n"
         f".. currentmodule:: bayesclust\n\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}\n"

@@ -20,7 +20,11 @@ def write_pages(app, config) -> None:
     for name, text in {**reference.all_pages(), "equations": equations.page()}.items():
         write(source / "reference" / f"{name}.rst", text)
     shutil.rmtree(source / "tutorial", ignore_errors=True)
-    shutil.copytree(source.parent / "notebooks", source / "tutorial", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    shutil.copytree(
+        source.parent / "notebooks",
+        source / "tutorial",
+        ignore=shutil.ignore_patterns("__pycache__", ".*"),
+    )
 
 
 def look_again(app) -> None:

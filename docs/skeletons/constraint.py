@@ -1,8 +1,9 @@
 """A kind of side information: which of three items is the odd one out, and how such answers go wrong.
 
-The question shows three items. Where exactly two of them share a cluster, the third is the odd one; where all three do, or
-no two, a faultless source says "none". People who are not offered "none" name one of the three all the same: how often is
-learned, as a row of the confusion matrix, and so is everything else that they get wrong.
+The question shows three items. Where exactly two of them share a cluster, the third is the odd one;
+where all three do, or no two, a faultless source says "none". People who are not offered "none"
+name one of the three all the same: how often is learned, as a row of the confusion matrix, and so
+is everything else that they get wrong.
 """
 
 from collections.abc import Mapping
@@ -28,8 +29,8 @@ class OddNoise(NoiseModel):
     Parameters
     ----------
     right, wrong : float, default 6 and 1
-        Dirichlet weights of the right answer and of each wrong one: a right answer has mean probability 2/3, and a few dozen
-        answers outweigh it.
+        Dirichlet weights of the right answer and of each wrong one: a right answer has mean
+        probability 2/3, and a few dozen answers outweigh it.
     """
 
     right: float = 6.0
@@ -39,11 +40,15 @@ class OddNoise(NoiseModel):
     truth: ClassVar[tuple[int, ...]] = TRUTH
     n_answers: ClassVar[int] = len(WORDS)
     # what is drawn, and the dimensions of each
-    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"odd_confusion": ("source", "odd_truth", "odd_answer")}
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {
+        "odd_confusion": ("source", "odd_truth", "odd_answer")
+    }
 
     def __post_init__(self) -> None:
         if not (0 < self.right < np.inf and 0 < self.wrong < np.inf):
-            raise ValueError(f"right and wrong must be positive weights; got {self.right!r} and {self.wrong!r}.")
+            raise ValueError(
+                f"right and wrong must be positive weights; got {self.right!r} and {self.wrong!r}."
+            )
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -66,22 +71,30 @@ class OddNoise(NoiseModel):
 
     def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         """From the Dirichlet posteriors, as normalised gammas kept off 0."""
-        gammas = np.maximum(rng.standard_gamma(self.weights + self.fold(counts)), np.finfo(np.float64).tiny)
+        gammas = np.maximum(
+            rng.standard_gamma(self.weights + self.fold(counts)), np.finfo(np.float64).tiny
+        )
         return {"odd_confusion": gammas / gammas.sum(axis=-1, keepdims=True)}
 
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
         """Dirichlet density, summed over rows and sources."""
-        density = ((self.weights - 1) * np.log(self.confusion(params))).sum(axis=-1) - log_beta(self.weights)
+        density = ((self.weights - 1) * np.log(self.confusion(params))).sum(axis=-1) - log_beta(
+            self.weights
+        )
         return density.sum(axis=(-2, -1))
 
     def log_marginal(self, counts: Counts) -> Any:
         """log p(answers | partition): a ratio of multivariate beta functions."""
-        return (log_beta(self.weights + self.fold(counts)) - log_beta(self.weights)).sum(axis=(-2, -1))
+        return (log_beta(self.weights + self.fold(counts)) - log_beta(self.weights)).sum(
+            axis=(-2, -1)
+        )
 
     def dirichlet_rows(self) -> DirichletRows:
         """The same integral in the form that compiled samplers take; without it they ask `log_marginal`, and are slower."""
         rows, kinds = tuple(map(tuple, self.weights.tolist())), np.arange(self.n_answers**2)
-        return DirichletRows(rows, kinds.reshape(self.n_answers, -1), np.zeros((self.n_answers, self.n_answers)))
+        return DirichletRows(
+            rows, kinds.reshape(self.n_answers, -1), np.zeros((self.n_answers, self.n_answers))
+        )
 
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         """E log under the Dirichlet posteriors: what mean field needs."""
@@ -97,8 +110,9 @@ def log_beta(weights: FloatArray) -> FloatArray:
 class OddOneOut(View):
     """Answers "first", "second", "third" or "none" about triplets of items.
 
-    What a user writes: ``bc.TVClust().fit(X, constraints=OddOneOut([(0, 1, 9)], ["third"], n_items=10))``. Likelihood, site
-    weights, simulation, restriction, storage and all samplers follow from the table `truth`.
+    What a user writes:
+    ``bc.TVClust().fit(X, constraints=OddOneOut([(0, 1, 9)], ["third"], n_items=10))``. Likelihood,
+    site weights, simulation, restriction, storage and all samplers follow from the table `truth`.
 
     Parameters
     ----------

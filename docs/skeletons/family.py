@@ -2,13 +2,13 @@
 
     mu_kj ~ Uniform on the circle,    x_ij | mu_kj ~ von Mises(mu_kj, kappa)
 
-with one concentration kappa for all clusters and columns. The resultant of a cluster in column j is the vector sum of its
-items' directions, of length r_j, and with s items
+with one concentration kappa for all clusters and columns. The resultant of a cluster in column j is
+the vector sum of its items' directions, of length r_j, and with s items
 
     p(X) = prod_j  I_0(kappa r_j) / (2 pi I_0(kappa))^s
 
-(Mardia and Jupp 2000, Sec. 12.4.2 with a flat prior; I_0 the modified Bessel function). The predictive of a further
-direction is the ratio with and without it.
+(Mardia and Jupp 2000, Sec. 12.4.2 with a flat prior; I_0 the modified Bessel function). The
+predictive of a further direction is the ratio with and without it.
 """
 
 import math
@@ -30,7 +30,8 @@ PRECISION = HyperPrior("base_precision", 4.0, 1.0)
 """Of kappa: median 4, at which two in three directions of a cluster lie within half a radian of its mean; it is learned."""
 
 
-# The state: what compiled samplers know of the clusters. One slot per cluster, and a last one that stays empty.
+# The state: what compiled samplers know of the clusters. One slot per cluster, and a last one that
+# stays empty.
 
 
 class DirectionState(NamedTuple):
@@ -66,7 +67,9 @@ def sum_levels(state: DirectionState, total: FloatArray, more: FloatArray) -> fl
     """Sum over columns of log I_0(kappa r), r the length of total + more."""
     value, d = 0.0, state.X.shape[1] // 2
     for j in range(d):
-        value += log_bessel(state.kappa[0] * math.hypot(total[j] + more[j], total[j + d] + more[j + d]))
+        value += log_bessel(
+            state.kappa[0] * math.hypot(total[j] + more[j], total[j + d] + more[j + d])
+        )
     return value
 
 
@@ -151,7 +154,9 @@ class DirectionComponents(Components):
         """log p(X) of each cluster, (K,)."""
         _, length = self._resultant(statistics)
         weight = np.asarray(statistics[0])
-        value = log_i0(hyper[0] * length).sum(axis=1) - weight * length.shape[1] * log_norm(hyper[0])
+        value = log_i0(hyper[0] * length).sum(axis=1) - weight * length.shape[1] * log_norm(
+            hyper[0]
+        )
         return np.asarray(value)
 
     def _resultant(self, statistics: Terms) -> tuple[FloatArray, FloatArray]:
@@ -229,7 +234,9 @@ def wrapped(X: FloatArray) -> FloatArray:
     """Angles from -pi to pi, refused where they cannot be radians."""
     if np.abs(X).max() > 2 * np.pi:
         worst = X.flat[np.abs(X).argmax()]
-        raise ValueError(f"X holds {worst:g}, which is more than a full turn: pass angles in radians, from -pi to pi.")
+        raise ValueError(
+            f"X holds {worst:g}, which is more than a full turn: pass angles in radians, from -pi to pi."
+        )
     return np.arctan2(np.sin(X), np.cos(X))
 
 
@@ -247,5 +254,7 @@ class Directions(Family):
 
     def bind(self, X: FloatArray) -> BoundDirections:
         """Check that the data are angles."""
-        prior = PRECISION if self.precision is None else HyperPrior(PRECISION.name, self.precision, 0.0)
+        prior = (
+            PRECISION if self.precision is None else HyperPrior(PRECISION.name, self.precision, 0.0)
+        )
         return BoundDirections(wrapped(check_items(X)), 0.0, (prior,))

@@ -1,13 +1,14 @@
 """A sampler: Metropolis proposals from the Chinese restaurant, whose cost does not grow with the number of clusters.
 
-The collapsed scan asks for the predictive of every item in every cluster. Here an item, taken out of its cluster, draws one
-other place as a guest would who has not seen the data, a random other item's cluster or, with the weight alpha, a new one,
-and goes there with probability
+The collapsed scan asks for the predictive of every item in every cluster. Here an item, taken out
+of its cluster, draws one other place as a guest would who has not seen the data, a random other
+item's cluster or, with the weight alpha, a new one, and goes there with probability
 
     min(1, p(x_i | proposed) p(answers | proposed) / (p(x_i | present) p(answers | present)))
 
-(Neal 2000, Algorithm 5, with the parameters integrated out and the answers of TVClust Eq. 13). Two predictives an item, for
-any number of clusters; the price is that most proposals are refused where clusters are far apart.
+(Neal 2000, Algorithm 5, with the parameters integrated out and the answers of TVClust Eq. 13). Two
+predictives an item, for any number of clusters; the price is that most proposals are refused where
+clusters are far apart.
 """
 
 import math
@@ -57,7 +58,12 @@ def metropolis_scan(
         site[:] = 0.0
         add_site_logits(sites, table, z, i, site)
         present = empty if alone else old
-        gain = log_predictive(state, i, proposed) + site[proposed] - log_predictive(state, i, present) - site[present]
+        gain = (
+            log_predictive(state, i, proposed)
+            + site[proposed]
+            - log_predictive(state, i, present)
+            - site[present]
+        )
         k = old
         if math.log(1.0 - rng.random()) < gain:
             moved[0] += 1
@@ -77,8 +83,9 @@ def metropolis_scan(
 class MetropolisChain(CollapsedChain):
     """One chain: ``bc.TVClust(MetropolisChain)``.
 
-    All but the scan is that of the collapsed sampler: split-merge proposals, link blocks, the base measure, concentration
-    and noise. State and random generator being where they were, `snapshot` and `restore` serve too.
+    All but the scan is that of the collapsed sampler: split-merge proposals, link blocks, the base
+    measure, concentration and noise. State and random generator being where they were, `snapshot`
+    and `restore` serve too.
     """
 
     def _scan(self) -> None:
@@ -86,6 +93,14 @@ class MetropolisChain(CollapsedChain):
         position, self.moved[0] = 0, 0
         while position < len(order):
             position = metropolis_scan(
-                self.state, self.seating, self.sites, self.table, self.log_alpha, order, position, self.moved, self.rng
+                self.state,
+                self.seating,
+                self.sites,
+                self.table,
+                self.log_alpha,
+                order,
+                position,
+                self.moved,
+                self.rng,
             )
             self._make_room(1)

@@ -19,10 +19,19 @@ def files(tmp_path_factory):
     names = [f"n{i:02d}" for i in range(12)]
     truth = np.repeat([0, 1], 6)
     X = rng.normal(size=(12, 2)) + 6 * truth[:, None]
-    write(folder / "data.csv", ["id", "width", "height"], [[name, *row] for name, row in zip(names, X, strict=True)])
+    write(
+        folder / "data.csv",
+        ["id", "width", "height"],
+        [[name, *row] for name, row in zip(names, X, strict=True)],
+    )
     pairs = [(i, (i + step) % 12) for i in range(12) for step in (1, 4)]
     rows = [
-        [names[i], names[j], "same" if truth[i] == truth[j] else "different", "ann" if at % 3 else "bob"]
+        [
+            names[i],
+            names[j],
+            "same" if truth[i] == truth[j] else "different",
+            "ann" if at % 3 else "bob",
+        ]
         for at, (i, j) in enumerate(pairs)
     ]
     write(folder / "pairs.csv", ["i", "j", "answer", "source"], rows)
@@ -38,7 +47,24 @@ def files(tmp_path_factory):
 @pytest.fixture(scope="session")
 def run_nc(files):
     """A posterior that the command line wrote."""
-    arguments = ["fit", files / "data.csv", "--pairs", files / "pairs.csv", "--triplets", files / "triplets.csv"]
-    arguments += ["--out", files / "run.nc", "--chains", 2, "--warmup", 30, "--draws", 60, "--no-progress"]
+    arguments = [
+        "fit",
+        files / "data.csv",
+        "--pairs",
+        files / "pairs.csv",
+        "--triplets",
+        files / "triplets.csv",
+    ]
+    arguments += [
+        "--out",
+        files / "run.nc",
+        "--chains",
+        2,
+        "--warmup",
+        30,
+        "--draws",
+        60,
+        "--no-progress",
+    ]
     assert cli.main([str(argument) for argument in arguments]) == 0
     return files / "run.nc"

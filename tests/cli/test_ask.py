@@ -30,13 +30,17 @@ def test_a_session_is_begun_and_gone_on_with(told, tmp_path):
     assert (code, error) == (0, "")
     assert out.count("in one cluster?") == 3
     assert "quality" in out
-    code, out, error = told(["n"] * 5, "iris", "--session", kept, "--questions", 2, "--output", labels)
+    code, out, error = told(
+        ["n"] * 5, "iris", "--session", kept, "--questions", 2, "--output", labels
+    )
     assert code == 0
     assert error == "going on: <InteractiveSession: 150 items in 3 clusters after 2 answers>\n"
     session = bc.InteractiveSession.load(kept, bc.datasets.load("iris").X)
     assert session.constraints[0].answers.tolist() == [1, 0, 0, 0]
     assert np.loadtxt(labels, dtype=int).tolist() == session.labels.tolist()
-    assert out.splitlines()[-1].split() == [str(x) for x in ["4", "4", *out.splitlines()[-1].split()[2:]]]
+    assert out.splitlines()[-1].split() == [
+        str(x) for x in ["4", "4", *out.splitlines()[-1].split()[2:]]
+    ]
 
 
 @pytest.mark.parametrize("form", ["csv with a header", "csv", "npy"])
@@ -48,7 +52,16 @@ def test_files_of_numbers_and_of_labels(told, tmp_path, form):
         np.savetxt(path, X, delimiter=",", header="a,b" if "header" in form else "", comments="")
     (tmp_path / "labels").write_text("0\n0\n0\n1\n1\n1\n")
     kept = tmp_path / "s.npz"
-    code, out, _ = told(["?"], path, "--session", kept, "--partition", tmp_path / "labels", "--chooser", "random-triplets")
+    code, out, _ = told(
+        ["?"],
+        path,
+        "--session",
+        kept,
+        "--partition",
+        tmp_path / "labels",
+        "--chooser",
+        "random-triplets",
+    )
     assert code == 0
     assert "is item" in out
     session = bc.InteractiveSession.load(kept, X)
@@ -62,7 +75,10 @@ def test_files_of_numbers_and_of_labels(told, tmp_path, form):
         (["nowhere.csv"], "nowhere.csv"),
         (["iris", "--clusters", "0"], "clusters must be an integer from 1 to 150; got 0."),
         (["iris", "--clusters", "3", "--chooser", "oracle"], "chooser must be"),
-        (["iris", "--clusters", "3", "--satisfied", "2", "--questions", "1"], "satisfied must lie in (0, 1]; got 2.0."),
+        (
+            ["iris", "--clusters", "3", "--satisfied", "2", "--questions", "1"],
+            "satisfied must lie in (0, 1]; got 2.0.",
+        ),
         (["iris", "--every", "0"], "every must be an integer of at least 1; got 0."),
         (["iris", "--questions", "-1"], "questions must be an integer of at least 0; got -1."),
     ],
@@ -76,7 +92,17 @@ def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sent
 
 
 def test_a_pipe_in_a_process_of_its_own(tmp_path):
-    command = [sys.executable, "-m", "bayesclust", "ask", "iris", "--session", tmp_path / "s.npz", "--clusters", "3"]
+    command = [
+        sys.executable,
+        "-m",
+        "bayesclust",
+        "ask",
+        "iris",
+        "--session",
+        tmp_path / "s.npz",
+        "--clusters",
+        "3",
+    ]
     done = subprocess.run(command, input="n\nn\n", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert bc.InteractiveSession.load(tmp_path / "s.npz", bc.datasets.load("iris").X).heard == 2

@@ -16,7 +16,17 @@ from bayesclust.experiments.reproduce.dcrc import cells as dcrc_cells
 from bayesclust.experiments.reproduce.tvclust.cells import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
-TINY = ["reproduce", "tvclust", "--quick", "--methods", "kmeans", "rdp-means-released", "--data", "iris", "--no-progress"]
+TINY = [
+    "reproduce",
+    "tvclust",
+    "--quick",
+    "--methods",
+    "kmeans",
+    "rdp-means-released",
+    "--data",
+    "iris",
+    "--no-progress",
+]
 
 
 def refused(capsys, *arguments):
@@ -59,7 +69,13 @@ def test_no_command_shows_the_help_and_fails(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["reproduce"], ["reproduce", "elsewhere"], ["reproduce", "tvclust", "--trials", "x"]]
+    "arguments",
+    [
+        ["nonsense"],
+        ["reproduce"],
+        ["reproduce", "elsewhere"],
+        ["reproduce", "tvclust", "--trials", "x"],
+    ],
 )
 def test_what_is_not_understood_is_misuse(arguments, capsys):
     with pytest.raises(SystemExit) as end:
@@ -74,7 +90,10 @@ def test_what_is_not_understood_is_misuse(arguments, capsys):
         (["--tables", "7"], r"tables has 7: choose from 1, 2, 3, 4\."),
         (["--figures", "1"], r"figures has 1: choose from 2, 3, 4\."),
         (["--methods", "k-menas"], r"methods has 'k-menas': choose from kmeans, .*, collapsed"),
-        (["--data", "pima"], r"data has 'pima': choose from iris, wine, ecoli, glass, balance, glass_with_id\."),
+        (
+            ["--data", "pima"],
+            r"data has 'pima': choose from iris, wine, ecoli, glass, balance, glass_with_id\.",
+        ),
         (["--fractions", "3"], r"fractions .* 3"),
         (["--trials", "0"], r"trials .* 0"),
         (["--seed", "-1"], r"seed .* -1"),
@@ -114,16 +133,34 @@ def test_the_list_names_every_method_and_what_it_is_told(capsys):
 
 
 def test_a_small_run_from_start_to_files(capsys, tmp_path):
-    arguments = [*TINY, "--tables", "1", "3", "--figures", "3", "--seed", "5", "--output", str(tmp_path / "out")]
+    arguments = [
+        *TINY,
+        "--tables",
+        "1",
+        "3",
+        "--figures",
+        "3",
+        "--seed",
+        "5",
+        "--output",
+        str(tmp_path / "out"),
+    ]
     assert cli.main(arguments) == 0
     out, error = capsys.readouterr()
     assert "cell/s" not in error
     frame = load(tmp_path / "out" / "cells.csv", KINDS)
-    # k-means: k + 1, k, k - 1; the released settings: two samplings and two p, and two more deviations
+    # k-means: k + 1, k, k - 1; the released settings: two samplings and two p, and two more
+    # deviations
     assert frame.groupby("method").size().to_dict() == {"kmeans": 3, "rdp-means-released": 6}
-    clean = frame[(frame.method == "rdp-means-released") & (frame.accuracy == 1) & (frame.deviation == 0)]
+    clean = frame[
+        (frame.method == "rdp-means-released") & (frame.accuracy == 1) & (frame.deviation == 0)
+    ]
     ordered = clean[clean.sampling == "ordered"].f.item()
-    assert re.search(rf"^\| RDP-means, released settings \[k\] \| {ordered:.3f} ", out.partition("r = 0.03:")[2], re.M)
+    assert re.search(
+        rf"^\| RDP-means, released settings \[k\] \| {ordered:.3f} ",
+        out.partition("r = 0.03:")[2],
+        re.M,
+    )
     for name in ("table1", "table3", "figure3"):
         assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert "<svg" in (tmp_path / "out" / f"{name}.svg").read_text(encoding="utf-8")
@@ -136,12 +173,26 @@ def test_a_small_run_from_start_to_files(capsys, tmp_path):
 
 
 def test_a_small_run_of_the_other_paper(capsys, tmp_path):
-    arguments = ["reproduce", "dcrc", "--quick", "--figures", "2", "4", "--methods", "kmeans", "dcrc", "--no-progress"]
+    arguments = [
+        "reproduce",
+        "dcrc",
+        "--quick",
+        "--figures",
+        "2",
+        "4",
+        "--methods",
+        "kmeans",
+        "dcrc",
+        "--no-progress",
+    ]
     arguments += ["--data", "iris", "--fractions", "0.2", "--seed", "3", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0
     out, _ = capsys.readouterr()
     frame = load(tmp_path / "cells.csv", dcrc_cells.KINDS)
-    assert frame[["method", "number", "seed"]].values.tolist() == [["kmeans", 0, 3], ["dcrc", 30, 3]]
+    assert frame[["method", "number", "seed"]].values.tolist() == [
+        ["kmeans", 0, 3],
+        ["dcrc", 30, 3],
+    ]
     f = frame.set_index("method").f
     assert re.search(rf"^\| iris \| 0.2 n \| {f.kmeans:.3f} \| {f.dcrc:.3f} \|$", out, re.M)
     for name in ("figure2", "figure4"):
@@ -164,14 +215,20 @@ def test_progress_goes_to_standard_error_and_can_be_switched_off(capsys, tmp_pat
 
 def test_the_demo_is_run_with_the_settings_given(monkeypatch):
     calls = []
-    monkeypatch.setattr(cli.demo, "show", lambda folder, **settings: calls.append((folder, settings)))
+    monkeypatch.setattr(
+        cli.demo, "show", lambda folder, **settings: calls.append((folder, settings))
+    )
     assert cli.main(["demo", "--chains", "2", "--output", "there"]) == 0
     assert calls == [(Path("there"), {"chains": 2, "warmup": 500, "samples": 1500, "seed": 0})]
 
 
 def test_the_same_from_a_shell():
     run = subprocess.run(
-        [sys.executable, "-m", "bayesclust", "--version"], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-m", "bayesclust", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
     assert run.stdout == f"bayesclust {bc.__version__}\n"
     run = subprocess.run(
@@ -185,5 +242,7 @@ def test_the_same_from_a_shell():
 
 def test_the_help_is_quick_to_come():
     code = "import sys; from bayesclust import cli; cli.parser().format_help(); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout
     assert not {"jax", "arviz", "numba", "pandas", "matplotlib", "sklearn"} & set(loaded.split())

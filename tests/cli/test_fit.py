@@ -40,15 +40,23 @@ def test_the_posterior_is_that_of_python_with_names(files, run_nc):
         assert feature_names(tree) == ["width", "height"]
         assert source_names(tree, "links", 2) == ["ann", "bob"]
         np.testing.assert_allclose(tree["observed_data"]["X"], X)
-        rows = [line.split(",") for line in (files / "pairs.csv").read_text(encoding="utf-8").split()[1:]]
+        rows = [
+            line.split(",")
+            for line in (files / "pairs.csv").read_text(encoding="utf-8").split()[1:]
+        ]
         pairs = [[names.index(i), names.index(j)] for i, j, _, _ in rows]
         links = bc.PairwiseConstraints(
-            pairs, [row[2] for row in rows], n_items=12, source=[["ann", "bob"].index(row[3]) for row in rows]
+            pairs,
+            [row[2] for row in rows],
+            n_items=12,
+            source=[["ann", "bob"].index(row[3]) for row in rows],
         )
         triplets = bc.RelativeConstraints(
             [(0, 1, 7), (7, 2, 8), (3, 9, 10), (6, 7, 8)], ["yes", "no", "dnk", "dnk"], n_items=12
         )
-        est = bc.TVClust(num_chains=2, num_warmup=30, num_samples=60, random_state=0, progress=False)
+        est = bc.TVClust(
+            num_chains=2, num_warmup=30, num_samples=60, random_state=0, progress=False
+        )
         own = est.fit(X, constraints=[links, triplets]).posterior_
         np.testing.assert_array_equal(tree["posterior"]["z"], own["posterior"]["z"])
         np.testing.assert_array_equal(tree["posterior"]["p"], own["posterior"]["p"])
@@ -60,15 +68,40 @@ def test_arviz_reads_it(run_nc):
 
     tree = az.from_netcdf(run_nc)
     assert {"posterior", "sample_stats", "observed_data", "constant_data"} <= set(tree.children)
-    assert list(az.summary(tree["posterior"].dataset[["p"]], round_to=3).index) == ["p[ann]", "p[bob]"]
+    assert list(az.summary(tree["posterior"].dataset[["p"]], round_to=3).index) == [
+        "p[ann]",
+        "p[bob]",
+    ]
 
 
 def test_a_limit_and_dcrc_are_written_too(files, tmp_path, capsys):
-    assert fit(files, tmp_path / "limit.nc", "--pairs", files / "pairs.csv", "--model", "rdp-means", "--n-clusters", 2) == 0
+    assert (
+        fit(
+            files,
+            tmp_path / "limit.nc",
+            "--pairs",
+            files / "pairs.csv",
+            "--model",
+            "rdp-means",
+            "--n-clusters",
+            2,
+        )
+        == 0
+    )
     out, error = capsys.readouterr()
     assert out == f"{tmp_path / 'limit.nc'}: one partition of 12 items, 2 clusters.\n"
     assert "12 items, 2 features, 24 answers" in error
-    asked = ["--triplets", files / "triplets.csv", "--model", "dcrc", "--n-clusters", 2, "--noise", "learn", "--no-progress"]
+    asked = [
+        "--triplets",
+        files / "triplets.csv",
+        "--model",
+        "dcrc",
+        "--n-clusters",
+        2,
+        "--noise",
+        "learn",
+        "--no-progress",
+    ]
     assert fit(files, tmp_path / "dcrc.nc", *asked) == 0
     out, error = capsys.readouterr()
     assert error == ""
@@ -89,16 +122,27 @@ def test_columns_are_standardised_when_asked_for(files, tmp_path):
     ("arguments", "sentence"),
     [
         (["--model", "dcrc"], r"dcrc is told the number of clusters: pass --n-clusters K\."),
-        (["--model", "dcrc", "--n-clusters", "2", "--draws", "9"], "--draws says how to sample, .* add --inference gibbs"),
-        (["--model", "dcrc", "--n-clusters", "2", "--sampler", "gibbs"], "--sampler is an option of tvclust, not of dcrc"),
-        (["--model", "rdp-means", "--checkpoint", "x"], "--checkpoint is an option of tvclust, not of rdp-means"),
+        (
+            ["--model", "dcrc", "--n-clusters", "2", "--draws", "9"],
+            "--draws says how to sample, .* add --inference gibbs",
+        ),
+        (
+            ["--model", "dcrc", "--n-clusters", "2", "--sampler", "gibbs"],
+            "--sampler is an option of tvclust, not of dcrc",
+        ),
+        (
+            ["--model", "rdp-means", "--checkpoint", "x"],
+            "--checkpoint is an option of tvclust, not of rdp-means",
+        ),
         (["--penalty", "2"], "--penalty is an option of rdp-means, not of tvclust"),
         (["--chains", "0"], "num_chains must be"),
         (["--drop", "colour"], r"data\.csv, line 1: there is no column 'colour'"),
         (["--pairs", "nowhere.csv"], r"nowhere\.csv"),
     ],
 )
-def test_bad_settings_are_refused_and_nothing_is_written(files, tmp_path, capsys, arguments, sentence):
+def test_bad_settings_are_refused_and_nothing_is_written(
+    files, tmp_path, capsys, arguments, sentence
+):
     error = refused(capsys, fit(files, tmp_path / "out.nc", *arguments, "--no-progress"))
     assert error.startswith("bayesclust: ")
     assert re.search(sentence, error)
@@ -143,7 +187,17 @@ def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(CollapsedChain, "draw", interrupting)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        code = fit(files, tmp_path / "out.nc", "--chains", 1, "--warmup", 5, "--draws", 1_000_000, "--no-progress")
+        code = fit(
+            files,
+            tmp_path / "out.nc",
+            "--chains",
+            1,
+            "--warmup",
+            5,
+            "--draws",
+            1_000_000,
+            "--no-progress",
+        )
     finally:
         signal.signal(signal.SIGINT, before)
     assert code == 130
@@ -160,7 +214,10 @@ def test_a_checkpoint_is_gone_on_with(files, tmp_path):
     once, again = tmp_path / "once.nc", tmp_path / "again.nc"
     assert fit(files, once, *SHORT, "--checkpoint", tmp_path / "run.zarr") == 0
     assert fit(files, again, *SHORT, "--checkpoint", tmp_path / "run.zarr") == 0
-    with xr.open_datatree(once, engine="h5netcdf") as first, xr.open_datatree(again, engine="h5netcdf") as second:
+    with (
+        xr.open_datatree(once, engine="h5netcdf") as first,
+        xr.open_datatree(again, engine="h5netcdf") as second,
+    ):
         np.testing.assert_array_equal(first["posterior"]["z"], second["posterior"]["z"])
     assert (tmp_path / "run.zarr").is_dir()
 
@@ -175,17 +232,31 @@ def test_the_noise_of_triplets_can_be_a_confusion_matrix(files, tmp_path):
 def test_a_view_can_be_chosen_by_the_answers(files, tmp_path, capsys):
     short = ["--chains", "2", "--warmup", "10", "--draws", "10", "--pairs", files / "pairs.csv"]
     assert fit(files, tmp_path / "auto.nc", "--view", "auto", "--power", "0.5", *short) == 0
-    assert re.search(r"best: view (plain|mixture), gaussian, power 0.5\.\n", capsys.readouterr().err)
+    assert re.search(
+        r"best: view (plain|mixture), gaussian, power 0.5\.\n", capsys.readouterr().err
+    )
     with xr.open_datatree(tmp_path / "auto.nc", engine="h5netcdf") as tree:
         assert json.loads(tree.attrs["settings"])["power"] == 0.5
     assert fit(files, tmp_path / "means.nc", "--model", "rdp-means", "--view", "mixture") == 0
     capsys.readouterr()
-    code = fit(files, tmp_path / "none.nc", "--model", "rdp-means", "--view", "auto", "--no-progress")
+    code = fit(
+        files, tmp_path / "none.nc", "--model", "rdp-means", "--view", "auto", "--no-progress"
+    )
     assert "view must be" in refused(capsys, code)
 
 
 def test_dcrc_is_sampled_when_asked_to(files, tmp_path):
-    arguments = ["--model", "dcrc", "--n-clusters", 2, "--inference", "gibbs", "--triplets", files / "triplets.csv", *SHORT]
+    arguments = [
+        "--model",
+        "dcrc",
+        "--n-clusters",
+        2,
+        "--inference",
+        "gibbs",
+        "--triplets",
+        files / "triplets.csv",
+        *SHORT,
+    ]
     assert fit(files, tmp_path / "dcrc.nc", *arguments) == 0
     with xr.open_datatree(tmp_path / "dcrc.nc", engine="h5netcdf") as tree:
         assert tree["posterior"]["z"].shape == (2, 30, 12)
@@ -209,8 +280,13 @@ def test_the_worked_example_of_the_help_works(tmp_path, capsys):
     start = next(at for at, line in enumerate(lines) if "$ cat data.csv" in line)
     split = lines[start].index("$ cat pairs.csv")
     rows = lines[start + 1 : start + 6]
-    for name, cells in (("data.csv", [row[:split] for row in rows]), ("pairs.csv", [row[split:] for row in rows])):
-        (tmp_path / name).write_text("\n".join(cell.strip() for cell in cells) + "\n", encoding="utf-8")
+    for name, cells in (
+        ("data.csv", [row[:split] for row in rows]),
+        ("pairs.csv", [row[split:] for row in rows]),
+    ):
+        (tmp_path / name).write_text(
+            "\n".join(cell.strip() for cell in cells) + "\n", encoding="utf-8"
+        )
     assert fit(tmp_path, tmp_path / "run.nc", "--pairs", tmp_path / "pairs.csv", *SHORT) == 0
     with xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf") as tree:
         assert item_names(tree) == ["ant", "bee", "cow", "dog"]

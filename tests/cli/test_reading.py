@@ -39,7 +39,9 @@ def test_labels_are_written_by_name(run_nc, tree, tmp_path, capsys):
     labels = bc.point_estimate(tree)
     assert [row["id"] for row in rows] == [f"n{i:02d}" for i in range(12)]
     assert [int(row["cluster"]) for row in rows] == labels.tolist()
-    np.testing.assert_allclose([float(row["belonging"]) for row in rows], belonging(tree, labels), atol=5e-5)
+    np.testing.assert_allclose(
+        [float(row["belonging"]) for row in rows], belonging(tree, labels), atol=5e-5
+    )
 
 
 def test_the_report_is_the_page(run_nc, tree, tmp_path, capsys):
@@ -47,12 +49,23 @@ def test_the_report_is_the_page(run_nc, tree, tmp_path, capsys):
     out, error = capsys.readouterr()
     assert out == f"{tmp_path / 'run.html'}\n"
     assert "figures" in error
-    assert (tmp_path / "run.html").read_text(encoding="utf-8") == report_page(tree, title="A <b> title")
+    assert (tmp_path / "run.html").read_text(encoding="utf-8") == report_page(
+        tree, title="A <b> title"
+    )
 
 
 def test_fits_and_labels_are_put_side_by_side(files, run_nc, tree, tmp_path, capsys):
     truth = files / "truth.csv"
-    asked = ["--truth", truth, "--measure", "ari", "--out", tmp_path / "t.csv", "--figure", tmp_path / "a.svg"]
+    asked = [
+        "--truth",
+        truth,
+        "--measure",
+        "ari",
+        "--out",
+        tmp_path / "t.csv",
+        "--figure",
+        tmp_path / "a.svg",
+    ]
     assert main("compare", run_nc, truth, *asked) == 0
     out, error = capsys.readouterr()
     y = np.repeat([0, 1], 6)
@@ -65,8 +78,13 @@ def test_fits_and_labels_are_put_side_by_side(files, run_nc, tree, tmp_path, cap
         assert float(row["distance"]) == pytest.approx(own["distance"])
         assert float(row["ari"]) == pytest.approx(own["ari"])
         assert row["inside"] == str(own["inside"])
-    assert f"{agreement.loc['run', 'truth']:.3f}" in out.partition("agreement: adjusted Rand index")[2]
-    assert f"The reference is run: its 95% credible ball has radius {expected.attrs['radius']:.3f} bits." in out
+    assert (
+        f"{agreement.loc['run', 'truth']:.3f}" in out.partition("agreement: adjusted Rand index")[2]
+    )
+    assert (
+        f"The reference is run: its 95% credible ball has radius {expected.attrs['radius']:.3f} bits."
+        in out
+    )
     assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert str(tmp_path / "a.svg") in error
 
@@ -89,7 +107,10 @@ def test_labels_alone_are_compared_by_name_or_by_row(tmp_path, capsys):
         ("id,label\nn00,1\nn00,1\n", r"line 3: 'n00' has a label already"),
         ("id,label\nn00,1\n", r"has no label for 'n01', and 11 are missing in all"),
         ("id,label\nn00,\n", r"line 2: label is empty"),
-        ("id,a,b\nn00,1,2\n", r"line 1: the columns are id, a, b: call the one of labels label or cluster"),
+        (
+            "id,a,b\nn00,1,2\n",
+            r"line 1: the columns are id, a, b: call the one of labels label or cluster",
+        ),
         ("label\n1\n2\n", r"methods\['run'\] is about 12 items and methods\['l'\] about 2"),
     ],
 )
@@ -105,7 +126,9 @@ def test_tables_of_labels_that_do_not_fit_are_refused(run_nc, tmp_path, capsys, 
 def test_fits_of_other_items_are_refused(run_nc, tmp_path, capsys):
     from bayesclust.posterior.names import with_names
 
-    other = with_names(to_datatree({"z": np.zeros((1, 3, 12), int)}), items=[f"other {i}" for i in range(12)])
+    other = with_names(
+        to_datatree({"z": np.zeros((1, 3, 12), int)}), items=[f"other {i}" for i in range(12)]
+    )
     other.to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     assert main("compare", run_nc, tmp_path / "other.nc") == 1
     assert "other.nc has other items than" in capsys.readouterr().err
@@ -119,7 +142,9 @@ def test_what_is_no_posterior_is_refused(command, tmp_path, capsys, monkeypatch)
     (tmp_path / "text.nc").write_text("no netCDF", encoding="utf-8")
     assert main(*command, tmp_path / "text.nc") == 1
     assert "text.nc is no netCDF file" in capsys.readouterr().err
-    to_datatree({"z": [[[0, 1]]]}).drop_nodes("posterior").to_netcdf(tmp_path / "empty.nc", engine="h5netcdf")
+    to_datatree({"z": [[[0, 1]]]}).drop_nodes("posterior").to_netcdf(
+        tmp_path / "empty.nc", engine="h5netcdf"
+    )
     assert main(*command, tmp_path / "empty.nc") == 1
     assert "holds no draws of a partition" in capsys.readouterr().err
     assert not (tmp_path / "x.html").exists()

@@ -30,7 +30,7 @@ def test_items_without_names_are_row_numbers(table):
 
 
 def test_columns_are_chosen_left_out_and_named(table):
-    path = table("\ufeffwho;a;b;kind\n x ;1;2;red\n\"y;z\";3;4;blue\n")
+    path = table('\ufeffwho;a;b;kind\n x ;1;2;red\n"y;z";3;4;blue\n')
     items = read_items(path, id_column="who", drop=["kind"], delimiter=";")
     assert (items.names, items.features) == (["x", "y;z"], ["a", "b"])
     assert read_items(path, id_column="who", features=["b"], delimiter=";").X.tolist() == [[2], [4]]
@@ -51,7 +51,11 @@ def test_missing_cells_are_let_through_where_they_may_be(table):
     [
         ("", {}, r"data\.csv is empty"),
         ("a,b\n", {}, r"column names and no rows"),
-        ("1,2\n3,4\n", {}, r"line 1: the names of the columns are all numbers \(1, 2\).* --no-header"),
+        (
+            "1,2\n3,4\n",
+            {},
+            r"line 1: the names of the columns are all numbers \(1, 2\).* --no-header",
+        ),
         ("a,\n1,2\n", {}, r"line 1: column 2 has no name"),
         ("a,a\n1,2\n", {}, r"line 1: two columns are called 'a'"),
         ("a,b\n1,2\n\n3\n", {}, r"line 4: there are 1 cells, but 2 columns \(a, b\)"),
@@ -60,7 +64,11 @@ def test_missing_cells_are_let_through_where_they_may_be(table):
         ("a,b\n1,inf\n3,4\n", {}, r"line 2: b is infinite"),
         ("id,b\nx,1\ny,2\nx,3\n", {}, r"line 4: id 'x' stands in line 2 too"),
         ("id,b\nx,1\n,2\n", {}, r"line 3: the item has no id"),
-        ("name,b\nx,1\n", {"id_column": "nmae"}, r"line 1: there is no column 'nmae', only name, b; did you mean 'name'\?"),
+        (
+            "name,b\nx,1\n",
+            {"id_column": "nmae"},
+            r"line 1: there is no column 'nmae', only name, b; did you mean 'name'\?",
+        ),
         ("a,b\n1,2\n", {"drop": ["c"]}, r"line 1: there is no column 'c', only a, b\."),
         ("a,b\n1,2\n", {"drop": ["a", "b"]}, r"line 1: no columns are left to cluster by, of a, b"),
         ("a,b\n1,2\n", {"delimiter": "::"}, r"the delimiter must be one character; got '::'"),
@@ -80,9 +88,14 @@ def items(table):
 
 
 def test_answers_are_about_named_items(table, items):
-    pairs = table("answer,j,i,when\nsame,bee,ant,now\nNO,cow,dog,then\n1,ant,dog,now\n", "pairs.csv")
+    pairs = table(
+        "answer,j,i,when\nsame,bee,ant,now\nNO,cow,dog,then\n1,ant,dog,now\n", "pairs.csv"
+    )
     read = read_answers([pairs], 2, items)
-    assert (read.items.tolist(), read.answers) == ([[0, 1], [3, 2], [3, 0]], ["same", "different", "same"])
+    assert (read.items.tolist(), read.answers) == (
+        [[0, 1], [3, 2], [3, 0]],
+        ["same", "different", "same"],
+    )
     assert (read.source.tolist(), read.sources) == ([0, 0, 0], None)
     assert read.notes == [f"{pairs}: columns ignored: when."]
     triplets = table("i,j,k,answer\nant,bee,cow,yes\nbee,dog,ant,?\n", "triplets.csv")
@@ -91,7 +104,9 @@ def test_answers_are_about_named_items(table, items):
 
 
 def test_sources_have_their_names_in_order_of_the_alphabet(table, items):
-    pairs = table("i,j,answer,source\nant,bee,same,zoe\nant,cow,same,ann\nant,dog,same,zoe\n", "pairs.csv")
+    pairs = table(
+        "i,j,answer,source\nant,bee,same,zoe\nant,cow,same,ann\nant,dog,same,zoe\n", "pairs.csv"
+    )
     read = read_answers([pairs], 2, items)
     assert (read.source.tolist(), read.sources) == ([1, 0, 1], ["ann", "zoe"])
 
@@ -99,18 +114,38 @@ def test_sources_have_their_names_in_order_of_the_alphabet(table, items):
 def test_each_of_several_files_is_a_source(table, items):
     paths = [table(f"i,j,answer\nant,{who},same\n", f"{who}.csv") for who in ("cow", "bee")]
     read = read_answers(paths, 2, items)
-    assert (read.items.tolist(), read.source.tolist(), read.sources) == ([[0, 2], [0, 1]], [1, 0], ["bee", "cow"])
+    assert (read.items.tolist(), read.source.tolist(), read.sources) == (
+        [[0, 2], [0, 1]],
+        [1, 0],
+        ["bee", "cow"],
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "size", "sentence"),
     [
-        ("a,b,same\nant,bee,1\n", 2, r"line 1: the columns are a, b, same, but i, j and answer are needed for pairs"),
+        (
+            "a,b,same\nant,bee,1\n",
+            2,
+            r"line 1: the columns are a, b, same, but i, j and answer are needed for pairs",
+        ),
         ("i,j,answer\nant,bee,yes\n", 3, r"line 1: .* i, j, k and answer are needed for triplets"),
-        ("i,j,answer\nant,bee,same\nant,bea,same\n", 2, r"line 3: no item of .*csv has the id 'bea'; did you mean 'bee'\?"),
+        (
+            "i,j,answer\nant,bee,same\nant,bea,same\n",
+            2,
+            r"line 3: no item of .*csv has the id 'bea'; did you mean 'bee'\?",
+        ),
         ("i,j,answer\nant,bee,same\nant,ant,same\n", 2, r"line 3: the answer names an item twice"),
-        ("i,j,answer\nant,bee,maybe\n", 2, r"line 2: the answer is 'maybe': write same or different"),
-        ("i,j,k,answer\nant,bee,cow,same\n", 3, r"line 2: the answer is 'same': write yes, no or dnk"),
+        (
+            "i,j,answer\nant,bee,maybe\n",
+            2,
+            r"line 2: the answer is 'maybe': write same or different",
+        ),
+        (
+            "i,j,k,answer\nant,bee,cow,same\n",
+            3,
+            r"line 2: the answer is 'same': write yes, no or dnk",
+        ),
         ("i,j,answer,source\nant,bee,same,\n", 2, r"line 2: the source is empty"),
     ],
 )
@@ -121,7 +156,9 @@ def test_bad_answers_are_refused_by_file_and_line(table, items, text, size, sent
 
 def test_numbers_of_rows_are_checked(table):
     items = read_items(table("a\n1\n2\n"))
-    with pytest.raises(ValueError, match=r"line 2: there is no item '2': .*data\.csv names none, .* from 0 to 1"):
+    with pytest.raises(
+        ValueError, match=r"line 2: there is no item '2': .*data\.csv names none, .* from 0 to 1"
+    ):
         read_answers([table("i,j,answer\n0,2,same\n", "pairs.csv")], 2, items)
 
 

@@ -29,10 +29,18 @@ def data():
 @pytest.fixture(scope="module")
 def fits(data):
     X, links = data
-    short = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "progress": False, "random_state": 0}
+    short = {
+        "num_chains": 2,
+        "num_warmup": 60,
+        "num_samples": 60,
+        "progress": False,
+        "random_state": 0,
+    }
     return {
         "sampler": bc.TVClust(**short).fit(X, constraints=links),
-        "mean field": bc.TVClust("variational", num_samples=50, random_state=0).fit(X, constraints=links),
+        "mean field": bc.TVClust("variational", num_samples=50, random_state=0).fit(
+            X, constraints=links
+        ),
         "limit": bc.RDPMeans(n_clusters=3, random_state=0).fit(X, constraints=links),
         "no answers": bc.DPMeans(n_clusters=3).fit(X),
         "relaxed": bc.SpectralRDPMeans(n_clusters=3, random_state=0).fit(X, constraints=links),
@@ -43,16 +51,27 @@ def fits(data):
 
 
 def test_position_in_a_posterior_by_hand():
-    table = bc.compare({"draws": DRAWS, "joined": [0, 0, 0, 0], "split": [0, 1, 2, 3], "crossed": [0, 1, 0, 1]})
+    table = bc.compare(
+        {"draws": DRAWS, "joined": [0, 0, 0, 0], "split": [0, 1, 2, 3], "crossed": [0, 1, 0, 1]}
+    )
     assert table.index.tolist() == ["draws", "joined", "split", "crossed"]
     assert table["n_clusters"].tolist() == [2, 1, 4, 2]
     assert table["distance"].tolist() == [0.0, 1.0, 1.0, 2.0]
     assert table["ball_level"].tolist() == [0.8, 1.0, 1.0, 1.0]
     assert table["inside"].tolist() == [True, True, True, False]
-    # VI of one cluster from halves 1, from singletons 2; of halves across from the other halves 2, from both ends 1
-    np.testing.assert_allclose(table["expected_loss"], [4 / 20, 18 / 20, 22 / 20, 36 / 20], atol=1e-12)
+    # VI of one cluster from halves 1, from singletons 2; of halves across from the other halves 2,
+    # from both ends 1
+    np.testing.assert_allclose(
+        table["expected_loss"], [4 / 20, 18 / 20, 22 / 20, 36 / 20], atol=1e-12
+    )
     assert table.attrs == {"loss": "VI(a=1.0)", "level": 0.95, "reference": "draws", "radius": 1.0}
-    assert list(table.columns) == ["n_clusters", "distance", "ball_level", "inside", "expected_loss"]
+    assert list(table.columns) == [
+        "n_clusters",
+        "distance",
+        "ball_level",
+        "inside",
+        "expected_loss",
+    ]
 
 
 def test_a_smaller_ball_and_another_distance():
@@ -84,7 +103,9 @@ def test_all_kinds_of_fits_in_one_table(fits):
     }
     for name in ("limit", "relaxed", "k-means"):
         assert table.loc[name, "log_joint"] == fits["sampler"].log_joint(fits[name].labels_)
-        assert table.loc[name, "objective"] == pytest.approx(fits["limit"].objective(fits[name].labels_), rel=1e-12)
+        assert table.loc[name, "objective"] == pytest.approx(
+            fits["limit"].objective(fits[name].labels_), rel=1e-12
+        )
         assert table.loc[name, "distance"] == pytest.approx(
             variation_of_information(fits[name].labels_, fits["sampler"].labels_), abs=1e-12
         )
@@ -98,7 +119,9 @@ def test_the_judges_can_be_named(fits):
     table = bc.compare(fits, reference="classifier", limit="no answers")
     assert table.loc["classifier", "distance"] == 0
     assert table.attrs["log_joint_of"] == "sampler"  # a classifier has no such density
-    assert table.loc["no answers", "objective"] == pytest.approx(fits["no answers"].objective_, rel=1e-12)
+    assert table.loc["no answers", "objective"] == pytest.approx(
+        fits["no answers"].objective_, rel=1e-12
+    )
     assert bc.compare(fits, reference="mean field").attrs["log_joint_of"] == "mean field"
 
 
@@ -115,8 +138,12 @@ def test_objective_counts_each_answer_once(data):
     for z in (Y, np.zeros(24, int), np.arange(24) % 5):
         same = z[links.items[:, 0]] == z[links.items[:, 1]]
         scatter = sum(((X[z == k] - X[z == k].mean(axis=0)) ** 2).sum() for k in set(z.tolist()))
-        answers = -0.7 * (same & (links.answers == 1)).sum() + 0.3 * (same & (links.answers == 0)).sum()
-        assert est.objective(z) == pytest.approx(scatter + answers + 2.5 * len(set(z.tolist())), rel=1e-12)
+        answers = (
+            -0.7 * (same & (links.answers == 1)).sum() + 0.3 * (same & (links.answers == 0)).sum()
+        )
+        assert est.objective(z) == pytest.approx(
+            scatter + answers + 2.5 * len(set(z.tolist())), rel=1e-12
+        )
 
 
 def test_log_joint_is_the_log_posterior_of_partitions(rng):
@@ -124,7 +151,14 @@ def test_log_joint_is_the_log_posterior_of_partitions(rng):
     X = np.array([[0.0], [0.6], [1.2], [3.0]])
     family = bc.families.SphericalGaussian(0.5, 4.0, 0.5)
     links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
-    est = bc.TVClust(family=family, num_chains=2, num_warmup=200, num_samples=4000, progress=False, random_state=1)
+    est = bc.TVClust(
+        family=family,
+        num_chains=2,
+        num_warmup=200,
+        num_samples=4000,
+        progress=False,
+        random_state=1,
+    )
     est.fit(X, constraints=links)
     every = list(partitions(4))
     log_joint = np.array([est.log_joint(z) for z in every])
@@ -132,7 +166,9 @@ def test_log_joint_is_the_log_posterior_of_partitions(rng):
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
     shares = np.array([(draws == np.asarray(z)).all(axis=1).mean() for z in every])
     assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))  # an effective size of a quarter
+    np.testing.assert_allclose(
+        shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4)
+    )  # an effective size of a quarter
     assert exact.max() < 0.9
 
 
@@ -143,13 +179,21 @@ def test_time_is_kept_with_the_draws_and_the_signature_of_fit_stays(fits, tmp_pa
     with xr.open_datatree(tmp_path / "fit.nc", engine="h5netcdf") as tree:
         table = bc.compare({"saved": tree.load()})
     assert table.loc["saved", "seconds"] == est.fit_seconds_
-    assert list(inspect.signature(bc.TVClust.fit).parameters) == ["self", "X", "y", "constraints", "checkpoint"]
+    assert list(inspect.signature(bc.TVClust.fit).parameters) == [
+        "self",
+        "X",
+        "y",
+        "constraints",
+        "checkpoint",
+    ]
 
 
 def test_noise_points_of_another_package_are_a_cluster(data):
     found = DBSCAN(eps=0.5, min_samples=3).fit(data[0])
     assert -1 in found.labels_
-    assert bc.compare({"density": found}).loc["density", "n_clusters"] == len(set(found.labels_.tolist()))
+    assert bc.compare({"density": found}).loc["density", "n_clusters"] == len(
+        set(found.labels_.tolist())
+    )
 
 
 @pytest.mark.parametrize(
@@ -172,7 +216,9 @@ def test_agreement_is_the_measure_of_every_two(rng, measure, function):
 
 
 def test_agreement_of_fits_is_that_of_their_labels(fits):
-    assert bc.agreement(fits).loc["limit", "truth"] == variation_of_information(fits["limit"].labels_, Y)
+    assert bc.agreement(fits).loc["limit", "truth"] == variation_of_information(
+        fits["limit"].labels_, Y
+    )
 
 
 LABELS = [0, 0, 1]
@@ -183,17 +229,53 @@ LABELS = [0, 0, 1]
     [
         (lambda: bc.compare([LABELS]), TypeError, "methods is a list: pass a dict of names"),
         (lambda: bc.compare({}), ValueError, "methods is empty: pass at least one fit"),
-        (lambda: bc.compare({"a": LABELS, "b": [0, 1]}), ValueError, "'a'] is about 3 items and methods['b'] about 2"),
-        (lambda: bc.compare({"a": KMeans(2)}), TypeError, "methods['a'] is a KMeans without labels_: fit it first."),
-        (lambda: bc.compare({"a": object()}), TypeError, "methods['a'] is a object: pass a fitted estimator"),
-        (lambda: bc.compare({"a": [0.5, 1.0]}), TypeError, "methods['a'] holds numbers of dtype float64"),
-        (lambda: bc.compare({"a": [[0, 1], [0]]}), ValueError, "methods['a'] has rows of different lengths"),
+        (
+            lambda: bc.compare({"a": LABELS, "b": [0, 1]}),
+            ValueError,
+            "'a'] is about 3 items and methods['b'] about 2",
+        ),
+        (
+            lambda: bc.compare({"a": KMeans(2)}),
+            TypeError,
+            "methods['a'] is a KMeans without labels_: fit it first.",
+        ),
+        (
+            lambda: bc.compare({"a": object()}),
+            TypeError,
+            "methods['a'] is a object: pass a fitted estimator",
+        ),
+        (
+            lambda: bc.compare({"a": [0.5, 1.0]}),
+            TypeError,
+            "methods['a'] holds numbers of dtype float64",
+        ),
+        (
+            lambda: bc.compare({"a": [[0, 1], [0]]}),
+            ValueError,
+            "methods['a'] has rows of different lengths",
+        ),
         (lambda: bc.compare({"a": []}), ValueError, "methods['a'] has shape (0,)"),
-        (lambda: bc.compare({"a": LABELS}, reference="b"), ValueError, "reference='b' is none of the methods 'a'"),
-        (lambda: bc.compare({"a": LABELS}, reference="a"), ValueError, "reference='a' has no draws"),
-        (lambda: bc.compare({"a": LABELS}, limit="a"), ValueError, "limit='a' has no objective: name a fit that has an obj"),
+        (
+            lambda: bc.compare({"a": LABELS}, reference="b"),
+            ValueError,
+            "reference='b' is none of the methods 'a'",
+        ),
+        (
+            lambda: bc.compare({"a": LABELS}, reference="a"),
+            ValueError,
+            "reference='a' has no draws",
+        ),
+        (
+            lambda: bc.compare({"a": LABELS}, limit="a"),
+            ValueError,
+            "limit='a' has no objective: name a fit that has an obj",
+        ),
         (lambda: bc.compare({"a": LABELS}, [0, 1]), ValueError, "labels has 3 items and truth 2"),
-        (lambda: bc.agreement({"a": LABELS}, "rand"), ValueError, 'measure must be "vi" or "ari" or "nmi" or "f"'),
+        (
+            lambda: bc.agreement({"a": LABELS}, "rand"),
+            ValueError,
+            'measure must be "vi" or "ari" or "nmi" or "f"',
+        ),
     ],
 )
 def test_bad_input(call, error, sentence):

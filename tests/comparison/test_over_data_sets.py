@@ -35,7 +35,10 @@ def test_two_data_sets_by_quadrature():
     prior = 1 - up - down
     better, worse = up**2 + 2 * up * prior, down**2 + 2 * down * prior
     none = prior**2 + 2 * up * down
-    wins = [(share >= np.maximum(*others)).mean() for share, *others in ((worse, none, better), (none, worse, better))]
+    wins = [
+        (share >= np.maximum(*others)).mean()
+        for share, *others in ((worse, none, better), (none, worse, better))
+    ]
     result = found([5.0, -5.0], strength=1.0)
     assert result == pytest.approx((*wins, 1 - sum(wins)), abs=ERROR + 0.005)
     assert result.worse == pytest.approx(result.better, abs=2 * ERROR)

@@ -8,7 +8,13 @@ from bayesclust.models.priors import Concentration
 from tests.judges.exact import partitions
 
 Y = np.repeat([0, 1], 15)
-SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "progress": False, "random_state": 0}
+SHORT = {
+    "num_chains": 2,
+    "num_warmup": 100,
+    "num_samples": 100,
+    "progress": False,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +32,21 @@ def test_rows_are_what_fits_by_hand_give(fitted):
     without = bc.TVClust(**SHORT).fit(X, constraints=[views[1]])
     apart = bc.posterior_distance(est, without)
     assert table.loc["links", ["n_clusters", "distance", "noise"]].tolist() == [
-        without.n_clusters_, apart.transport, apart.noise
-    ]  # fmt: skip
+        without.n_clusters_,
+        apart.transport,
+        apart.noise,
+    ]
     z = without.posterior_["posterior"]["z"].values.reshape(-1, 30)
-    assert table.loc["links", "right_without"] == pytest.approx((views[0].truths(z) == views[0].answers).mean())
+    assert table.loc["links", "right_without"] == pytest.approx(
+        (views[0].truths(z) == views[0].answers).mean()
+    )
     log_p = np.array([views[0].noise.log_marginal(views[0].counts(one)) for one in z])
     same = int((views[0].answers == 1).sum())
     # uniform prior: m answers in their order have probability same! different! / (m + 1)!
     habit = -sum(np.log(np.arange(same + 1, 27))) + sum(np.log(np.arange(1, 26 - same)))
-    assert table.loc["links", "gain"] == pytest.approx((np.log(np.exp(log_p).mean()) - habit) / 25, abs=1e-9)
+    assert table.loc["links", "gain"] == pytest.approx(
+        (np.log(np.exp(log_p).mean()) - habit) / 25, abs=1e-9
+    )
     assert table["finding"].tolist()[:2] == ["agrees with the rest", "tells another story"]
     assert table.loc["data", "distance"] > table.loc["data", "noise"]
 
@@ -48,10 +60,15 @@ def test_a_classifier_has_no_answers_alone(fitted):
 def test_without_data_the_prior_and_the_answers_decide():
     """What `leave_view_out` takes for no data has probability one under every partition."""
     links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
-    est = bc.TVClust(family="categorical", **SHORT | {"num_samples": 4000}).fit(np.zeros((4, 1)), constraints=links)
+    est = bc.TVClust(family="categorical", **SHORT | {"num_samples": 4000}).fit(
+        np.zeros((4, 1)), constraints=links
+    )
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
     every = [np.asarray(z) for z in partitions(4)]
-    log_p = [Concentration().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z)) for z in every]
+    log_p = [
+        Concentration().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
+        for z in every
+    ]
     exact = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))
     shares = [(draws == z).all(axis=1).mean() for z in every]
     np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))

@@ -27,7 +27,11 @@ def matrix(rows):
 
 CASES = [
     # shapes and kinds of the tuples
-    (pairs([0, 1]), ValueError, "pairs must have shape (m, 2); got (2,): pass one row of 2 item indices per answer."),
+    (
+        pairs([0, 1]),
+        ValueError,
+        "pairs must have shape (m, 2); got (2,): pass one row of 2 item indices per answer.",
+    ),
     (
         pairs([(0, 1, 2)]),
         ValueError,
@@ -69,7 +73,11 @@ CASES = [
         ValueError,
         "triplets[0] names item -1, but with n_items=4 items are numbered 0 to 3: correct the index or n_items.",
     ),
-    (pairs([(0, 1), (2, 2)], [1, 1]), ValueError, "pairs[1] links item 2 to itself: remove this row."),
+    (
+        pairs([(0, 1), (2, 2)], [1, 1]),
+        ValueError,
+        "pairs[1] links item 2 to itself: remove this row.",
+    ),
     (
         triplets([(3, 1, 3)]),
         ValueError,
@@ -123,8 +131,16 @@ CASES = [
     ),
     # n_items, sources, noise, name
     (pairs([(0, 1)], n_items=0), ValueError, "n_items must be a positive integer; got 0."),
-    (pairs([(0, 1)], n_items=4.0), TypeError, "n_items must be a positive integer; got 4.0 of type float."),
-    (pairs([(0, 1)], n_items=True), TypeError, "n_items must be a positive integer; got True of type bool."),
+    (
+        pairs([(0, 1)], n_items=4.0),
+        TypeError,
+        "n_items must be a positive integer; got 4.0 of type float.",
+    ),
+    (
+        pairs([(0, 1)], n_items=True),
+        TypeError,
+        "n_items must be a positive integer; got True of type bool.",
+    ),
     (
         pairs([(0, 1)], source=[0, 1]),
         ValueError,
@@ -162,7 +178,11 @@ CASES = [
         ValueError,
         "cannot_link[0] links item 2 to itself: remove this row.",
     ),
-    (matrix([[1, 0]]), ValueError, "E must have shape (n, n); got (1, 2): pass one row and one column per item."),
+    (
+        matrix([[1, 0]]),
+        ValueError,
+        "E must have shape (n, n); got (1, 2): pass one row and one column per item.",
+    ),
     (
         matrix(sparse.csr_array((2, 3))),
         ValueError,
@@ -198,7 +218,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("call", "kind", "sentence"), CASES, ids=[sentence[:60] for *_, sentence in CASES])
+@pytest.mark.parametrize(
+    ("call", "kind", "sentence"), CASES, ids=[sentence[:60] for *_, sentence in CASES]
+)
 def test_bad_input_is_refused_in_one_sentence(call, kind, sentence):
     with pytest.raises(kind) as caught:
         call()

@@ -35,22 +35,42 @@ CASES = [
         "pass fraction or size to say how many triplets to draw; got both.",
     ),
     (sampled(PairwiseConstraints, fraction=0), ValueError, "fraction must lie in (0, 1]; got 0."),
-    (sampled(PairwiseConstraints, fraction=1.5), ValueError, "fraction must lie in (0, 1]; got 1.5."),
+    (
+        sampled(PairwiseConstraints, fraction=1.5),
+        ValueError,
+        "fraction must lie in (0, 1]; got 1.5.",
+    ),
     (
         sampled(PairwiseConstraints, fraction="3%"),
         TypeError,
         "fraction must be a number in (0, 1]; got '3%' of type str.",
     ),
-    (sampled(PairwiseConstraints, size=11), ValueError, "size is 11, but there are only 10 pairs: draw fewer."),
+    (
+        sampled(PairwiseConstraints, size=11),
+        ValueError,
+        "size is 11, but there are only 10 pairs: draw fewer.",
+    ),
     (
         sampled(PairwiseConstraints, size=26, ordered=True),
         ValueError,
         "size is 26, but there are only 25 ordered pairs: draw fewer.",
     ),
-    (sampled(RelativeConstraints, size=31), ValueError, "size is 31, but there are only 30 triplets: draw fewer."),
+    (
+        sampled(RelativeConstraints, size=31),
+        ValueError,
+        "size is 31, but there are only 30 triplets: draw fewer.",
+    ),
     (sampled(RelativeConstraints, size=0), ValueError, "size must be a positive integer; got 0."),
-    (sampled(PairwiseConstraints, size=2, flip=1.1), ValueError, "flip must lie in [0, 1]; got 1.1."),
-    (sampled(PairwiseConstraints, size=2, flip=nan), ValueError, "flip must lie in [0, 1]; got nan."),
+    (
+        sampled(PairwiseConstraints, size=2, flip=1.1),
+        ValueError,
+        "flip must lie in [0, 1]; got 1.1.",
+    ),
+    (
+        sampled(PairwiseConstraints, size=2, flip=nan),
+        ValueError,
+        "flip must lie in [0, 1]; got nan.",
+    ),
     (
         sampled(PairwiseConstraints, size=2, flip="often"),
         TypeError,
@@ -61,7 +81,11 @@ CASES = [
         ValueError,
         "flip must be one number or one per source (1); got shape (2,): set n_sources to the number of rates.",
     ),
-    (sampled(RelativeConstraints, size=2, noise=-0.1), ValueError, "noise must lie in [0, 1]; got -0.1."),
+    (
+        sampled(RelativeConstraints, size=2, noise=-0.1),
+        ValueError,
+        "noise must lie in [0, 1]; got -0.1.",
+    ),
     (
         sampled(RelativeConstraints, size=2, confusion=np.eye(2)),
         ValueError,
@@ -82,7 +106,11 @@ CASES = [
         ValueError,
         "labels must have shape (n,); got (1, 2): pass one label per item.",
     ),
-    (sampled(RelativeConstraints, [0, 1], size=1), ValueError, "labels must name at least 3 items; got 2."),
+    (
+        sampled(RelativeConstraints, [0, 1], size=1),
+        ValueError,
+        "labels must name at least 3 items; got 2.",
+    ),
     (
         sampled(PairwiseConstraints, [0, 1, nan], size=1),
         ValueError,
@@ -111,7 +139,11 @@ CASES = [
         TypeError,
         "q must be a Beta prior (a, b) or a known number in (0, 1); got (1, 2, 3).",
     ),
-    (lambda: LinkNoise(p="0.9"), TypeError, "p must be a Beta prior (a, b) or a known number in (0, 1); got '0.9'."),
+    (
+        lambda: LinkNoise(p="0.9"),
+        TypeError,
+        "p must be a Beta prior (a, b) or a known number in (0, 1); got '0.9'.",
+    ),
     (lambda: LinkNoise(p=True), TypeError, "p must be a number in (0, 1); got True of type bool."),
     (lambda: UniformNoise(eps=1.0), ValueError, "eps must lie in [0, 1); got 1.0."),
     (lambda: UniformNoise(eps=-0.1), ValueError, "eps must lie in [0, 1); got -0.1."),
@@ -146,8 +178,16 @@ CASES = [
         "ConfusionNoise takes a prior or a known matrix, not both: leave one out.",
     ),
     # what is asked of a view
-    (lambda: links.restrict([0, 4]), ValueError, "items names 4, but items are numbered 0 to 3: correct the index."),
-    (lambda: links.restrict([1, 1]), ValueError, "items names 1 more than once: pass each item once."),
+    (
+        lambda: links.restrict([0, 4]),
+        ValueError,
+        "items names 4, but items are numbered 0 to 3: correct the index.",
+    ),
+    (
+        lambda: links.restrict([1, 1]),
+        ValueError,
+        "items names 1 more than once: pass each item once.",
+    ),
     (
         lambda: links.restrict([True, False]),
         ValueError,
@@ -179,7 +219,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("call", "kind", "sentence"), CASES, ids=[sentence[:60] for *_, sentence in CASES])
+@pytest.mark.parametrize(
+    ("call", "kind", "sentence"), CASES, ids=[sentence[:60] for *_, sentence in CASES]
+)
 def test_bad_settings_are_refused_in_one_sentence(call, kind, sentence):
     with pytest.raises(kind) as caught:
         call()

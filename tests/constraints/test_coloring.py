@@ -6,7 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bayesclust.constraints import PairwiseConstraints, RelativeConstraints, constraint_graph, greedy_coloring
+from bayesclust.constraints import (
+    PairwiseConstraints,
+    RelativeConstraints,
+    constraint_graph,
+    greedy_coloring,
+)
 
 
 def random_views(n, rng):
@@ -50,7 +55,9 @@ def test_the_graph_lists_each_neighbour_once(seed):
 
 
 def test_a_triplet_needs_three_colours():
-    assert sorted(greedy_coloring([RelativeConstraints([(4, 0, 2)], ["dnk"], 5)], 5)[[0, 2, 4]]) == [0, 1, 2]
+    assert sorted(
+        greedy_coloring([RelativeConstraints([(4, 0, 2)], ["dnk"], 5)], 5)[[0, 2, 4]]
+    ) == [0, 1, 2]
 
 
 def test_a_star_needs_two():

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesclust.constraints import PairwiseConstraints, RelativeConstraints, to_dataset, views_from_dataset
+from bayesclust.constraints import (
+    PairwiseConstraints,
+    RelativeConstraints,
+    to_dataset,
+    views_from_dataset,
+)
 from bayesclust.constraints.dataset import noise_names
 
 

@@ -19,9 +19,15 @@ from tests.constraints.test_view_contract import COMBINATIONS, CUT, random_view
 
 WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
 MODELS = [
-    LinkNoise(), LinkNoise(p=(2.0, 3.0), q=(1.0, 0.5)), LinkNoise(p=0.9), LinkNoise(q=0.7),
-    UniformNoise(), UniformNoise(eps=(2.0, 2.5)), ConfusionNoise(), ConfusionNoise(prior=WEIGHTS),
-]  # fmt: skip
+    LinkNoise(),
+    LinkNoise(p=(2.0, 3.0), q=(1.0, 0.5)),
+    LinkNoise(p=0.9),
+    LinkNoise(q=0.7),
+    UniformNoise(),
+    UniformNoise(eps=(2.0, 2.5)),
+    ConfusionNoise(),
+    ConfusionNoise(prior=WEIGHTS),
+]
 
 
 def view_of(noise, n_sources=3, name="answers"):
@@ -105,7 +111,9 @@ def test_a_model_that_changes_the_integral_has_no_rows_of_its_parent():
     assert stack_dirichlets([view_of(DrawsOtherwise())]) is not None
 
 
-@pytest.mark.parametrize("noise", [LinkNoise(informative=True), UniformNoise(informative=True)], ids=str)
+@pytest.mark.parametrize(
+    "noise", [LinkNoise(informative=True), UniformNoise(informative=True)], ids=str
+)
 def test_a_cut_prior_has_none(noise):
     assert noise.dirichlet_rows() is None
     assert stack_dirichlets([view_of(noise)]) is None
@@ -149,7 +157,9 @@ def test_rows_that_are_none_are_refused(changes, fault):
 
 
 def test_rows_that_are_said_as_they_are_pass():
-    for ours, own in zip(stack_dirichlets([saying()]), stack_dirichlets([view_of(LinkNoise())]), strict=True):
+    for ours, own in zip(
+        stack_dirichlets([saying()]), stack_dirichlets([view_of(LinkNoise())]), strict=True
+    ):
         np.testing.assert_array_equal(ours, own)
 
 

@@ -31,19 +31,26 @@ def test_normalisers_are_the_closed_forms_of_whole_weights(largest, rng):
         expected = ordered(a, b, c, d)
         assert float(truncated.log_order(a, b, c, d)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
         t = 4 * rng.normal()
-        assert float(truncated.log_below(a, b, t)) == pytest.approx(binomial_tail(a, b, t), rel=1e-9, abs=1e-9)
+        assert float(truncated.log_below(a, b, t)) == pytest.approx(
+            binomial_tail(a, b, t), rel=1e-9, abs=1e-9
+        )
         deepest = min(deepest, expected)
     assert largest < 50 or deepest < -20
 
 
 def test_normalisers_far_beyond_the_smallest_double():
     assert ordered(1, 4000, 2, 3000) < -3000
-    assert float(truncated.log_order(1, 4000, 2, 3000)) == pytest.approx(ordered(1, 4000, 2, 3000), rel=1e-10)
-    assert float(truncated.log_below(3000, 2, -5.0)) == pytest.approx(binomial_tail(3000, 2, -5.0), rel=1e-10)
+    assert float(truncated.log_order(1, 4000, 2, 3000)) == pytest.approx(
+        ordered(1, 4000, 2, 3000), rel=1e-10
+    )
+    assert float(truncated.log_below(3000, 2, -5.0)) == pytest.approx(
+        binomial_tail(3000, 2, -5.0), rel=1e-10
+    )
 
 
 @pytest.mark.parametrize(
-    "weights", [(0.01, 5.0, 0.5, 0.3), (1e-3, 1e-3, 1e-3, 1e-3), (0.5, 4.5, 20.0, 0.2), (2.5, 0.7, 1e5, 3.0)]
+    "weights",
+    [(0.01, 5.0, 0.5, 0.3), (1e-3, 1e-3, 1e-3, 1e-3), (0.5, 4.5, 20.0, 0.2), (2.5, 0.7, 1e5, 3.0)],
 )
 def test_an_order_and_its_opposite_are_certain(weights):
     a, b, c, d = weights
@@ -59,7 +66,13 @@ def test_link_evidence_is_the_integral_over_what_is_left(p, rng):
 
     def left(integrand):
         return integrate.dblquad(
-            lambda q, p: integrand(p, q) * prior_p(p) * prior_q(q), 0, 1, lambda p: 1 - p, 1, epsabs=1e-7, epsrel=1e-6
+            lambda q, p: integrand(p, q) * prior_p(p) * prior_q(q),
+            0,
+            1,
+            lambda p: 1 - p,
+            1,
+            epsabs=1e-7,
+            epsrel=1e-6,
         )[0]
 
     def likelihood(p, q):
@@ -70,7 +83,9 @@ def test_link_evidence_is_the_integral_over_what_is_left(p, rng):
     assert noise.initial(1)["p"][0] == pytest.approx(left(lambda p, q: p) / total, rel=1e-5)
     assert noise.initial(1)["q"][0] == pytest.approx(left(lambda p, q: q) / total, rel=1e-5)
     at = {"p": np.array([0.8]), "q": np.array([0.35])}
-    assert noise.log_prior(at) == pytest.approx(np.log(prior_p(0.8) * prior_q(0.35) / total), rel=1e-5)
+    assert noise.log_prior(at) == pytest.approx(
+        np.log(prior_p(0.8) * prior_q(0.35) / total), rel=1e-5
+    )
 
 
 def test_evidence_with_one_known_is_the_integral_over_the_other(rng):
@@ -83,8 +98,12 @@ def test_evidence_with_one_known_is_the_integral_over_the_other(rng):
     prior = stats.beta(2, 3)
     value, _ = integrate.quad(lambda p: likelihood(p) * prior.pdf(p), 0.3, 1)
     assert noise.log_marginal(counts) == pytest.approx(np.log(value / prior.sf(0.3)), rel=1e-8)
-    assert noise.log_prior({"p": [0.5], "q": [0.7]}) == pytest.approx(np.log(prior.pdf(0.5) / prior.sf(0.3)))
-    assert noise.initial(1)["p"][0] == pytest.approx(integrate.quad(lambda p: p * prior.pdf(p), 0.3, 1)[0] / prior.sf(0.3))
+    assert noise.log_prior({"p": [0.5], "q": [0.7]}) == pytest.approx(
+        np.log(prior.pdf(0.5) / prior.sf(0.3))
+    )
+    assert noise.initial(1)["p"][0] == pytest.approx(
+        integrate.quad(lambda p: p * prior.pdf(p), 0.3, 1)[0] / prior.sf(0.3)
+    )
 
 
 def test_uniform_evidence_is_the_integral_below_two_thirds(rng):
@@ -97,7 +116,9 @@ def test_uniform_evidence_is_the_integral_below_two_thirds(rng):
 
     value, _ = integrate.quad(integrand, 0, 2 / 3, epsabs=0)
     assert noise.log_marginal(counts) == pytest.approx(np.log(value / prior.cdf(2 / 3)), rel=1e-8)
-    assert noise.log_prior({"noise": [0.3]}) == pytest.approx(np.log(prior.pdf(0.3) / prior.cdf(2 / 3)))
+    assert noise.log_prior({"noise": [0.3]}) == pytest.approx(
+        np.log(prior.pdf(0.3) / prior.cdf(2 / 3))
+    )
     assert noise.initial(1)["noise"][0] == pytest.approx(
         integrate.quad(lambda eps: eps * prior.pdf(eps), 0, 2 / 3)[0] / prior.cdf(2 / 3)
     )
@@ -121,7 +142,9 @@ def many(noise, counts, times, rng):
 
 
 # likely, rare, and beyond the smallest double
-@pytest.mark.parametrize("tallies", [(5, 1, 3, 2), (1, 9, 2, 12), (2, 900, 3, 800), (0, 4000, 3, 2)], ids=str)
+@pytest.mark.parametrize(
+    "tallies", [(5, 1, 3, 2), (1, 9, 2, 12), (2, 900, 3, 800), (0, 4000, 3, 2)], ids=str
+)
 def test_link_draws_follow_what_is_left_of_the_posterior(tallies, rng):
     noise = LinkNoise(informative=True)
     drawn = many(noise, link_counts(*tallies), 3000, rng)
@@ -130,7 +153,8 @@ def test_link_draws_follow_what_is_left_of_the_posterior(tallies, rng):
     a, b, c, d = 4 + tallies[0], 1 + tallies[1], 4 + tallies[2], 1 + tallies[3]
     for sample, weights in ((p, (a, b, c, d)), (q, (c, d, a, b))):
         assert stats.kstest(sample, lambda x, w=weights: marginal_cdf(x, *w)).pvalue > 1e-4
-    # given p, q is a Beta variable above 1 - p: its probability transform is uniform and does not know of p
+    # given p, q is a Beta variable above 1 - p: its probability transform is uniform and does not
+    # know of p
     log_odds = np.log(p) - np.log1p(-p)
     within = np.array([binomial_tail(d, c, t) for t in log_odds])
     own = np.array([binomial_tail(d, c, t) for t in np.log1p(-q) - np.log(q)])
@@ -146,7 +170,9 @@ def marginal_cdf(x, a, b, c, d, nodes=40_001):
     n, j = c + d - 1, np.arange(d, c + d)
     choices = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
     few = t[:: nodes // 2000]
-    tails = [logsumexp(choices - j * np.logaddexp(0, -s) - (n - j) * np.logaddexp(0, s)) for s in few]
+    tails = [
+        logsumexp(choices - j * np.logaddexp(0, -s) - (n - j) * np.logaddexp(0, s)) for s in few
+    ]
     density = a * log_x + b * log_rest + np.interp(t, few, tails)
     cumulative = np.cumsum(np.exp(density - density.max()))
     return np.interp(x, expit(t), cumulative / cumulative[-1])
@@ -170,7 +196,9 @@ def test_uniform_draws_follow_what_is_left_of_the_posterior(wrong, rng):
     eps = many(noise, counts, 3000, rng)["noise"][:, 0]
     own = np.array([binomial_tail(1 + wrong, 5, t) for t in np.log(eps) - np.log1p(-eps)])
     assert (eps < 2 / 3).all()
-    assert stats.kstest(np.exp(own - binomial_tail(1 + wrong, 5, np.log(2))), "uniform").pvalue > 1e-4
+    assert (
+        stats.kstest(np.exp(own - binomial_tail(1 + wrong, 5, np.log(2))), "uniform").pvalue > 1e-4
+    )
 
 
 def test_prior_draws_are_independent_and_have_the_prior_mean(rng):
@@ -195,9 +223,18 @@ def test_a_source_that_contradicts_everything_stays_finite():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: LinkNoise(p=0.4, q=0.5, informative=True), r"keeps p \+ q > 1 alone, but p=0.4 and q=0.5 leaves 0 of"),
-        (lambda: LinkNoise(p=(1, 30), q=(1, 30), informative=True), f"leaves {np.exp(ordered(1, 30, 1, 30)):.2g} of its"),
-        (lambda: UniformNoise(eps=0.8, informative=True), "keeps eps < 2/3 alone, but eps=0.8 leaves 0 of"),
+        (
+            lambda: LinkNoise(p=0.4, q=0.5, informative=True),
+            r"keeps p \+ q > 1 alone, but p=0.4 and q=0.5 leaves 0 of",
+        ),
+        (
+            lambda: LinkNoise(p=(1, 30), q=(1, 30), informative=True),
+            f"leaves {np.exp(ordered(1, 30, 1, 30)):.2g} of its",
+        ),
+        (
+            lambda: UniformNoise(eps=0.8, informative=True),
+            "keeps eps < 2/3 alone, but eps=0.8 leaves 0 of",
+        ),
     ],
 )
 def test_a_prior_that_contradicts_the_cut_is_refused(make, message):

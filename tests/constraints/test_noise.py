@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
+from bayesclust.constraints import (
+    ConfusionNoise,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+    UniformNoise,
+)
 
 WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
 
@@ -29,7 +35,11 @@ def test_link_evidence_is_the_integral_over_p_and_q(noise, rng):
     expected = 0.0
     for table in by_source(counts, 2):
         value, _ = integrate.dblquad(
-            lambda p, q, table=table: likelihood(noise, table, p=p, q=q) * prior_p(p) * prior_q(q), 0, 1, 0, 1
+            lambda p, q, table=table: likelihood(noise, table, p=p, q=q) * prior_p(p) * prior_q(q),
+            0,
+            1,
+            0,
+            1,
         )
         expected += np.log(value)
     assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-6)
@@ -42,7 +52,10 @@ def test_uniform_evidence_is_the_integral_over_eps(noise, rng):
     expected = 0.0
     for table in by_source(counts, 2):
         value, _ = integrate.quad(
-            lambda eps, table=table: likelihood(noise, table, noise=eps) * prior(eps), 0, 1, epsabs=0
+            lambda eps, table=table: likelihood(noise, table, noise=eps) * prior(eps),
+            0,
+            1,
+            epsabs=0,
         )
         expected += np.log(value)
     assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-6)
@@ -140,7 +153,9 @@ def test_confusion_draws_follow_the_conjugate_posterior(rng):
     assert_moments(sample, mean, mean * (1 - mean) / (weights.sum(axis=-1, keepdims=True) + 1))
 
 
-@pytest.mark.parametrize("noise", [LinkNoise(), UniformNoise(), ConfusionNoise(prior=WEIGHTS)], ids=repr)
+@pytest.mark.parametrize(
+    "noise", [LinkNoise(), UniformNoise(), ConfusionNoise(prior=WEIGHTS)], ids=repr
+)
 def test_evidence_is_likelihood_times_prior_over_posterior(noise, rng):
     """Bayes' theorem at any value of the parameters ties the three densities together."""
     counts = counts_of(noise, 2, rng)
@@ -155,27 +170,39 @@ def test_evidence_is_likelihood_times_prior_over_posterior(noise, rng):
         wrong = folded.sum(axis=(-2, -1)) - right.sum(axis=-1)
         log_posterior = stats.beta(1 + wrong, 9 + right.sum(axis=-1)).logpdf(params["noise"]).sum()
     else:
-        rows = zip((np.array(WEIGHTS) + folded).reshape(-1, 3), params["confusion"].reshape(-1, 3), strict=True)
+        rows = zip(
+            (np.array(WEIGHTS) + folded).reshape(-1, 3),
+            params["confusion"].reshape(-1, 3),
+            strict=True,
+        )
         log_posterior = sum(stats.dirichlet.logpdf(row, weights) for weights, row in rows)
     log_joint = (counts * noise.log_table(params)).sum() + noise.log_prior(params)
     assert noise.log_marginal(counts) == pytest.approx(log_joint - log_posterior)
 
 
-@pytest.mark.parametrize("noise", [LinkNoise(), UniformNoise(), ConfusionNoise(), LinkNoise(p=0.9)], ids=repr)
+@pytest.mark.parametrize(
+    "noise", [LinkNoise(), UniformNoise(), ConfusionNoise(), LinkNoise(p=0.9)], ids=repr
+)
 def test_prior_draws_have_the_prior_mean_and_the_promised_shapes(noise, rng):
     sample = noise.sample_prior(3000, rng)
     sizes = {"source": 3000, "truth": 3, "answer": 3}
     for name, dims in noise.parameters.items():
         assert sample[name].shape == tuple(sizes[dim] for dim in dims)
         error = 4.5 * sample[name].std(axis=0) / np.sqrt(3000)
-        assert (np.abs(sample[name].mean(axis=0) - noise.initial(1)[name][0]) <= error + 1e-12).all()
+        assert (
+            np.abs(sample[name].mean(axis=0) - noise.initial(1)[name][0]) <= error + 1e-12
+        ).all()
 
 
 @pytest.mark.parametrize(
     "noise",
     [
         *(LinkNoise(), LinkNoise(p=(1, 1), q=(1, 1), informative=True)),
-        *(UniformNoise(), UniformNoise(eps=(3, 2), informative=True), ConfusionNoise(prior=WEIGHTS)),
+        *(
+            UniformNoise(),
+            UniformNoise(eps=(3, 2), informative=True),
+            ConfusionNoise(prior=WEIGHTS),
+        ),
     ],
     ids=repr,
 )
@@ -209,7 +236,9 @@ def test_uniform_table_is_table_1_of_dcrc():
 
 
 def test_no_error_at_all_leaves_differences_finite():
-    triplets = RelativeConstraints([(0, 1, 2), (0, 2, 1)], ["yes", "yes"], 3, noise=UniformNoise(eps=0.0))
+    triplets = RelativeConstraints(
+        [(0, 1, 2), (0, 2, 1)], ["yes", "yes"], 3, noise=UniformNoise(eps=0.0)
+    )
     params = triplets.noise.initial(1)
     one_broken, both_broken = triplets.log_prob([[0, 0, 1], [0, 0, 0]], params)
     assert both_broken == pytest.approx(2 * one_broken)
@@ -224,7 +253,9 @@ def test_draws_stay_off_zero_and_one():
     links = PairwiseConstraints([(0, 1)], [True], 2, noise=noise)
     assert all(((value > 0) & (value < 1)).all() for value in sample.values())
     assert np.isfinite(noise.log_prior(sample))
-    assert all(np.isfinite(links.log_prob([0, 1], {"p": p[None], "q": p[None]})) for p in sample["q"])
+    assert all(
+        np.isfinite(links.log_prob([0, 1], {"p": p[None], "q": p[None]})) for p in sample["q"]
+    )
 
 
 def test_models_with_equal_settings_are_equal():

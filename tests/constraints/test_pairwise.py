@@ -43,7 +43,9 @@ def test_clean_answers_are_the_truth():
     links = PairwiseConstraints.sample(labels, fraction=1.0, seed=0)
     assert len(links) == 15
     assert not links.flipped.any()
-    np.testing.assert_array_equal(links.answers, labels[links.items[:, 0]] == labels[links.items[:, 1]])
+    np.testing.assert_array_equal(
+        links.answers, labels[links.items[:, 0]] == labels[links.items[:, 1]]
+    )
 
 
 def test_answers_are_flipped_at_the_rate_of_their_source(rng):
@@ -60,7 +62,10 @@ def test_answers_are_flipped_at_the_rate_of_their_source(rng):
 
 def test_flips_are_independent_draws_not_an_exact_share():
     labels = np.arange(40) % 3
-    wrong = [PairwiseConstraints.sample(labels, size=100, flip=0.2, seed=seed).flipped.sum() for seed in range(300)]
+    wrong = [
+        PairwiseConstraints.sample(labels, size=100, flip=0.2, seed=seed).flipped.sum()
+        for seed in range(300)
+    ]
     assert np.var(wrong) == pytest.approx(100 * 0.2 * 0.8, rel=0.25)
 
 
@@ -91,7 +96,9 @@ def test_a_dense_matrix_is_read_from_either_side(form):
     assert links.n_items == 4
 
 
-@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_matrix, sparse.lil_array])
+@pytest.mark.parametrize(
+    "kind", [sparse.coo_array, sparse.csr_array, sparse.csc_matrix, sparse.lil_array]
+)
 def test_a_sparse_matrix_stores_its_answers_zeros_included(kind):
     rows, columns, values = [0, 3, 1, 2, 2], [1, 0, 2, 1, 2], [1.0, 0.0, 0.0, 0.0, 1.0]
     stored = kind(sparse.coo_array((values, (rows, columns)), shape=(4, 4)))
@@ -108,7 +115,9 @@ def test_a_matrix_of_every_answer_comes_back(rng):
 
 
 def test_lists_become_answers():
-    links = PairwiseConstraints.from_lists([(1, 0)], [(2, 1), (0, 2)], n_items=5, noise=LinkNoise(p=0.9), name="ann")
+    links = PairwiseConstraints.from_lists(
+        [(1, 0)], [(2, 1), (0, 2)], n_items=5, noise=LinkNoise(p=0.9), name="ann"
+    )
     np.testing.assert_array_equal(links.items, [(0, 1), (1, 2), (0, 2)])
     np.testing.assert_array_equal(links.answers, [1, 0, 0])
     assert (links.noise, links.name) == (LinkNoise(p=0.9), "ann")
@@ -128,7 +137,10 @@ def test_closure_is_what_all_possible_partitions_share(seed):
             expected[i, j] = int(same[0])
     closed = links.closure()
     assert list(map(tuple, closed.items.tolist())) == sorted(expected)
-    assert dict(zip(map(tuple, closed.items.tolist()), closed.answers.tolist(), strict=True)) == expected
+    assert (
+        dict(zip(map(tuple, closed.items.tolist()), closed.answers.tolist(), strict=True))
+        == expected
+    )
     np.testing.assert_array_equal(closed.closure().items, closed.items)
 
 
@@ -142,7 +154,8 @@ def test_answers_conflict_where_no_partition_is_possible(seed):
         # without the listed "different" answers nothing is left to contradict
         listed = set(zip(conflicts["i"], conflicts["j"], strict=True))
         kept = [
-            not (a == 0 and tuple(pair) in listed) for pair, a in zip(links.items.tolist(), links.answers, strict=True)
+            not (a == 0 and tuple(pair) in listed)
+            for pair, a in zip(links.items.tolist(), links.answers, strict=True)
         ]
         rest = PairwiseConstraints(links.items[kept], links.answers[kept], 6)
         assert len(possible(rest)) > 0
@@ -151,7 +164,9 @@ def test_answers_conflict_where_no_partition_is_possible(seed):
 
 
 def test_conflicts_say_why():
-    links = PairwiseConstraints([(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (3, 4), (0, 3)], [1, 1, 0, 1, 0, 0, 0], 5)
+    links = PairwiseConstraints(
+        [(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (3, 4), (0, 3)], [1, 1, 0, 1, 0, 0, 0], 5
+    )
     assert links.conflicts().values.tolist() == [
         [0, 2, 1, 0, "other answers join them"],
         [3, 4, 2, 1, "both answers were given"],

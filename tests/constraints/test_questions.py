@@ -57,12 +57,16 @@ def test_triplets_are_distinct_and_uniform():
 def test_all_triplets_can_be_asked():
     triplets = random_triplets(6, 60, np.random.default_rng(0))
     asked = {(i, *sorted((j, k))) for i, j, k in triplets.tolist()}
-    assert asked == {(i, j, k) for j, k in combinations(range(6), 2) for i in range(6) if i not in (j, k)}
+    assert asked == {
+        (i, j, k) for j, k in combinations(range(6), 2) for i in range(6) if i not in (j, k)
+    }
 
 
 def test_ordered_draws_cover_the_expected_share_of_pairs():
     n, size, repeats = 12, 30, 400
-    covered = [len(random_ordered_pairs(n, size, np.random.default_rng(seed))) for seed in range(repeats)]
+    covered = [
+        len(random_ordered_pairs(n, size, np.random.default_rng(seed))) for seed in range(repeats)
+    ]
     # a pair is missed when neither of its two cells is among the drawn ones
     share = 1 - comb(n * n - 2, size) / comb(n * n, size)
     expected = share * comb(n, 2)

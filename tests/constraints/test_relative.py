@@ -93,13 +93,29 @@ def test_the_random_conflicts_are_of_both_sorts():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         items = [rng.choice(5, 3, replace=False) for _ in range(int(rng.integers(2, 5)))]
-        found.append(len(RelativeConstraints(items, rng.integers(2 + seed % 2, size=len(items)), 5).conflicts()) > 0)
+        found.append(
+            len(
+                RelativeConstraints(
+                    items, rng.integers(2 + seed % 2, size=len(items)), 5
+                ).conflicts()
+            )
+            > 0
+        )
     for sort in (found[::2], found[1::2]):
         assert 3 <= sum(sort) <= 17
 
 
 def test_conflicts_say_why():
-    rows = [(0, 1, 2), (0, 2, 1), (3, 4, 5), (4, 3, 6), (4, 5, 3), (7, 8, 9), (7, 9, 10), (7, 8, 10)]
+    rows = [
+        (0, 1, 2),
+        (0, 2, 1),
+        (3, 4, 5),
+        (4, 3, 6),
+        (4, 5, 3),
+        (7, 8, 9),
+        (7, 9, 10),
+        (7, 8, 10),
+    ]
     answers = ["yes", "yes", "yes", "dnk", "yes", "yes", "no", "dnk"]
     reasons = RelativeConstraints(rows, answers, 11).conflicts()
     assert reasons[["i", "j", "k", "yes", "no", "dnk", "reason"]].values.tolist() == [

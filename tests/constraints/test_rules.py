@@ -33,8 +33,13 @@ def test_every_kind_is_judged():
 def test_satisfied_is_what_the_words_say(kind):
     rules = CLASSES[kind](ROWS[kind], 4)
     expected = np.array([KINDS[kind](EVERYTHING, *row) for row in ROWS[kind]]).T
-    assert np.array([rules.satisfied(labels) for labels in EVERYTHING]).tolist() == expected.tolist()
-    assert np.array([rules.satisfied(labels.tolist()) for labels in EVERYTHING[:9]]).tolist() == expected[:9].tolist()
+    assert (
+        np.array([rules.satisfied(labels) for labels in EVERYTHING]).tolist() == expected.tolist()
+    )
+    assert (
+        np.array([rules.satisfied(labels.tolist()) for labels in EVERYTHING[:9]]).tolist()
+        == expected[:9].tolist()
+    )
     assert 0 < expected.mean() < 1
 
 
@@ -65,27 +70,71 @@ def test_a_statement_keeps_its_meaning_under_other_names(kind):
         ("label", 3, TypeError, "rows[0] must be (item, cluster); got 3."),
         ("label", (0, 1, 2), TypeError, "rows[0] must be (item, cluster); got (0, 1, 2)."),
         (
-            "label", (4, 1), ValueError,
+            "label",
+            (4, 1),
+            ValueError,
             "rows[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the index or n_items.",
         ),
         ("label", (0, -1), ValueError, "rows[0] names cluster -1: clusters are numbered from 0."),
-        ("label", (0, 1.5), TypeError, "rows[0] has 1.5 where the number of a cluster is wanted: pass an integer."),
-        ("label", (True, 1), TypeError, "rows[0] has True where the number of an item is wanted: pass an integer."),
-        ("span", ([], [1]), ValueError, "rows[0] has no items: name at least one, or leave the row out."),
-        ("span", ([0], []), ValueError, "rows[0] has no clusters: name at least one, or leave the row out."),
+        (
+            "label",
+            (0, 1.5),
+            TypeError,
+            "rows[0] has 1.5 where the number of a cluster is wanted: pass an integer.",
+        ),
+        (
+            "label",
+            (True, 1),
+            TypeError,
+            "rows[0] has True where the number of an item is wanted: pass an integer.",
+        ),
+        (
+            "span",
+            ([], [1]),
+            ValueError,
+            "rows[0] has no items: name at least one, or leave the row out.",
+        ),
+        (
+            "span",
+            ([0], []),
+            ValueError,
+            "rows[0] has no clusters: name at least one, or leave the row out.",
+        ),
         ("span", (0, [1]), TypeError, "rows[0] has 0 where a list of items is wanted."),
         ("span", ([0, 0], [1]), ValueError, "rows[0] names item 0 more than once: name each once."),
-        ("span", ([0], [1, 1]), ValueError, "rows[0] names cluster 1 more than once: name each once."),
-        ("spread", ([0, 1], 0), ValueError, "rows[0] allows 0 clusters: allow at least 1."),
-        ("spread", ([0, 1], "1"), TypeError, "rows[0] has '1' where the number of clusters is wanted: pass an integer."),
-        ("implication", ([], [(0, 1, True)]), ValueError, "rows[0] has no links: name at least one, or leave the row out."),
-        ("implication", ([(1, 1, True)], [(0, 1, True)]), ValueError, "rows[0] links item 1 to itself: remove this link."),
         (
-            "implication", ([(0, 1, 1)], [(0, 1, True)]), TypeError,
+            "span",
+            ([0], [1, 1]),
+            ValueError,
+            "rows[0] names cluster 1 more than once: name each once.",
+        ),
+        ("spread", ([0, 1], 0), ValueError, "rows[0] allows 0 clusters: allow at least 1."),
+        (
+            "spread",
+            ([0, 1], "1"),
+            TypeError,
+            "rows[0] has '1' where the number of clusters is wanted: pass an integer.",
+        ),
+        (
+            "implication",
+            ([], [(0, 1, True)]),
+            ValueError,
+            "rows[0] has no links: name at least one, or leave the row out.",
+        ),
+        (
+            "implication",
+            ([(1, 1, True)], [(0, 1, True)]),
+            ValueError,
+            "rows[0] links item 1 to itself: remove this link.",
+        ),
+        (
+            "implication",
+            ([(0, 1, 1)], [(0, 1, True)]),
+            TypeError,
             "rows[0] has (0, 1, 1) where a link (i, j, True or False for together or apart) is wanted.",
         ),
     ],
-)  # fmt: skip
+)
 def test_bad_rows_are_refused_in_a_sentence(kind, row, error, sentence):
     with pytest.raises(error) as caught:
         CLASSES[kind]([row], 4)
@@ -93,11 +142,15 @@ def test_bad_rows_are_refused_in_a_sentence(kind, row, error, sentence):
 
 
 def test_bad_arguments_are_refused_in_a_sentence():
-    with pytest.raises(TypeError, match=r"^rows must be a list of rows \(item, cluster\); got int\.$"):
+    with pytest.raises(
+        TypeError, match=r"^rows must be a list of rows \(item, cluster\); got int\.$"
+    ):
         bc.LabelConstraints(3, 4)
     with pytest.raises(ValueError, match=r"^name must be a word"):
         bc.LabelConstraints([], 4, name="my rules")
-    with pytest.raises(ValueError, match=r"^labels has shape \(3,\): pass one for each of the 4 items\.$"):
+    with pytest.raises(
+        ValueError, match=r"^labels has shape \(3,\): pass one for each of the 4 items\.$"
+    ):
         bc.LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
 
 
@@ -120,10 +173,16 @@ def test_answers_say_what_is_written():
     for labels in EVERYTHING:
         answer = words[int(triplets.truths(labels)[0])]
         assert statements_of(triplets.with_answers([answer] * 3))[0].holds(labels)
-    with pytest.raises(TypeError, match=r"^int says nothing of a partition: pass a view or rules\.$"):
+    with pytest.raises(
+        TypeError, match=r"^int says nothing of a partition: pass a view or rules\.$"
+    ):
         statements_of(3)
 
 
 def test_methods_that_know_views_only_refuse_rules():
-    with pytest.raises(TypeError, match=r"^constraints\[0\] is a LabelConstraints, but only pairwise and relative"):
-        bc.RDPMeans().fit(np.arange(8.0).reshape(4, 2), constraints=bc.LabelConstraints([(0, 1)], 4))
+    with pytest.raises(
+        TypeError, match=r"^constraints\[0\] is a LabelConstraints, but only pairwise and relative"
+    ):
+        bc.RDPMeans().fit(
+            np.arange(8.0).reshape(4, 2), constraints=bc.LabelConstraints([(0, 1)], 4)
+        )

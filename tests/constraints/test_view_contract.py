@@ -25,7 +25,9 @@ def concrete(base):
         queue += queue.pop().__subclasses__()
         found += [kind for kind in queue[-1:] if not inspect.isabstract(kind) and kind not in found]
     ours = (room.__name__, skeleton.__name__)
-    return sorted((kind for kind in found if kind.__module__.startswith(ours)), key=lambda kind: kind.__name__)
+    return sorted(
+        (kind for kind in found if kind.__module__.startswith(ours)), key=lambda kind: kind.__name__
+    )
 
 
 VIEWS, NOISES = concrete(View), concrete(NoiseModel)
@@ -63,8 +65,12 @@ def noisy_view(request, rng):
 
 
 def test_all_classes_are_found():
-    assert {"PairwiseConstraints", "RelativeConstraints", "OddOneOut"} <= {kind.__name__ for kind in VIEWS}
-    assert {"LinkNoise", "UniformNoise", "ConfusionNoise", "OddNoise"} <= {kind.__name__ for kind in NOISES}
+    assert {"PairwiseConstraints", "RelativeConstraints", "OddOneOut"} <= {
+        kind.__name__ for kind in VIEWS
+    }
+    assert {"LinkNoise", "UniformNoise", "ConfusionNoise", "OddNoise"} <= {
+        kind.__name__ for kind in NOISES
+    }
     assert {view for view, _ in COMBINATIONS} == set(VIEWS)
 
 
@@ -83,10 +89,14 @@ def test_counts_and_log_prob_agree_with_a_plain_loop(noisy_view, rng):
     confusion = noisy_view.noise.confusion(params)
     counts = np.zeros((S * noisy_view.n_answers, noisy_view.n_patterns), dtype=int)
     log_prob = 0.0
-    for items, answer, source in zip(noisy_view.items, noisy_view.answers, noisy_view.source, strict=True):
+    for items, answer, source in zip(
+        noisy_view.items, noisy_view.answers, noisy_view.source, strict=True
+    ):
         pattern = plain_pattern([int(z[item]) for item in items])
         counts[source * noisy_view.n_answers + answer, pattern] += 1
-        log_prob += np.log(max(confusion[source, noisy_view.truth[pattern], answer], np.finfo(float).tiny))
+        log_prob += np.log(
+            max(confusion[source, noisy_view.truth[pattern], answer], np.finfo(float).tiny)
+        )
     np.testing.assert_array_equal(noisy_view.counts(z), counts)
     assert counts.any(axis=0).all(), "the data must show every pattern"
     assert noisy_view.log_prob(z, params) == pytest.approx(log_prob)
@@ -119,14 +129,24 @@ def test_site_logits_do_not_read_the_label_of_the_item(view, rng):
 def test_leading_axes_of_z_and_of_the_noise_are_batches(noisy_view, rng):
     z = rng.integers(4, size=(2, 3, N))
     drawn = [noisy_view.noise.sample_prior(S, rng) for _ in range(6)]
-    params = {name: np.array([draw[name] for draw in drawn]).reshape(2, 3, *drawn[0][name].shape) for name in drawn[0]}
+    params = {
+        name: np.array([draw[name] for draw in drawn]).reshape(2, 3, *drawn[0][name].shape)
+        for name in drawn[0]
+    }
     log_prob, logits = noisy_view.log_prob(z, params), noisy_view.site_logits(z, 1, 4, params)
-    log_prior, log_marginal = noisy_view.noise.log_prior(params), noisy_view.noise.log_marginal(noisy_view.counts(z))
+    log_prior, log_marginal = (
+        noisy_view.noise.log_prior(params),
+        noisy_view.noise.log_marginal(noisy_view.counts(z)),
+    )
     for cell, one in zip(np.ndindex(2, 3), drawn, strict=True):
         assert log_prob[cell] == pytest.approx(noisy_view.log_prob(z[cell], one))
-        np.testing.assert_allclose(logits[cell], noisy_view.site_logits(z[cell], 1, 4, one), atol=1e-12)
+        np.testing.assert_allclose(
+            logits[cell], noisy_view.site_logits(z[cell], 1, 4, one), atol=1e-12
+        )
         np.testing.assert_array_equal(noisy_view.truths(z)[cell], noisy_view.truths(z[cell]))
-        assert log_marginal[cell] == pytest.approx(noisy_view.noise.log_marginal(noisy_view.counts(z[cell])))
+        assert log_marginal[cell] == pytest.approx(
+            noisy_view.noise.log_marginal(noisy_view.counts(z[cell]))
+        )
         if noisy_view.noise.free:
             assert log_prior[cell] == pytest.approx(noisy_view.noise.log_prior(one))
 
@@ -186,7 +206,9 @@ def test_restrict_keeps_the_answers_among_the_items(view, rng):
     small = drawn.restrict(kept)
     rows = [row for row in range(M) if set(drawn.items[row].tolist()) <= set(kept.tolist())]
     assert 0 < len(small) == len(rows) < M
-    assert [set(kept[items].tolist()) for items in small.items] == [set(drawn.items[row].tolist()) for row in rows]
+    assert [set(kept[items].tolist()) for items in small.items] == [
+        set(drawn.items[row].tolist()) for row in rows
+    ]
     np.testing.assert_array_equal(small.answers, drawn.answers[rows])
     np.testing.assert_array_equal(small.flipped, drawn.flipped[rows])
     z = rng.integers(3, size=N)
@@ -277,7 +299,10 @@ def test_expected_table_is_the_mean_over_posterior_draws(noisy_view, rng):
     times = 4000
     drawn = noise.draw(np.broadcast_to(counts, (times, *counts.shape)), noise.initial(S), rng)
     # known parameters come back without the batch axis of the counts
-    drawn = {name: np.broadcast_to(v, (times, *v.shape[-len(noise.parameters[name]) :])) for name, v in drawn.items()}
+    drawn = {
+        name: np.broadcast_to(v, (times, *v.shape[-len(noise.parameters[name]) :]))
+        for name, v in drawn.items()
+    }
     tables = noise.log_table(drawn)
     error = 5 * tables.std(axis=0) / np.sqrt(times) + 1e-9
     assert (np.abs(tables.mean(axis=0) - noise.expected_log_table(counts, S)) < error).all()
@@ -285,7 +310,9 @@ def test_expected_table_is_the_mean_over_posterior_draws(noisy_view, rng):
 
 def test_whole_counts_give_the_same_as_integers_and_as_floats(noisy_view, rng):
     noise, counts = noisy_view.noise, noisy_view.counts(rng.integers(4, size=(2, N)))
-    np.testing.assert_array_equal(noise.log_marginal(counts), noise.log_marginal(counts.astype(float)))
+    np.testing.assert_array_equal(
+        noise.log_marginal(counts), noise.log_marginal(counts.astype(float))
+    )
     np.testing.assert_array_equal(noise.fold(counts), noise.fold(counts.astype(float)))
     assert noise.fold(counts).dtype == np.int64
     tables = noise.expected_log_table(counts, S)

@@ -25,7 +25,11 @@ REAL = "every argument must be neither a string nor another object but a real nu
 
 # name: (X, error, sentence)
 DATA = {
-    "nan": (changed((1, 0, NAN)), ValueError, "X has NaN in row 1: remove these items or fill in values."),
+    "nan": (
+        changed((1, 0, NAN)),
+        ValueError,
+        "X has NaN in row 1: remove these items or fill in values.",
+    ),
     "two nan": (
         changed((1, 0, NAN), (4, 1, NAN)),
         ValueError,
@@ -36,15 +40,27 @@ DATA = {
         ValueError,
         "X has NaN in rows 0, 1, 2, 3, 4 and 3 more: remove these items or fill in values.",
     ),
-    "infinity": (changed((2, 1, INF)), ValueError, "X has infinity in row 2: remove these items or fill in values."),
+    "infinity": (
+        changed((2, 1, INF)),
+        ValueError,
+        "X has infinity in row 2: remove these items or fill in values.",
+    ),
     "both infinities": (
         changed((2, 1, INF), (3, 0, -INF)),
         ValueError,
         "X has infinity in rows 2 and 3: remove these items or fill in values.",
     ),
-    "overflow": (changed((5, 0, -1e200)), ValueError, "X has values beyond 1e+150 in row 5: rescale the features."),
+    "overflow": (
+        changed((5, 0, -1e200)),
+        ValueError,
+        "X has values beyond 1e+150 in row 5: rescale the features.",
+    ),
     "scalar": (3.0, ValueError, f"X must have shape (items, features); got (). {RESHAPE}"),
-    "one dimension": (np.arange(6.0), ValueError, f"X must have shape (items, features); got (6,). {RESHAPE}"),
+    "one dimension": (
+        np.arange(6.0),
+        ValueError,
+        f"X must have shape (items, features); got (6,). {RESHAPE}",
+    ),
     "three dimensions": (
         np.zeros((2, 3, 4)),
         ValueError,
@@ -52,19 +68,31 @@ DATA = {
     ),
     "no items": (np.empty((0, 3)), ValueError, "X has no items: pass at least two items."),
     "empty list": ([], ValueError, f"X must have shape (items, features); got (0,). {RESHAPE}"),
-    "one item": ([[1.0, 2.0]], ValueError, "X has one item (n_samples=1): pass at least two items."),
+    "one item": (
+        [[1.0, 2.0]],
+        ValueError,
+        "X has one item (n_samples=1): pass at least two items.",
+    ),
     "no features": (
         np.empty((3, 0)),
         ValueError,
         "X has 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required: pass at least one column.",
     ),
-    "ragged": ([[1.0], [2.0, 3.0]], ValueError, "X has rows of different lengths: pass one value per item and feature."),
+    "ragged": (
+        [[1.0], [2.0, 3.0]],
+        ValueError,
+        "X has rows of different lengths: pass one value per item and feature.",
+    ),
     "complex": (
         GOOD + 1j,
         ValueError,
         "Complex data not supported: X has dtype complex128, pass real numbers.",
     ),
-    "words": ([["a", "b"], ["c", "d"]], TypeError, "X must hold numbers; got dtype <U1: encode words and dates as numbers."),
+    "words": (
+        [["a", "b"], ["c", "d"]],
+        TypeError,
+        "X must hold numbers; got dtype <U1: encode words and dates as numbers.",
+    ),
     "dates": (
         np.full((3, 2), np.datetime64("2020-01-01")),
         TypeError,
@@ -108,7 +136,11 @@ KINDS = "must be PairwiseConstraints or RelativeConstraints, or a list of them"
 CONSTRAINTS = {
     "pairs": ([(0, 1)], TypeError, f"constraints[0] {KINDS}; got tuple: {VIEW_HINT}"),
     "matrix": (np.eye(6), TypeError, f"constraints {KINDS}; got ndarray: {VIEW_HINT}"),
-    "one wrong of two": ([LINKS, None], TypeError, f"constraints[1] {KINDS}; got NoneType: {VIEW_HINT}"),
+    "one wrong of two": (
+        [LINKS, None],
+        TypeError,
+        f"constraints[1] {KINDS}; got NoneType: {VIEW_HINT}",
+    ),
     "other items": (
         bc.PairwiseConstraints([(0, 1)], [True], n_items=7),
         ValueError,
@@ -119,9 +151,24 @@ CONSTRAINTS = {
 NUMBER = "must be a number in"
 # name: (estimator, keyword arguments, X, error, sentence)
 SETTINGS = {
-    "penalty zero": (bc.DPMeans, {"penalty": 0.0}, ValueError, "penalty must lie in (0, inf); got 0.0."),
-    "penalty nan": (bc.RDPMeans, {"penalty": NAN}, ValueError, "penalty must lie in (0, inf); got nan."),
-    "penalty infinite": (bc.RDPMeans, {"penalty": INF}, ValueError, "penalty must lie in (0, inf); got inf."),
+    "penalty zero": (
+        bc.DPMeans,
+        {"penalty": 0.0},
+        ValueError,
+        "penalty must lie in (0, inf); got 0.0.",
+    ),
+    "penalty nan": (
+        bc.RDPMeans,
+        {"penalty": NAN},
+        ValueError,
+        "penalty must lie in (0, inf); got nan.",
+    ),
+    "penalty infinite": (
+        bc.RDPMeans,
+        {"penalty": INF},
+        ValueError,
+        "penalty must lie in (0, inf); got inf.",
+    ),
     "penalty a word": (
         bc.RDPMeans,
         {"penalty": "high"},
@@ -157,7 +204,7 @@ SETTINGS = {
         {"divergence": "cosine"},
         ValueError,
         'divergence must be "euclidean" or "kl" or "mahalanobis" or "standardized" or "poisson" or "bernoulli" '
-        'or "categorical"; got \'cosine\'.',
+        "or \"categorical\"; got 'cosine'.",
     ),
     "divergence a number": (
         bc.RDPMeans,
@@ -167,7 +214,12 @@ SETTINGS = {
         'or "categorical", or a likelihood family or Divergence; got int.',
     ),
     "negative xi": (bc.RDPMeans, {"xi": -1.0}, ValueError, "xi must lie in [0, inf]; got -1.0."),
-    "negative xi2": (bc.RDPMeans, {"xi": (1.0, -1.0)}, ValueError, "xi[1] must lie in [0, inf); got -1.0."),
+    "negative xi2": (
+        bc.RDPMeans,
+        {"xi": (1.0, -1.0)},
+        ValueError,
+        "xi[1] must lie in [0, inf); got -1.0.",
+    ),
     "three xi": (
         bc.RDPMeans,
         {"xi": (1.0, 1.0, 1.0)},
@@ -175,15 +227,30 @@ SETTINGS = {
         "xi must be a number, a pair (xi1, xi2), a dict by the names of the views, or None; got (1.0, 1.0, 1.0).",
     ),
     "xi0 zero": (bc.RDPMeans, {"xi0": 0.0}, ValueError, "xi0 must lie in (0, inf); got 0.0."),
-    "shrinking xi": (bc.RDPMeans, {"xi_rate": 0.5}, ValueError, "xi_rate must lie in [1, inf); got 0.5."),
-    "no starts": (bc.DPMeans, {"n_init": 0}, ValueError, "n_init must be an integer of at least 1; got 0."),
+    "shrinking xi": (
+        bc.RDPMeans,
+        {"xi_rate": 0.5},
+        ValueError,
+        "xi_rate must lie in [1, inf); got 0.5.",
+    ),
+    "no starts": (
+        bc.DPMeans,
+        {"n_init": 0},
+        ValueError,
+        "n_init must be an integer of at least 1; got 0.",
+    ),
     "starts a boolean": (
         bc.RDPMeans,
         {"n_init": True},
         TypeError,
         "n_init must be an integer of at least 1; got True of type bool.",
     ),
-    "no passes": (bc.DPMeans, {"max_iter": 0}, ValueError, "max_iter must be an integer of at least 1; got 0."),
+    "no passes": (
+        bc.DPMeans,
+        {"max_iter": 0},
+        ValueError,
+        "max_iter must be an integer of at least 1; got 0.",
+    ),
     "negative seed": (
         bc.RDPMeans,
         {"random_state": -1},
@@ -207,7 +274,10 @@ COUNTS = {
         [[0.5, 0.5], [2, 3], [0.1, 0.9]],
         "X has counts that are not whole in rows 0 and 2: pass how often each outcome was seen.",
     ),
-    "an empty row": ([[1, 2], [0, 0]], "X has nothing but zeros in row 1: remove items without counts."),
+    "an empty row": (
+        [[1, 2], [0, 0]],
+        "X has nothing but zeros in row 1: remove items without counts.",
+    ),
 }
 
 ESTIMATORS = [bc.TVClust(), bc.RDPMeans(), bc.DPMeans(), bc.SpectralRDPMeans()]
@@ -227,7 +297,9 @@ def test_data(estimator, case):
 
 
 @pytest.mark.parametrize("case", CONSTRAINTS)
-@pytest.mark.parametrize("estimator", [bc.TVClust(), bc.RDPMeans()], ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize(
+    "estimator", [bc.TVClust(), bc.RDPMeans()], ids=lambda estimator: type(estimator).__name__
+)
 def test_constraints(estimator, case):
     constraints, error, sentence = CONSTRAINTS[case]
     fails(error, sentence, lambda: estimator.fit(GOOD, constraints=constraints))
@@ -255,7 +327,9 @@ def test_settings(case):
 
 
 @pytest.mark.parametrize("case", COUNTS)
-@pytest.mark.parametrize("estimator", [bc.RDPMeans(divergence="kl"), bc.DPMeans(divergence="kl")], ids=["rdp", "dp"])
+@pytest.mark.parametrize(
+    "estimator", [bc.RDPMeans(divergence="kl"), bc.DPMeans(divergence="kl")], ids=["rdp", "dp"]
+)
 def test_counts(estimator, case):
     X, sentence = COUNTS[case]
     fails(ValueError, sentence, lambda: estimator.fit(X))
@@ -270,5 +344,13 @@ def test_predicting_on_other_features():
     fitted = bc.DPMeans(penalty=1.0).fit(GOOD)
     sentence = "X has 3 features, but DPMeans is expecting 2 features as input."
     fails(ValueError, sentence, lambda: fitted.predict(np.zeros((2, 3))))
-    fails(ValueError, "X has NaN in row 0: remove these items or fill in values.", lambda: fitted.predict([[NAN, 0.0]]))
-    fails(ValueError, "X has no items: pass at least one item.", lambda: fitted.predict(np.empty((0, 2))))
+    fails(
+        ValueError,
+        "X has NaN in row 0: remove these items or fill in values.",
+        lambda: fitted.predict([[NAN, 0.0]]),
+    )
+    fails(
+        ValueError,
+        "X has no items: pass at least one item.",
+        lambda: fitted.predict(np.empty((0, 2))),
+    )

@@ -18,26 +18,36 @@ def answered():
 
 
 def draws(est):
-    return {name: np.asarray(array) for name, array in est.posterior_["posterior"].data_vars.items()}
+    return {
+        name: np.asarray(array) for name, array in est.posterior_["posterior"].data_vars.items()
+    }
 
 
 def test_blocked_draws_look_like_the_others_and_repeat(answered, tmp_path):
     X, y, links = answered
     est = bc.TVClust("blocked", random_state=0, **SHORT).fit(X, constraints=links)
     assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
-    other = bc.TVClust("collapsed", random_state=0, num_chains=2, num_warmup=5, num_samples=40, progress=False)
+    other = bc.TVClust(
+        "collapsed", random_state=0, num_chains=2, num_warmup=5, num_samples=40, progress=False
+    )
     shapes = {name: array.shape for name, array in draws(other.fit(X, constraints=links)).items()}
     assert {name: array.shape for name, array in draws(est).items()} == shapes
     assert est.posterior_["sample_stats"]["log_joint"].shape == (2, 40)
     # a shorter run, kept, and gone on from by the same call
     path = tmp_path / "run.zarr"
-    bc.TVClust("blocked", random_state=0, **{**SHORT, "num_samples": 15}).fit(X, constraints=links, checkpoint=path)
-    again = bc.TVClust("blocked", random_state=0, **SHORT).fit(X, constraints=links, checkpoint=path)
+    bc.TVClust("blocked", random_state=0, **{**SHORT, "num_samples": 15}).fit(
+        X, constraints=links, checkpoint=path
+    )
+    again = bc.TVClust("blocked", random_state=0, **SHORT).fit(
+        X, constraints=links, checkpoint=path
+    )
     for name, array in draws(est).items():
         np.testing.assert_array_equal(draws(again)[name], array, err_msg=name)
 
 
 def test_moves_are_refused(answered):
-    message = r"^moves is given, but sampler='blocked' has no moves to choose from: leave moves=None\.$"
+    message = (
+        r"^moves is given, but sampler='blocked' has no moves to choose from: leave moves=None\.$"
+    )
     with pytest.raises(ValueError, match=message):
         bc.TVClust("blocked", moves=Moves()).fit(answered[0])

@@ -23,7 +23,9 @@ def fit(tmp_path, rng):
 
 
 def draws(est):
-    return {name: values.values for name, values in est.posterior_["posterior"].to_dataset().items()}
+    return {
+        name: values.values for name, values in est.posterior_["posterior"].to_dataset().items()
+    }
 
 
 def assert_same(one, other):
@@ -36,7 +38,9 @@ def assert_same(one, other):
 @pytest.mark.parametrize("sampler", ["collapsed", "gibbs", "blocked"])
 def test_a_longer_run_goes_on(fit, sampler):
     fit(sampler=sampler)
-    assert_same(fit(sampler=sampler, num_samples=15), fit(sampler=sampler, num_samples=15, checkpoint=None))
+    assert_same(
+        fit(sampler=sampler, num_samples=15), fit(sampler=sampler, num_samples=15, checkpoint=None)
+    )
 
 
 def test_the_first_call_and_the_second(fit):
@@ -48,7 +52,9 @@ def test_a_seed_that_was_drawn_is_kept(fit):
 
 
 def test_a_generator_is_known_by_its_state(fit):
-    assert_same(fit(random_state=np.random.default_rng(4)), fit(random_state=np.random.default_rng(4)))
+    assert_same(
+        fit(random_state=np.random.default_rng(4)), fit(random_state=np.random.default_rng(4))
+    )
     with pytest.raises(ValueError, match=r"with other random_state: "):
         fit(random_state=np.random.default_rng(5))
     spawned = np.random.default_rng(4)
@@ -75,7 +81,9 @@ def test_a_generator_is_known_by_its_state(fit):
 )
 def test_another_call_is_refused(fit, change, what):
     fit()
-    with pytest.raises(ValueError, match=rf"is of another run, with other {what}: give another path"):
+    with pytest.raises(
+        ValueError, match=rf"is of another run, with other {what}: give another path"
+    ):
         fit(**change)
 
 

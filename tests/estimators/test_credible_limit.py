@@ -20,7 +20,10 @@ def X(rng):
 
 def tree(views=(), noise=None, labels=Y, alpha=1.5, **attrs):
     """Two draws of one chain, both of the same partition; noise parameters on two sources or one."""
-    draws = {"z": np.tile(labels, (1, 2, 1)), "concentration": np.array([[alpha - 0.5, alpha + 0.5]])}
+    draws = {
+        "z": np.tile(labels, (1, 2, 1)),
+        "concentration": np.array([[alpha - 0.5, alpha + 0.5]]),
+    }
     dims = {}
     for name, (view, values) in (noise or {}).items():
         draws[name] = np.stack([np.stack([np.asarray(values) * 0.98, np.asarray(values) * 1.02])])
@@ -31,7 +34,9 @@ def tree(views=(), noise=None, labels=Y, alpha=1.5, **attrs):
 def scale(X, labels=Y):
     """gamma, W and T of spherical clusters, by loops."""
     n, d, names = len(X), X.shape[1], np.unique(labels)
-    W = sum(np.square(X[labels == k] - X[labels == k].mean(axis=0)).sum() for k in names) / (n - len(names))
+    W = sum(np.square(X[labels == k] - X[labels == k].mean(axis=0)).sum() for k in names) / (
+        n - len(names)
+    )
     return d / (2 * W), W, np.square(X - X.mean(axis=0)).sum() / (n - 1)
 
 
@@ -63,7 +68,9 @@ def test_every_source_has_its_own_confidence(X):
     links = bc.PairwiseConstraints.sample(Y, size=40, n_sources=2, seed=0)
     triplets = bc.RelativeConstraints.sample(Y, size=30, n_sources=2, seed=0)
     p, q, eps = [0.9, 0.7], [0.95, 0.6], [0.1, 0.4]
-    posterior = tree([links, triplets], {"p": ("links", p), "q": ("links", q), "noise": ("triplets", eps)})
+    posterior = tree(
+        [links, triplets], {"p": ("links", p), "q": ("links", q), "noise": ("triplets", eps)}
+    )
     est = bc.RDPMeans.from_posterior(posterior, X, divergence="euclidean")
     gamma = scale(X)[0]
     for s in range(2):
@@ -88,13 +95,18 @@ def test_a_confusion_matrix_gives_costs(X):
 def test_sources_that_tell_nothing_are_left_aside(X):
     links = bc.PairwiseConstraints.sample(Y, size=40, n_sources=2, seed=0)
     posterior = tree([links], {"p": ("links", [0.9, 0.4]), "q": ("links", [0.9, 0.5])})
-    with pytest.warns(UserWarning, match=r"^source 1 of 'links' is as likely wrong as right in this posterior: it is left"):
+    with pytest.warns(
+        UserWarning,
+        match=r"^source 1 of 'links' is as likely wrong as right in this posterior: it is left",
+    ):
         est = bc.RDPMeans.from_posterior(posterior, X, divergence="euclidean")
     assert est.xi["links"][1] == (0.0, 0.0)
     assert min(est.xi["links"][0]) > 0
     triplets = bc.RelativeConstraints.sample(Y, size=30, seed=0)
     with pytest.warns(UserWarning, match=r"^source 0 of 'triplets'"):
-        est = bc.RDPMeans.from_posterior(tree([triplets], {"noise": ("triplets", [0.7])}), X, divergence="euclidean")
+        est = bc.RDPMeans.from_posterior(
+            tree([triplets], {"noise": ("triplets", [0.7])}), X, divergence="euclidean"
+        )
     assert est.xi["triplets"] == {0: 0.0}
 
 
@@ -108,14 +120,20 @@ def test_the_family_decides_the_divergence(X):
 
 
 def test_parameters_may_be_overruled(X):
-    est = bc.RDPMeans.from_posterior(tree(), X, divergence="euclidean", penalty=5.0, n_init=3, init=None)
+    est = bc.RDPMeans.from_posterior(
+        tree(), X, divergence="euclidean", penalty=5.0, n_init=3, init=None
+    )
     assert (est.penalty, est.n_init, est.init) == (5.0, 3, None)
 
 
 @pytest.mark.parametrize(
     ("posterior", "rows", "sentence"),
     [
-        (tree(), 40, "the posterior does not say which family it is of: pass its divergence, or the fitted estimator."),
+        (
+            tree(),
+            40,
+            "the posterior does not say which family it is of: pass its divergence, or the fitted estimator.",
+        ),
         (
             tree(settings={"family": "gaussian_spherical"}),
             39,
@@ -139,11 +157,15 @@ def test_the_limit_agrees_with_the_sampler_on_data(rng):
     data = bc.datasets.load("wine")
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     links = bc.PairwiseConstraints.sample(data.y, size=300, n_sources=2, flip=[0.05, 0.45], seed=0)
-    chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0, progress=False)
+    chains = bc.TVClust(
+        num_chains=2, num_warmup=100, num_samples=100, random_state=0, progress=False
+    )
     chains.fit(X, constraints=links)
     est = bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links)
     assert bc.metrics.adjusted_rand(est.labels_, chains.labels_) > 0.9
-    afresh = bc.RDPMeans.from_posterior(chains, X, n_init=20, random_state=0).fit(X, constraints=links)
+    afresh = bc.RDPMeans.from_posterior(chains, X, n_init=20, random_state=0).fit(
+        X, constraints=links
+    )
     assert bc.metrics.adjusted_rand(afresh.labels_, chains.labels_) > 0.9
     careful, guessing = est.xi_["links"]
     assert careful.min() > 4 * guessing.max()

@@ -70,13 +70,17 @@ def test_same_seed_same_fit(fitted, data, triplets):
 
 def test_an_error_rate_is_learned():
     data = bc.datasets.make_mixture(600, 3, 4, separation=12.0, seed=3)
-    triplets = bc.RelativeConstraints.sample(data.y, size=600, noise=[0.1, 0.3], n_sources=2, seed=4)
+    triplets = bc.RelativeConstraints.sample(
+        data.y, size=600, noise=[0.1, 0.3], n_sources=2, seed=4
+    )
     est = bc.DCRC(4, noise="learn", **QUICK).fit(data.X, constraints=triplets)
     assert bc.metrics.adjusted_rand(est.labels_, data.y) > 0.9
     rates = 1 - est.confusion_["triplets"][:, 0, 0]
     truth = np.array([triplets.flipped[triplets.source == s].mean() for s in range(2)])
     np.testing.assert_allclose(rates, truth, atol=0.03)
-    np.testing.assert_allclose(rates, [0.1, 0.3], atol=0.05)  # two standard deviations of 300 answers
+    np.testing.assert_allclose(
+        rates, [0.1, 0.3], atol=0.05
+    )  # two standard deviations of 300 answers
     drawn = est.posterior_["posterior"]["noise"]
     assert drawn.dims == ("chain", "draw", "triplets_source")
     np.testing.assert_allclose(drawn.mean(("chain", "draw")), rates, atol=0.005)
@@ -96,7 +100,9 @@ def test_posterior_serves_the_summaries(fitted, data):
     similarity = bc.similarity_matrix(tree)
     expected = fitted.proba_ @ fitted.proba_.T
     np.fill_diagonal(expected, 1.0)
-    np.testing.assert_allclose(similarity, expected, atol=0.08)  # five standard errors of 1000 draws
+    np.testing.assert_allclose(
+        similarity, expected, atol=0.08
+    )  # five standard errors of 1000 draws
     credible = bc.constraint_credibility(tree)
     assert len(credible) == 80
     with pytest.raises(NotFittedError):
@@ -109,7 +115,9 @@ def test_pairs_and_triplets_together(data):
     est = bc.DCRC(3, noise=0.0, **QUICK).fit(data.X, constraints=[links, triplets])
     for view in (links, triplets):
         assert (view.truths(est.labels_) == view.answers).all()
-    own = bc.DCRC(3, noise=None, **QUICK).fit(data.X, constraints=[links.with_noise(bc.LinkNoise(p=0.7, q=0.6)), triplets])
+    own = bc.DCRC(3, noise=None, **QUICK).fit(
+        data.X, constraints=[links.with_noise(bc.LinkNoise(p=0.7, q=0.6)), triplets]
+    )
     np.testing.assert_allclose(own.confusion_["links"], [[[0.6, 0.4], [0.3, 0.7]]])
 
 
@@ -117,7 +125,9 @@ def test_pairs_and_triplets_together(data):
 def rings():
     rng = np.random.default_rng(0)
     y, angle = np.repeat([0, 1], 60), rng.uniform(0, 2 * np.pi, 120)
-    X = (1 + 2 * y + 0.1 * rng.normal(size=120))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = (1 + 2 * y + 0.1 * rng.normal(size=120))[:, None] * np.column_stack(
+        [np.cos(angle), np.sin(angle)]
+    )
     return X, y, bc.RelativeConstraints.sample(y, size=40, noise=0.0, seed=1)
 
 
@@ -125,7 +135,12 @@ def test_kernels_find_rings(rings):
     X, y, triplets = rings
     scores = {}
     rbf = {"kernel": "rbf", "gamma": 1.0}
-    for options in ({"kernel": None}, rbf, {**rbf, "n_landmarks": 40}, {"kernel": "polynomial", "degree": 2}):
+    for options in (
+        {"kernel": None},
+        rbf,
+        {**rbf, "n_landmarks": 40},
+        {"kernel": "polynomial", "degree": 2},
+    ):
         est = bc.DCRC(2, **options, **QUICK).fit(X, constraints=triplets)
         scores[tuple(options.values())] = bc.metrics.adjusted_rand(est.labels_, y)
         assert options["kernel"] is None or bc.metrics.adjusted_rand(est.predict(X), y) > 0.9
@@ -137,13 +152,17 @@ def test_a_precomputed_kernel_is_the_kernel(rings):
     X, _, triplets = rings
     gram = rbf_kernel(X, gamma=0.7)
     given = bc.DCRC(2, kernel="precomputed", **QUICK).fit(gram, constraints=triplets)
-    made = bc.DCRC(2, kernel="rbf", gamma=0.7, standardize=False, **QUICK).fit(X, constraints=triplets)
+    made = bc.DCRC(2, kernel="rbf", gamma=0.7, standardize=False, **QUICK).fit(
+        X, constraints=triplets
+    )
     np.testing.assert_allclose(given.proba_, made.proba_, atol=1e-6)
     np.testing.assert_allclose(given.predict_proba(gram[:5]), made.predict_proba(X[:5]), atol=1e-6)
 
 
 def test_settings_are_chosen_by_answers(data, triplets):
-    est = bc.DCRC(3, balance="cv", tau="cv", n_init=1, random_state=0, max_iter=300).fit(data.X, constraints=triplets)
+    est = bc.DCRC(3, balance="cv", tau="cv", n_init=1, random_state=0, max_iter=300).fit(
+        data.X, constraints=triplets
+    )
     assert est.tau_ in (0.5, 1.0, 1.5)
     assert est.balance_ in (True, False)
 
@@ -154,11 +173,18 @@ def test_sizes_of_clusters_are_learned_from_named_items():
     X = rng.normal(size=(400, 2))
     X[:, 0] += 3 * y
     triplets = bc.RelativeConstraints.sample(y, size=100, noise=0.0, seed=1)
-    even, learned = (bc.DCRC(2, balance=balance, **QUICK).fit(X, constraints=triplets) for balance in (True, "learn"))
+    even, learned = (
+        bc.DCRC(2, balance=balance, **QUICK).fit(X, constraints=triplets)
+        for balance in (True, "learn")
+    )
     named = np.unique(triplets.items)
-    np.testing.assert_allclose(np.sort(learned.proportions_), np.sort(np.bincount(y[named]) / len(named)), atol=0.02)
+    np.testing.assert_allclose(
+        np.sort(learned.proportions_), np.sort(np.bincount(y[named]) / len(named)), atol=0.02
+    )
     found = even.proba_[named].sum(axis=0) + 1
-    np.testing.assert_allclose(np.sort(learned.proportions_), np.sort(found / found.sum()), atol=1e-9)
+    np.testing.assert_allclose(
+        np.sort(learned.proportions_), np.sort(found / found.sum()), atol=1e-9
+    )
     assert even.proportions_ is None
     free = np.setdiff1d(np.arange(400), named)
     assert learned.proba_[free].mean(axis=0).min() < even.proba_[free].mean(axis=0).min()
@@ -166,7 +192,9 @@ def test_sizes_of_clusters_are_learned_from_named_items():
 
 
 def test_a_short_fit_says_so(data, triplets):
-    with pytest.warns(ConvergenceWarning, match=r"^the bound still rises after max_iter=1 iterations"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"^the bound still rises after max_iter=1 iterations"
+    ):
         bc.DCRC(3, max_iter=1, tol=1e-12, **QUICK).fit(data.X, constraints=triplets)
 
 
@@ -180,7 +208,11 @@ def test_a_short_fit_says_so(data, triplets):
         ({"noise": True}, TypeError, "noise must be a number in"),
         ({"balance": 1}, TypeError, 'balance must be True, False, "learn" or "cv"; got 1'),
         ({"inference": "gibs"}, ValueError, 'inference must be "variational_em" or "gibbs"; got'),
-        ({"kernel": "sigmoid"}, ValueError, 'kernel must be "rbf" or "polynomial" or "precomputed"'),
+        (
+            {"kernel": "sigmoid"},
+            ValueError,
+            'kernel must be "rbf" or "polynomial" or "precomputed"',
+        ),
         ({"kernel": "precomputed"}, ValueError, "a precomputed kernel must have shape"),
         ({"gamma": 0.0}, ValueError, "gamma must lie in"),
         ({"tau": "learn"}, ValueError, 'tau must be "cv"; got'),

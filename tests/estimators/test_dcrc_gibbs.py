@@ -27,7 +27,9 @@ def answers(data):
 
 @pytest.fixture(scope="module", params=["mode", "sample"])
 def fitted(request, data, answers):
-    return bc.DCRC(3, noise="learn", weights=request.param, **SHORT).fit(data.X, constraints=answers)
+    return bc.DCRC(3, noise="learn", weights=request.param, **SHORT).fit(
+        data.X, constraints=answers
+    )
 
 
 def test_attributes_belong_together(fitted, data, answers):
@@ -48,7 +50,9 @@ def test_draws_agree_with_the_attributes(fitted):
     rates = draws["noise"].values
     np.testing.assert_allclose(1 - fitted.confusion_["triplets"][:, 0, 0], rates.mean(axis=(0, 1)))
     lower, upper = fitted.confusion_intervals_["triplets"]
-    np.testing.assert_allclose([lower[0, 0, 0], upper[0, 0, 0]], 1 - np.quantile(rates[..., 0], [0.95, 0.05]))
+    np.testing.assert_allclose(
+        [lower[0, 0, 0], upper[0, 0, 0]], 1 - np.quantile(rates[..., 0], [0.95, 0.05])
+    )
     assert (lower <= fitted.confusion_["triplets"]).all()
     assert (fitted.confusion_["triplets"] <= upper).all()
     together = fitted.proba_ @ fitted.proba_.T
@@ -105,7 +109,9 @@ def test_confusion_matrices_have_intervals(data):
 
 def test_without_answers_and_with_a_kernel(data):
     for weights in ("mode", "sample"):
-        est = bc.DCRC(2, kernel="rbf", weights=weights, **SHORT | {"num_warmup": 10, "num_samples": 10}).fit(data.X[:30])
+        est = bc.DCRC(
+            2, kernel="rbf", weights=weights, **SHORT | {"num_warmup": 10, "num_samples": 10}
+        ).fit(data.X[:30])
         assert est.confusion_ == est.confusion_intervals_ == {}
         assert est.predict_proba(data.X[30:33]).shape == (3, 2)
 
@@ -120,7 +126,11 @@ def draws_of(est):
 def test_a_longer_run_goes_on_from_a_checkpoint(data, answers, tmp_path, weights):
     est = bc.DCRC(3, noise="learn", weights=weights, **SHORT | {"num_warmup": 6, "num_samples": 5})
     est.fit(data.X, constraints=answers, checkpoint=tmp_path / "run")
-    longer = clone(est).set_params(num_samples=12).fit(data.X, constraints=answers, checkpoint=tmp_path / "run")
+    longer = (
+        clone(est)
+        .set_params(num_samples=12)
+        .fit(data.X, constraints=answers, checkpoint=tmp_path / "run")
+    )
     whole = clone(est).set_params(num_samples=12).fit(data.X, constraints=answers)
     for name, values in draws_of(whole).items():
         np.testing.assert_array_equal(values, draws_of(longer)[name], err_msg=name)
@@ -148,10 +158,18 @@ def test_classes_are_matched(rng):
     ("settings", "error", "words"),
     [
         ({"weights": "map"}, ValueError, 'weights must be "mode" or "sample"; got'),
-        ({"weights": "sample", "inference": "variational_em"}, ValueError, 'weights="sample" needs chains'),
+        (
+            {"weights": "sample", "inference": "variational_em"},
+            ValueError,
+            'weights="sample" needs chains',
+        ),
         ({"noise": 0.0}, ValueError, "noise=0 makes answers binding"),
         ({"temperature": 0.5}, ValueError, "temperature=0.5 is of the mean field"),
-        ({"weights": "sample", "penalty": 0.0}, ValueError, "penalty=0 leaves the weights without a prior"),
+        (
+            {"weights": "sample", "penalty": 0.0},
+            ValueError,
+            "penalty=0 leaves the weights without a prior",
+        ),
         ({"num_chains": 0}, ValueError, "num_chains must be an integer of at least 1"),
         ({"num_warmup": -1}, ValueError, "num_warmup must be an integer of at least 0"),
         ({"num_samples": 0}, ValueError, "num_samples must be an integer of at least 1"),

@@ -39,7 +39,9 @@ def links(data):
 
 @pytest.fixture(scope="module")
 def limit(data, links):
-    return bc.RDPMeans(penalty=40.0, xi=5.0, n_init=20, random_state=0).fit(data.X, constraints=links)
+    return bc.RDPMeans(penalty=40.0, xi=5.0, n_init=20, random_state=0).fit(
+        data.X, constraints=links
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +51,16 @@ def path(data, links, limit):
 
 @pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
 def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
-    est = bc.TVClust(sampler, gamma=1e6, limit=limit, init=limit.labels_, **SHORT).fit(data.X, constraints=links)
+    est = bc.TVClust(sampler, gamma=1e6, limit=limit, init=limit.labels_, **SHORT).fit(
+        data.X, constraints=links
+    )
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 60)
     assert (draws == draws[0]).all()
     assert bc.metrics.variation_of_information(est.labels_, limit.labels_) == 0.0
     assert est.limit_ is limit
-    assert {"evidence_same", "evidence_different", "log_concentration"} <= set(est.posterior_["posterior"])
+    assert {"evidence_same", "evidence_different", "log_concentration"} <= set(
+        est.posterior_["posterior"]
+    )
     np.testing.assert_allclose(est.posterior_["posterior"]["evidence_same"], 1e6 * limit.xi_[0])
     assert float(est.posterior_["posterior"]["log_concentration"][0, 0]) < -1e6
 
@@ -62,7 +68,8 @@ def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
 def test_new_items_are_seen_at_large_gamma(data):
     est = bc.TVClust(gamma=1e6, limit=bc.DPMeans(penalty=40.0), init=data.y, **SHORT).fit(data.X)
     assert (est.predict(data.X) == est.labels_).all()
-    # a new item costs the penalty alone, and n / (n + 1) of its squared distance in a cluster of n = 20
+    # a new item costs the penalty alone, and n / (n + 1) of its squared distance in a cluster of n
+    # = 20
     centre, radius = data.X[data.y == 0].mean(axis=0), np.sqrt(est.limit_.penalty_ * 21 / 20)
     near, far = centre - [[0.99 * radius, 0.0], [1.01 * radius, 0.0]]
     np.testing.assert_allclose(est.predict_novelty([near, far]), [0.0, 1.0], atol=1e-12)
@@ -91,7 +98,9 @@ def test_a_limit_that_is_not_fitted_is_fitted_as_a_copy(data, links):
 def test_draws_repeat_and_clones_are_the_same(data, links, limit):
     est = bc.TVClust(gamma=1.0, limit=limit, **SHORT).fit(data.X, constraints=links)
     again = clone(est).fit(data.X, constraints=links)
-    xr.testing.assert_identical(again.posterior_["posterior"].to_dataset(), est.posterior_["posterior"].to_dataset())
+    xr.testing.assert_identical(
+        again.posterior_["posterior"].to_dataset(), est.posterior_["posterior"].to_dataset()
+    )
     assert again.get_params()["limit__penalty"] == 40.0
 
 
@@ -122,7 +131,8 @@ def test_the_path_arrives_at_rdp_means(path, limit):
     for name in ("vi", "energy", "n_clusters", "objective"):
         lower, upper = path[name].sel(statistic="lower"), path[name].sel(statistic="upper")
         assert (lower <= upper + 1e-9).all()
-        # nearer to the limit one draw in a hundred may differ, which moves the mean beyond both quantiles
+        # nearer to the limit one draw in a hundred may differ, which moves the mean beyond both
+        # quantiles
         assert lower[0] <= mean[name][0] <= upper[0]
 
 
@@ -140,7 +150,13 @@ def test_a_poor_limit_is_found_out(data):
 def test_dispersed_chains_and_parameters_drawn(data, links, limit):
     gammas = [1e4, 0.3, 1e4]
     path = bc.limit_path(
-        data.X, constraints=links, limit=limit, gammas=gammas, start="dispersed", sampler="gibbs", **SHORT
+        data.X,
+        constraints=links,
+        limit=limit,
+        gammas=gammas,
+        start="dispersed",
+        sampler="gibbs",
+        **SHORT,
     )
     np.testing.assert_array_equal(path["gamma"], [0.3, 1e4])
     assert path.attrs["start"] == "dispersed"
@@ -151,12 +167,18 @@ def test_dispersed_chains_and_parameters_drawn(data, links, limit):
 
 def test_answers_of_all_kinds_and_sources(data, links):
     triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.05, seed=3)
-    sources = bc.PairwiseConstraints(links.items, links.answers, n_items=60, source=np.arange(len(links)) % 2)
+    sources = bc.PairwiseConstraints(
+        links.items, links.answers, n_items=60, source=np.arange(len(links)) % 2
+    )
     xi = {"links": {0: 5.0, 1: (1.0, 2.0)}, "triplets": 3.0}
     limit = bc.RDPMeans(penalty=40.0, xi=xi, n_init=5, random_state=0)
-    path = bc.limit_path(data.X, constraints=[sources, triplets], limit=limit, gammas=[0.1, 1e4], **SHORT)
+    path = bc.limit_path(
+        data.X, constraints=[sources, triplets], limit=limit, gammas=[0.1, 1e4], **SHORT
+    )
     assert float(path["vi_least"].sel(statistic="mean")[-1]) < 1e-9
-    assert float(path["energy"].sel(statistic="mean")[-1]) == pytest.approx(path.attrs["least_objective"], rel=1e-2)
+    assert float(path["energy"].sel(statistic="mean")[-1]) == pytest.approx(
+        path.attrs["least_objective"], rel=1e-2
+    )
     est = bc.TVClust(gamma=2.0, limit=limit, **SHORT).fit(data.X, constraints=[sources, triplets])
     draws = est.posterior_["posterior"]
     np.testing.assert_allclose(draws["evidence_same"][0, 0], [10.0, 2.0])
@@ -164,7 +186,9 @@ def test_answers_of_all_kinds_and_sources(data, links):
     np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
 
 
-@pytest.mark.parametrize("name", ["euclidean", "kl", "mahalanobis", "bernoulli", "categorical", "poisson"])
+@pytest.mark.parametrize(
+    "name", ["euclidean", "kl", "mahalanobis", "bernoulli", "categorical", "poisson"]
+)
 def test_a_fit_survives_pickling(name, rng):
     X = rng.integers(0, 2, size=(20, 3)).astype(float) + (name == "kl")
     est = bc.TVClust(gamma=2.0, limit=bc.DPMeans(n_clusters=2, divergence=name), **SHORT).fit(X)
@@ -175,12 +199,18 @@ def test_a_fit_survives_pickling(name, rng):
 
 @pytest.mark.parametrize("name", ["mahalanobis", "bernoulli", "categorical", "poisson"])
 def test_every_divergence_has_its_path(name, rng):
-    X = rng.normal(size=(30, 3)) if name == "mahalanobis" else rng.integers(0, 2, size=(30, 3)).astype(float)
+    X = (
+        rng.normal(size=(30, 3))
+        if name == "mahalanobis"
+        else rng.integers(0, 2, size=(30, 3)).astype(float)
+    )
     limit = bc.DPMeans(n_clusters=3, divergence=name, n_init=5, random_state=0)
     path = bc.limit_path(X, limit=limit, gammas=[1.0, 1e7], **SHORT)
     mean = path.sel(gamma=1e7, statistic="mean")
     assert float(mean["energy"]) == pytest.approx(float(mean["objective"]), rel=1e-3)
-    assert bc.plots.limit_path(path)[4].get_ylabel() == ("squared standard units" if name == "mahalanobis" else "nats")
+    assert bc.plots.limit_path(path)[4].get_ylabel() == (
+        "squared standard units" if name == "mahalanobis" else "nats"
+    )
 
 
 @pytest.mark.slow
@@ -226,7 +256,11 @@ BAD = {
         ValueError,
         "limit is given without gamma, and only the model at a gamma has one: give gamma too.",
     ),
-    "gamma zero": (lambda: bc.TVClust(gamma=0.0).fit(X), ValueError, "gamma must lie in (0, inf); got 0.0."),
+    "gamma zero": (
+        lambda: bc.TVClust(gamma=0.0).fit(X),
+        ValueError,
+        "gamma must lie in (0, inf); got 0.0.",
+    ),
     "gamma in words": (
         lambda: bc.TVClust(gamma="large").fit(X),
         TypeError,
@@ -235,7 +269,7 @@ BAD = {
     "sampler without gamma": (
         lambda: bc.TVClust("blocked", gamma=1.0).fit(X),
         ValueError,
-        "sampler='blocked' does not sample the model at a gamma: choose \"collapsed\" or \"gibbs\".",
+        'sampler=\'blocked\' does not sample the model at a gamma: choose "collapsed" or "gibbs".',
     ),
     "family too": (
         lambda: bc.TVClust(gamma=1.0, family="multinomial").fit(X),
@@ -266,7 +300,9 @@ BAD = {
         "unfitted.",
     ),
     "divergence without a model": (
-        lambda: bc.TVClust(gamma=1.0, limit=bc.RDPMeans(divergence="poisson")).fit([[1, np.nan], [2, 2], [3, 3]]),
+        lambda: bc.TVClust(gamma=1.0, limit=bc.RDPMeans(divergence="poisson")).fit(
+            [[1, np.nan], [2, 2], [3, 3]]
+        ),
         ValueError,
         "no model at gamma is known for the divergence SeenCells, only for those of whole data by SquaredEuclidean, "
         "KullbackLeibler, Bernoulli, Categorical, Poisson: choose one of these.",

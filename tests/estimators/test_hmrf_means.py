@@ -24,7 +24,9 @@ def groups(rng):
     return rng.normal(size=(30, 2)) + 4.0 * y[:, None], y
 
 
-@pytest.mark.parametrize(("metric", "per_cluster"), [(None, False), ("diagonal", True), ("full", False)])
+@pytest.mark.parametrize(
+    ("metric", "per_cluster"), [(None, False), ("diagonal", True), ("full", False)]
+)
 def test_summaries_work_on_its_draws(groups, metric, per_cluster):
     X, y = groups
     links = bc.PairwiseConstraints.sample(y, size=30, flip=0.1, seed=0)
@@ -48,15 +50,25 @@ def test_summaries_work_on_its_draws(groups, metric, per_cluster):
 
 def test_it_is_told_by_the_seed(groups):
     X, _ = groups
-    first, again = (bc.HMRFMeans(3, **QUICK).fit(X).posterior_["posterior"]["z"].values for _ in range(2))
+    first, again = (
+        bc.HMRFMeans(3, **QUICK).fit(X).posterior_["posterior"]["z"].values for _ in range(2)
+    )
     assert (first == again).all()
 
 
 @pytest.mark.parametrize(
     ("settings", "error", "sentence"),
     [
-        ({"n_clusters": 31}, ValueError, "n_clusters=31 is more than the 30 items of X: ask for fewer clusters."),
-        ({"cost": (1.0, 2.0, 3.0)}, TypeError, "cost must be a number or a pair (same, different); got (1.0, 2.0, 3.0)."),
+        (
+            {"n_clusters": 31},
+            ValueError,
+            "n_clusters=31 is more than the 30 items of X: ask for fewer clusters.",
+        ),
+        (
+            {"cost": (1.0, 2.0, 3.0)},
+            TypeError,
+            "cost must be a number or a pair (same, different); got (1.0, 2.0, 3.0).",
+        ),
         ({"cost": -1.0}, ValueError, "same must lie in [0, inf); got -1.0."),
         ({"per_cluster": 1}, TypeError, "per_cluster must be True or False; got 1."),
         ({"temperature": 0.0}, ValueError, "temperature must lie in (0, inf); got 0.0."),

@@ -53,7 +53,9 @@ def test_every_divergence_finds_what_is_there(rng, name):
     points = divergence.points(X)
     penalty = 0.25 * divergence.between(points, points.mean(axis=0)[None]).sum()
     for constraints in (None, links):
-        est = bc.RDPMeans(penalty, divergence=KINDS[name], n_init=8, random_state=0).fit(X, constraints=constraints)
+        est = bc.RDPMeans(penalty, divergence=KINDS[name], n_init=8, random_state=0).fit(
+            X, constraints=constraints
+        )
         assert bc.metrics.adjusted_rand(y, est.labels_) > 0.9
         assert np.isfinite(est.cluster_centers_).all()
         assert np.isfinite(est.objective_path_).all()
@@ -87,12 +89,18 @@ def test_missing_cells_are_refused_where_they_cannot_be_left_out():
     X = [[0.0, 1.0], [np.nan, 2.0], [1.0, 1.0]]
     for divergence in ("euclidean", "kl", "mahalanobis"):
         sentence = "X has NaN in row 1: remove these items or fill in values."
-        fails(ValueError, sentence, lambda divergence=divergence: bc.DPMeans(divergence=divergence).fit(X))
+        fails(
+            ValueError,
+            sentence,
+            lambda divergence=divergence: bc.DPMeans(divergence=divergence).fit(X),
+        )
 
 
 def test_codes_that_were_not_there_are_refused(rng):
     est = bc.DPMeans(n_clusters=2, divergence="categorical").fit(some_data(rng, "categorical", 20))
-    sentence = "X has codes beyond those of the first data in column 1, row 0: leave these items out."
+    sentence = (
+        "X has codes beyond those of the first data in column 1, row 0: leave these items out."
+    )
     fails(ValueError, sentence, lambda: est.predict([[0, 7, 1]]))
 
 
@@ -115,7 +123,10 @@ def test_views_and_sources_have_their_own_confidence(blobs):
         for (i, j), answer, source in zip(view.items, view.answers, view.source, strict=True):
             may, may_not = weight[view.name, int(source)]
             terms += (z[i] == z[j]) * (-may if answer == 1 else may_not)
-    terms += sum(costs[truth, answer] for truth, answer in zip(triplets.truths(z), triplets.answers, strict=True))
+    terms += sum(
+        costs[truth, answer]
+        for truth, answer in zip(triplets.truths(z), triplets.answers, strict=True)
+    )
     assert est.objective_ == pytest.approx(plain_objective(est, X, terms))
     assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
     assert est.xi_["first"].tolist() == [[2.0, 2.0], [1.0, 0.5]]
@@ -133,9 +144,17 @@ def test_one_number_counts_true_triplet_answers(blobs):
 
 def test_the_same_confidence_told_in_two_ways(blobs):
     X, y = blobs
-    links = [bc.PairwiseConstraints.sample(y, size=80, flip=0.2, seed=seed, name=name) for seed, name in enumerate("ab")]
-    for together, apart in ((2.0, {"a": 2.0, "b": (2.0, 2.0)}), ((3.0, 1.0), {"a": (3.0, 1.0), "b": {0: (3.0, 1.0)}})):
-        one, two = (bc.RDPMeans(penalty=12.0, xi=xi, n_init=4, random_state=0) for xi in (together, apart))
+    links = [
+        bc.PairwiseConstraints.sample(y, size=80, flip=0.2, seed=seed, name=name)
+        for seed, name in enumerate("ab")
+    ]
+    for together, apart in (
+        (2.0, {"a": 2.0, "b": (2.0, 2.0)}),
+        ((3.0, 1.0), {"a": (3.0, 1.0), "b": {0: (3.0, 1.0)}}),
+    ):
+        one, two = (
+            bc.RDPMeans(penalty=12.0, xi=xi, n_init=4, random_state=0) for xi in (together, apart)
+        )
         one.fit(X, constraints=links), two.fit(X, constraints=links)
         assert (one.labels_ == two.labels_).all()
         assert one.objective_ == pytest.approx(two.objective_)
@@ -147,7 +166,9 @@ def test_triplets_alone_join_and_part(rng):
     X = rng.normal(size=(40, 2))
     triplets = bc.RelativeConstraints.sample(y, size=800, noise=0.0, seed=0)
     for xi in (float("inf"), None):
-        est = bc.RDPMeans(n_clusters=2, xi=xi, n_init=5, random_state=0).fit(X, constraints=triplets)
+        est = bc.RDPMeans(n_clusters=2, xi=xi, n_init=5, random_state=0).fit(
+            X, constraints=triplets
+        )
         assert groups(est.labels_) == groups(y)
         assert set(est.xi_) == {"triplets"}
 
@@ -170,14 +191,19 @@ def test_a_posterior_is_a_start(blobs):
     chains = bc.TVClust(num_chains=2, num_warmup=60, num_samples=60, random_state=0, progress=False)
     chains.fit(X, constraints=links)
     given = [chains, chains.posterior_, chains.labels_]
-    ends = [bc.RDPMeans(penalty=12.0, xi=1.0, init=init).fit(X, constraints=links).objective_ for init in given]
+    ends = [
+        bc.RDPMeans(penalty=12.0, xi=1.0, init=init).fit(X, constraints=links).objective_
+        for init in given
+    ]
     assert ends[0] == ends[1] == ends[2]
 
 
 def test_a_random_order_is_told_by_the_seed(blobs):
     X, _ = blobs
     settings = {"penalty": 1.5, "order": "random"}
-    first = [bc.DPMeans(**settings, random_state=seed).fit(X).objective_ for seed in (0, 0, 1, 2, 3)]
+    first = [
+        bc.DPMeans(**settings, random_state=seed).fit(X).objective_ for seed in (0, 0, 1, 2, 3)
+    ]
     assert first[0] == first[1]
     assert len(set(first)) > 1
 
@@ -215,7 +241,10 @@ XI = {
         {"links": 1.0, "triplets": (1.0, 2.0)},
         "xi['triplets'] must be a number or (3, 3) costs for each source of relative answers; got (1.0, 2.0).",
     ),
-    "a negative number": ({"links": (1.0, -2.0), "triplets": 1.0}, "xi['links'][1] must lie in [0, inf); got -2.0."),
+    "a negative number": (
+        {"links": (1.0, -2.0), "triplets": 1.0},
+        "xi['links'][1] must lie in [0, inf); got -2.0.",
+    ),
 }
 
 
@@ -231,5 +260,7 @@ def test_starts_and_orders(estimator):
     remedy = "pass one label per item, an estimator fitted to these items, or its posterior_."
     fails(ValueError, shape + remedy, lambda: estimator(init=[0, 1, 1]).fit(GOOD))
     fails(
-        ValueError, 'order must be "given" or "random"; got \'sorted\'.', lambda: estimator(order="sorted").fit(GOOD)
+        ValueError,
+        'order must be "given" or "random"; got \'sorted\'.',
+        lambda: estimator(order="sorted").fit(GOOD),
     )

@@ -28,7 +28,13 @@ def elongated(n=120, classes=3, seed=0, apart=4):
 def fitted():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
-    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
+    settings = {
+        "num_chains": 2,
+        "num_warmup": 60,
+        "num_samples": 60,
+        "random_state": 0,
+        "progress": False,
+    }
     return bc.TVClust(family="gaussian_tied", **settings).fit(X, constraints=links)
 
 
@@ -43,7 +49,15 @@ def test_long_classes_are_found_and_predicted(fitted):
 
 def test_the_covariance_is_not_kept_with_the_draws(fitted):
     draws = fitted.posterior_["posterior"]
-    assert set(draws.data_vars) == {"z", "n_clusters", "concentration", "base_scale", "base_mean_precision", "p", "q"}
+    assert set(draws.data_vars) == {
+        "z",
+        "n_clusters",
+        "concentration",
+        "base_scale",
+        "base_mean_precision",
+        "p",
+        "q",
+    }
     assert fitted.log_joint(fitted.labels_) > fitted.log_joint(np.arange(120) % 7)
 
 
@@ -53,7 +67,9 @@ def test_restored_chains_go_on_to_the_last_bit():
     family = bc.families.TiedGaussian().bind(X)
 
     def chain():
-        return CollapsedChain(TVClustProblem(family, (links,)), y, np.random.default_rng(1), Moves())
+        return CollapsedChain(
+            TVClustProblem(family, (links,)), y, np.random.default_rng(1), Moves()
+        )
 
     first, second = chain(), chain()
     for _ in range(5):
@@ -87,7 +103,9 @@ def test_a_split_is_found_from_one_cluster():
 def test_by_mean_field():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=300, seed=0)
-    est = bc.TVClust("variational", family="gaussian_tied", num_samples=50, random_state=0, progress=False)
+    est = bc.TVClust(
+        "variational", family="gaussian_tied", num_samples=50, random_state=0, progress=False
+    )
     assert pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
     assert (np.diff(est.bound_path_) > -1e-6).all()
 
@@ -100,13 +118,23 @@ def test_parts_of_a_product_cannot_share():
 def test_auto_tries_sparer_families_of_many_columns():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
-    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
+    settings = {
+        "num_chains": 2,
+        "num_warmup": 60,
+        "num_samples": 60,
+        "random_state": 0,
+        "progress": False,
+    }
     est = bc.TVClust(view="auto", **settings).fit(X, constraints=links)
     assert est.family_ == "gaussian_tied"
     assert est.family == "gaussian"
     assert pairwise_f(est.labels_, y) > 0.95
     tried = est.view_scores_.groupby("family").size()
-    assert tried.to_dict() == {"gaussian": 2 * len(POWERS), "gaussian_tied": 2, "gaussian_diagonal": 2}
+    assert tried.to_dict() == {
+        "gaussian": 2 * len(POWERS),
+        "gaussian_tied": 2,
+        "gaussian_diagonal": 2,
+    }
     few = bc.TVClust(view="auto", power=1.0, **settings).fit(X[:, :20], constraints=links)
     assert set(few.view_scores_["family"]) == {few.family_} == {"gaussian"}
     own = bc.TVClust(family=bc.families.FullGaussian(), **settings).fit(X[:, :2])

@@ -36,7 +36,10 @@ def test_it_is_the_mode_of_a_posterior_centred_at_the_partition_seen(seed):
     case = random_case(seed + 300)._replace(satisfied=1.0, dont_know=0.0)
     case.rows["triplets"] = [row for row in case.rows["triplets"] if row[3] != "dnk"]
     rng = np.random.default_rng(seed)
-    probability, precision = rng.uniform(0.55, 0.99, size=len(case.origin)), float(rng.uniform(0.3, 3))
+    probability, precision = (
+        rng.uniform(0.55, 0.99, size=len(case.origin)),
+        float(rng.uniform(0.3, 3)),
+    )
     est = case.estimator(precision=precision)
     est.fit(case.X, partition=case.seen, constraints=case.constraints(), credibility=probability)
     labels, log_posterior = modes(case, precision, probability)
@@ -74,7 +77,12 @@ def test_super_instances_move_as_one(seed):
 
 def test_credibility_of_a_posterior_decides_what_is_given_up():
     links = bc.PairwiseConstraints.from_lists([(0, 1), (3, 4), (2, 3), (2, 5)], [(0, 3)], N)
-    draws = [[0, 0, 0, 1, 1, 2]] * 5 + [[0, 0, 1, 1, 1, 2]] * 3 + [[0, 1, 1, 1, 1, 0]] + [[0, 0, 1, 1, 2, 1]]
+    draws = (
+        [[0, 0, 0, 1, 1, 2]] * 5
+        + [[0, 0, 1, 1, 1, 2]] * 3
+        + [[0, 1, 1, 1, 1, 0]]
+        + [[0, 0, 1, 1, 2, 1]]
+    )
     tree = to_datatree({"z": [draws]}, {"log_joint": [[0.0] * 10]}, views=[links])
     table = bc.constraint_credibility(tree)
     assert table.credibility.tolist() == [0.9, 0.9, 0.5, 0.1, 1.0]
@@ -84,7 +92,8 @@ def test_credibility_of_a_posterior_decides_what_is_given_up():
     w = np.log(9) / 2
     assert est.weights_["links"] == pytest.approx([w, w, 0, 0, np.inf])
     assert est.weights_["label"] == [np.inf]
-    # items 0 and 3 must part, for which item 0 goes a distance of 1 to item 1; item 2 goes to the cluster of item 5
+    # items 0 and 3 must part, for which item 0 goes a distance of 1 to item 1; item 2 goes to the
+    # cluster of item 5
     assert est.labels_.tolist() == [0, 0, 2, 1, 1, 2]
     assert est.given_up_.empty
 
@@ -93,26 +102,46 @@ def test_a_starting_partition_may_be_an_estimator_or_its_posterior():
     data = np.random.default_rng(0).normal(size=(30, 2)) + 6.0 * np.repeat([0, 1], 15)[:, None]
     fitted = bc.DPMeans(n_clusters=2).fit(data)
     for partition in (fitted, bc.DPMeans(n_clusters=2), fitted.labels_):
-        assert bc.MinimalModification().fit(data, partition=partition).labels_.tolist() == fitted.labels_.tolist()
+        assert (
+            bc.MinimalModification().fit(data, partition=partition).labels_.tolist()
+            == fitted.labels_.tolist()
+        )
 
 
 def test_numbers_of_clusters_are_kept_and_new_ones_come_next():
     rules = [bc.LabelConstraints([(5, 3)], N), bc.PairwiseConstraints([(0, 3)], [True], N)]
-    est = bc.MinimalModification(super_instances=1.0, new_clusters=1).fit(X, partition=SEEN, constraints=rules)
-    assert est.labels_.tolist() == [0, 0, 0, 0, 1, 3]  # item 3 is nearer to item 2 than item 0 to item 3; cluster 2 is empty
+    est = bc.MinimalModification(super_instances=1.0, new_clusters=1).fit(
+        X, partition=SEEN, constraints=rules
+    )
+    assert est.labels_.tolist() == [
+        0,
+        0,
+        0,
+        0,
+        1,
+        3,
+    ]  # item 3 is nearer to item 2 than item 0 to item 3; cluster 2 is empty
     assert est.n_clusters_ == 3
     assert est.moved_.tolist() == [3, 5]
-    # one anchor a cluster, item 1 of the first; the new one at twice the largest distance, from item 0 to item 5
+    # one anchor a cluster, item 1 of the first; the new one at twice the largest distance, from
+    # item 0 to item 5
     assert est.cost_ == pytest.approx(9.0 + 2 * 30.0)
 
 
 def test_a_number_without_items_is_no_place_to_go():
     links = bc.PairwiseConstraints([(0, 5)], [False], N)
-    est = bc.MinimalModification(super_instances=1.0).fit(X, partition=[0, 0, 0, 2, 2, 0], constraints=links)
+    est = bc.MinimalModification(super_instances=1.0).fit(
+        X, partition=[0, 0, 0, 2, 2, 0], constraints=links
+    )
     # item 0 is 10 from the anchor of cluster 2, item 5 is 20
     assert (est.labels_.tolist(), est.cost_, est.n_clusters_) == ([2, 0, 0, 2, 2, 0], 10.0, 2)
-    with pytest.raises(ConflictError, match=r"^this constraint cannot hold: label\[0\] \(item 0 in cluster 1\): leave"):
-        bc.MinimalModification().fit(X, partition=[0, 0, 0, 2, 2, 0], constraints=bc.LabelConstraints([(0, 1)], N))
+    with pytest.raises(
+        ConflictError,
+        match=r"^this constraint cannot hold: label\[0\] \(item 0 in cluster 1\): leave",
+    ):
+        bc.MinimalModification().fit(
+            X, partition=[0, 0, 0, 2, 2, 0], constraints=bc.LabelConstraints([(0, 1)], N)
+        )
 
 
 def test_a_conflict_is_named_in_a_sentence():
@@ -124,10 +153,15 @@ def test_a_conflict_is_named_in_a_sentence():
         "these 3 constraints cannot all hold: links[0] (items 0 and 1 together), links[1] (items 1 and 2 together), "
         "links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or require less by satisfied or credibility."
     )
-    est = bc.MinimalModification(super_instances=1.0, satisfied=0.8).fit(X, partition=SEEN, constraints=links)
+    est = bc.MinimalModification(super_instances=1.0, satisfied=0.8).fit(
+        X, partition=SEEN, constraints=links
+    )
     assert est.given_up_.row.tolist() == [3]
     assert est.given_up_.what.tolist() == ["items 0 and 2 apart"]
-    with pytest.raises(ConflictError, match=r"^fewer than the share satisfied=0.95 of the constraints can hold, since"):
+    with pytest.raises(
+        ConflictError,
+        match=r"^fewer than the share satisfied=0.95 of the constraints can hold, since",
+    ):
         bc.MinimalModification(satisfied=0.95).fit(X, partition=SEEN, constraints=links)
 
 
@@ -138,50 +172,79 @@ LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)
     ("settings", "arguments", "error", "sentence"),
     [
         ({"anchors": 1.5}, {}, ValueError, "anchors must lie in [0, 1]; got 1.5."),
-        ({"super_instances": "all"}, {}, TypeError, "super_instances must be a number in [0, 1]; got 'all' of type str."),
+        (
+            {"super_instances": "all"},
+            {},
+            TypeError,
+            "super_instances must be a number in [0, 1]; got 'all' of type str.",
+        ),
         ({"satisfied": 0}, {}, ValueError, "satisfied must lie in (0, 1]; got 0."),
-        ({"new_clusters": -1}, {}, ValueError, "new_clusters must be an integer of at least 0; got -1."),
+        (
+            {"new_clusters": -1},
+            {},
+            ValueError,
+            "new_clusters must be an integer of at least 0; got -1.",
+        ),
         ({"time_limit": 0}, {}, ValueError, "time_limit must lie in (0, inf); got 0."),
         ({"n_jobs": 0}, {}, ValueError, "n_jobs must be an integer of at least 1; got 0."),
         ({"dont_know": -1.0}, {}, ValueError, "dont_know must lie in [0, inf); got -1.0."),
         ({"precision": 0.0}, {}, ValueError, "precision must lie in (0, inf); got 0.0."),
         (
-            {}, {"partition": [0, 1]}, ValueError,
+            {},
+            {"partition": [0, 1]},
+            ValueError,
             "partition has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to these items, or "
             "its posterior_.",
         ),
         (
-            {}, {"partition": ["a"] * 6}, TypeError,
+            {},
+            {"partition": ["a"] * 6},
+            TypeError,
             "partition must hold integers; got dtype <U1: number the clusters from 0.",
         ),
         (
-            {}, {"partition": [0, 0, -1, 0, 0, 0]}, ValueError,
+            {},
+            {"partition": [0, 0, -1, 0, 0, 0]},
+            ValueError,
             "partition[2] is -1: number the clusters 0, 1, 2, ..., and give noise one of its own.",
         ),
         (
-            {}, {"constraints": bc.LabelConstraints([(0, 1), (1, 3)], N)}, ValueError,
+            {},
+            {"constraints": bc.LabelConstraints([(0, 1), (1, 3)], N)},
+            ValueError,
             "label[1] names cluster 3, but clusters are numbered 0 to 2, new ones included: correct the number or allow "
             "more new_clusters.",
         ),
         (
-            {}, {"constraints": LINKS, "credibility": [0.5]}, ValueError,
+            {},
+            {"constraints": LINKS, "credibility": [0.5]},
+            ValueError,
             "credibility has shape (1,), but there are 2 constraints: pass one probability for each, in order.",
         ),
         (
-            {}, {"constraints": LINKS, "credibility": [0.5, 1.5]}, ValueError,
+            {},
+            {"constraints": LINKS, "credibility": [0.5, 1.5]},
+            ValueError,
             "credibility[1] is 1.5: pass probabilities from 0 to 1.",
         ),
         (
-            {}, {"constraints": LINKS, "credibility": pd.DataFrame({"view": ["links"], "credibility": [0.5]})}, ValueError,
+            {},
+            {
+                "constraints": LINKS,
+                "credibility": pd.DataFrame({"view": ["links"], "credibility": [0.5]}),
+            },
+            ValueError,
             "credibility has 1 rows about 'links', but there are 2 constraints of that name: pass the table of a fit to "
             "these constraints.",
         ),
         (
-            {}, {"constraints": LINKS, "credibility": pd.DataFrame({"view": ["links"]})}, ValueError,
+            {},
+            {"constraints": LINKS, "credibility": pd.DataFrame({"view": ["links"]})},
+            ValueError,
             "credibility has no column 'credibility': pass a table from bayesclust.constraint_credibility.",
         ),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused_in_a_sentence(settings, arguments, error, sentence):
     with pytest.raises(error) as caught:
         bc.MinimalModification(**settings).fit(X, **{"partition": SEEN} | arguments)

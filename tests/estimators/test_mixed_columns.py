@@ -35,13 +35,24 @@ def family():
 
 def test_mixed_columns_with_gaps(data):
     X, z = data
-    links = bc.PairwiseConstraints.from_lists(must_link=[(0, 2), (7, 9)], cannot_link=[(0, 1)], n_items=60)
-    est = bc.TVClust(family=family(), num_chains=2, num_warmup=150, num_samples=150, random_state=0, progress=False)
+    links = bc.PairwiseConstraints.from_lists(
+        must_link=[(0, 2), (7, 9)], cannot_link=[(0, 1)], n_items=60
+    )
+    est = bc.TVClust(
+        family=family(),
+        num_chains=2,
+        num_warmup=150,
+        num_samples=150,
+        random_state=0,
+        progress=False,
+    )
     est.fit(X, constraints=links)
     seen = np.arange(60) != 7
     assert bc.metrics.adjusted_rand(z[seen], est.labels_[seen]) > 0.8
     posterior = est.posterior_
-    assert {"base_scale", "base_concentration", "base_shape", "base_strength_2"} <= set(posterior["posterior"].data_vars)
+    assert {"base_scale", "base_concentration", "base_shape", "base_strength_2"} <= set(
+        posterior["posterior"].data_vars
+    )
     np.testing.assert_array_equal(posterior["observed_data"]["X"], X.to_numpy())
     assert np.isfinite(posterior["sample_stats"]["log_joint"]).all()
     again = clone(est).fit(X.to_numpy(), constraints=links)

@@ -42,14 +42,22 @@ def test_what_is_learned_fits_together(stripes, metric, per_cluster):
     A = plain.matrices(est.metric_, 3, metric == "diagonal")
     weight = np.full(120, 0.7)
     terms = (X, est.labels_, est.cluster_centers_, A, links.items, links.answers == 1, weight)
-    assert est.objective_ == pytest.approx(plain.objective(*terms, 1.0, per_cluster, metric == "diagonal"))
+    assert est.objective_ == pytest.approx(
+        plain.objective(*terms, 1.0, per_cluster, metric == "diagonal")
+    )
     assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
     assert est.n_broken_ == (links.truths(est.labels_) != links.answers).sum()
-    assert est.n_contradictions_ == len(est.contradictions_) == (links.conflicts()["different"]).sum()
+    assert (
+        est.n_contradictions_ == len(est.contradictions_) == (links.conflicts()["different"]).sum()
+    )
     for k, center in enumerate(est.cluster_centers_):
         np.testing.assert_allclose(center, X[est.labels_ == k].mean(axis=0))
     near = [
-        [plain.length(x - m, B) - np.linalg.slogdet(B)[1] for m, B in zip(est.cluster_centers_, A, strict=True)] for x in X
+        [
+            plain.length(x - m, B) - np.linalg.slogdet(B)[1]
+            for m, B in zip(est.cluster_centers_, A, strict=True)
+        ]
+        for x in X
     ]
     assert (est.predict(X) == np.argmin(near, axis=1)).all()
     assert (clone(est).fit_predict(X, constraints=[links]) == est.labels_).all()
@@ -59,8 +67,16 @@ def test_costs_told_in_many_ways(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=80, flip=0.1, n_sources=2, seed=0)
     same = links.answers == 1
-    forms = [(2.0, 0.5), np.where(same, 2.0, 0.5), {"links": (2.0, 0.5)}, {"links": {0: (2.0, 0.5), 1: (2.0, 0.5)}}]
-    ends = [bc.PCKMeans(cost=cost, closure=False, random_state=0).fit(X, constraints=links) for cost in forms]
+    forms = [
+        (2.0, 0.5),
+        np.where(same, 2.0, 0.5),
+        {"links": (2.0, 0.5)},
+        {"links": {0: (2.0, 0.5), 1: (2.0, 0.5)}},
+    ]
+    ends = [
+        bc.PCKMeans(cost=cost, closure=False, random_state=0).fit(X, constraints=links)
+        for cost in forms
+    ]
     for end in ends:
         assert (end.labels_ == ends[0].labels_).all()
         assert end.objective_ == ends[0].objective_
@@ -76,7 +92,10 @@ def test_closure_is_taken_where_nothing_is_contradicted(stripes):
     assert est.closure_
     by_hand = bc.PCKMeans(closure=False, random_state=0).fit(X, constraints=links.closure())
     assert by_hand.objective_ == pytest.approx(est.objective_)
-    assert bc.PCKMeans(closure=False, random_state=0).fit(X, constraints=links).objective_ < est.objective_
+    assert (
+        bc.PCKMeans(closure=False, random_state=0).fit(X, constraints=links).objective_
+        < est.objective_
+    )
 
 
 def test_a_chain_of_must_links_falls_back_to_the_answers_given():
@@ -120,7 +139,9 @@ def test_starts(stripes):
 def test_costs_from_a_posterior(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=0)
-    chains = bc.TVClust(num_chains=2, num_warmup=150, num_samples=150, random_state=0, progress=False)
+    chains = bc.TVClust(
+        num_chains=2, num_warmup=150, num_samples=150, random_state=0, progress=False
+    )
     chains.fit(X, constraints=links)
     pck = bc.PCKMeans.from_posterior(chains, X)
     rdp = bc.RDPMeans.from_posterior(chains, X, divergence="euclidean")
@@ -133,8 +154,12 @@ def test_costs_from_a_posterior(stripes):
     first, second = np.triu_indices(len(X), 1)
     gaps = np.array([plain.length(X[i] - X[j], A) for i, j in zip(first, second, strict=True)])
     together = labels[first] == labels[second]
-    assert est.cost["links"][0][0] == pytest.approx(2 * np.log(p / (1 - q)) / gaps[~together].mean())
-    assert est.cost["links"][0][1] == pytest.approx(2 * np.log(q / (1 - p)) / (gaps.max() - gaps[together].mean()))
+    assert est.cost["links"][0][0] == pytest.approx(
+        2 * np.log(p / (1 - q)) / gaps[~together].mean()
+    )
+    assert est.cost["links"][0][1] == pytest.approx(
+        2 * np.log(q / (1 - p)) / (gaps.max() - gaps[together].mean())
+    )
     assert bc.metrics.pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
 
 
@@ -175,9 +200,21 @@ LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [True, True, False], n_
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 
 BAD = {
-    "clusters": ({"n_clusters": 7}, ValueError, "n_clusters=7 is more than the 6 items of X: ask for fewer clusters."),
-    "metric": ({"metric": "round"}, ValueError, 'metric must be "diagonal" or "full"; got \'round\'.'),
-    "step": ({"metric_step": "small"}, ValueError, 'metric_step must be "exact" or "paper"; got \'small\'.'),
+    "clusters": (
+        {"n_clusters": 7},
+        ValueError,
+        "n_clusters=7 is more than the 6 items of X: ask for fewer clusters.",
+    ),
+    "metric": (
+        {"metric": "round"},
+        ValueError,
+        'metric must be "diagonal" or "full"; got \'round\'.',
+    ),
+    "step": (
+        {"metric_step": "small"},
+        ValueError,
+        'metric_step must be "exact" or "paper"; got \'small\'.',
+    ),
     "prior": ({"prior_items": 0.0}, ValueError, "prior_items must lie in (0, inf); got 0.0."),
     "per cluster": ({"per_cluster": 1}, TypeError, "per_cluster must be True or False; got 1."),
     "closure": ({"closure": "yes"}, TypeError, "closure must be True or False; got 'yes'."),
@@ -209,7 +246,11 @@ BAD = {
         ValueError,
         "cost has 4 numbers, but there are 3 answers: give one for each.",
     ),
-    "infinite cost": ({"cost": [1.0, np.inf, 1.0]}, ValueError, "cost[1] must lie in [0, inf); got inf."),
+    "infinite cost": (
+        {"cost": [1.0, np.inf, 1.0]},
+        ValueError,
+        "cost[1] must lie in [0, inf); got inf.",
+    ),
     "unknown view": (
         {"cost": {"others": 1.0}},
         ValueError,
@@ -234,7 +275,10 @@ def test_bad_settings(case):
 @pytest.mark.parametrize("estimator", FAMILY)
 def test_bad_data(estimator):
     for X, sentence in (
-        ([[np.nan, 1.0], [2.0, 3.0], [1.0, 1.0]], "X has NaN in row 0: remove these items or fill in values."),
+        (
+            [[np.nan, 1.0], [2.0, 3.0], [1.0, 1.0]],
+            "X has NaN in row 0: remove these items or fill in values.",
+        ),
         ([[1.0, 1.0]], "X has one item (n_samples=1): pass at least two items."),
     ):
         with pytest.raises(ValueError, match=r"^X has") as caught:
@@ -245,5 +289,7 @@ def test_bad_data(estimator):
 def test_triplets_and_answers_for_those_that_take_none():
     with pytest.raises(TypeError, match=r"^MKMeans takes no constraints: use MPCKMeans\.$"):
         bc.MKMeans().fit(GOOD, constraints=LINKS)
-    with pytest.raises(TypeError, match=r"^constraints\[0\] is a RelativeConstraints, but only pairwise"):
+    with pytest.raises(
+        TypeError, match=r"^constraints\[0\] is a RelativeConstraints, but only pairwise"
+    ):
         bc.PCKMeans().fit(GOOD, constraints=TRIPLETS)

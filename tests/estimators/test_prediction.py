@@ -71,7 +71,9 @@ def test_scores_are_the_average_over_the_draws_used(fitted, data):
     for number in np.linspace(0, 119, 4).round().astype(int):
         one = pickle.loads(pickle.dumps(fitted))
         kept = draws.isel(chain=[number // 60], draw=[number % 60])
-        one.posterior_ = bc.posterior.tree.to_datatree({name: kept[name].values for name in kept.data_vars})
+        one.posterior_ = bc.posterior.tree.to_datatree(
+            {name: kept[name].values for name in kept.data_vars}
+        )
         alone.append(one.score_samples(data.X[:3]))
     np.testing.assert_allclose(few, logsumexp(alone, axis=0) - np.log(4))
 
@@ -84,7 +86,9 @@ def test_units_enter_by_their_jacobian_alone(data):
     moved = bc.TVClust(random_state=0, **SHORT).fit(data.X * scale)
     difference = plain.score_samples(new) - moved.score_samples(new * scale)
     np.testing.assert_allclose(difference, np.log(scale).sum(), rtol=1e-9)
-    np.testing.assert_allclose(plain.predict_proba(new), moved.predict_proba(new * scale), atol=1e-9)
+    np.testing.assert_allclose(
+        plain.predict_proba(new), moved.predict_proba(new * scale), atol=1e-9
+    )
 
 
 def test_counts(rng):
@@ -92,7 +96,10 @@ def test_counts(rng):
     est = bc.TVClust(family="multinomial", random_state=0, **SHORT).fit(data.X)
     assert (est.predict(data.X) == est.labels_).mean() > 0.9
     assert (est.score_samples(data.X) < 0).all()
-    with pytest.raises(ValueError, match=r"^X has negative counts in row 1: pass how often each outcome was seen\.$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^X has negative counts in row 1: pass how often each outcome was seen\.$",
+    ):
         est.predict(np.where(np.arange(60)[:, None] == 1, -1.0, data.X))
 
 
@@ -100,7 +107,9 @@ def test_constant_columns_are_left_out(data):
     est = bc.TVClust(random_state=0, **SHORT).fit(np.column_stack([data.X, np.ones(60)]))
     plain = bc.TVClust(random_state=0, **SHORT).fit(data.X)
     new = data.X[:5] + 0.1
-    np.testing.assert_allclose(est.score_samples(np.column_stack([new, np.arange(5)])), plain.score_samples(new))
+    np.testing.assert_allclose(
+        est.score_samples(np.column_stack([new, np.arange(5)])), plain.score_samples(new)
+    )
 
 
 def test_held_hyper_parameters_and_concentration(data):
@@ -117,7 +126,9 @@ def test_every_sampler_gives_draws_to_predict_from(data, settings):
 
 
 def test_a_base_measure_without_hyper_parameters(data):
-    est = bc.TVClust(sampler="variational", variational="authors", random_state=0, **SHORT).fit(data.X)
+    est = bc.TVClust(sampler="variational", variational="authors", random_state=0, **SHORT).fit(
+        data.X
+    )
     assert np.isfinite(est.score_samples(data.X)).all()
 
 
@@ -125,23 +136,41 @@ def test_a_base_measure_without_hyper_parameters(data):
 def test_survives_pickling_and_does_not_change_the_fit(fitted, data, method):
     before = fitted.posterior_.copy(deep=True)
     expected = getattr(fitted, method)(data.X)
-    np.testing.assert_array_equal(getattr(pickle.loads(pickle.dumps(fitted)), method)(data.X), expected)
+    np.testing.assert_array_equal(
+        getattr(pickle.loads(pickle.dumps(fitted)), method)(data.X), expected
+    )
     assert before.identical(fitted.posterior_)
     # items are judged one by one
     np.testing.assert_allclose(getattr(fitted, method)(data.X[7:9]), expected[7:9], rtol=1e-10)
 
 
 BAD = {
-    "other columns": ([[1.0, 2.0, 3.0]], ValueError, "X has 3 features, but TVClust is expecting 2 features as input."),
+    "other columns": (
+        [[1.0, 2.0, 3.0]],
+        ValueError,
+        "X has 3 features, but TVClust is expecting 2 features as input.",
+    ),
     "one dimension": (
         [1.0, 2.0],
         ValueError,
         "X must have shape (items, features); got (2,). Reshape your data: X.reshape(-1, 1) for one feature, "
         "X.reshape(1, -1) for one item.",
     ),
-    "ragged": ([[1.0], [2.0, 3.0]], ValueError, "X has rows of different lengths: pass one value per item and feature."),
-    "missing": ([[1.0, np.nan]], ValueError, "X has NaN in row 0: remove these items or fill in values."),
-    "words": ([["a", "b"]], TypeError, "X must hold numbers; got dtype <U1: encode words and dates as numbers."),
+    "ragged": (
+        [[1.0], [2.0, 3.0]],
+        ValueError,
+        "X has rows of different lengths: pass one value per item and feature.",
+    ),
+    "missing": (
+        [[1.0, np.nan]],
+        ValueError,
+        "X has NaN in row 0: remove these items or fill in values.",
+    ),
+    "words": (
+        [["a", "b"]],
+        TypeError,
+        "X must hold numbers; got dtype <U1: encode words and dates as numbers.",
+    ),
     "nothing": (np.empty((0, 2)), ValueError, "X has no items: pass at least one item."),
 }
 
@@ -173,7 +202,9 @@ def test_columns_are_known_by_name(data):
 def test_held_out_items_are_more_likely_than_under_one_gaussian(load):
     X = load().data
     held = np.arange(len(X)) % 3 == 0
-    est = bc.TVClust(random_state=0, num_chains=2, num_warmup=150, num_samples=100, progress=False).fit(X[~held])
+    est = bc.TVClust(
+        random_state=0, num_chains=2, num_warmup=150, num_samples=100, progress=False
+    ).fit(X[~held])
     mean, covariance = X[~held].mean(axis=0), np.cov(X[~held].T)
     one = scipy.stats.multivariate_normal(mean, covariance).logpdf(X[held])
     gain = est.score_samples(X[held]) - one

@@ -49,7 +49,10 @@ def test_attributes(blobs):
     assert est.n_features_in_ == 2
     together = est.labels_[links.items[:, 0]] == est.labels_[links.items[:, 1]]
     terms = np.square(X - est.cluster_centers_[est.labels_]).sum() + est.penalty_ * est.n_clusters_
-    terms += est.xi_[1] * (together & (links.answers == 0)).sum() - est.xi_[0] * (together & (links.answers == 1)).sum()
+    terms += (
+        est.xi_[1] * (together & (links.answers == 0)).sum()
+        - est.xi_[0] * (together & (links.answers == 1)).sum()
+    )
     assert est.objective_ == pytest.approx(terms)
 
 
@@ -66,7 +69,10 @@ def test_predict_is_the_nearest_centre(blobs, rng):
     X, _ = blobs
     est = bc.DPMeans(n_clusters=3).fit(X)
     new = rng.normal(size=(20, 2))
-    assert (est.predict(new) == np.square(new[:, None] - est.cluster_centers_).sum(axis=2).argmin(axis=1)).all()
+    assert (
+        est.predict(new)
+        == np.square(new[:, None] - est.cluster_centers_).sum(axis=2).argmin(axis=1)
+    ).all()
     assert est.predict(new[:1]).shape == (1,)
 
 
@@ -96,7 +102,9 @@ def test_xi_between_data_and_answers(blobs):
     links = bc.PairwiseConstraints.sample(y, size=1500, seed=0)
     blind = bc.RDPMeans(n_clusters=3, xi=0.0).fit(noisy_X, constraints=links)
     assert (blind.labels_ == bc.DPMeans(n_clusters=3).fit(noisy_X).labels_).all()
-    literal = bc.RDPMeans(n_clusters=3, xi=float("inf"), n_init=5, random_state=0).fit(noisy_X, constraints=links)
+    literal = bc.RDPMeans(n_clusters=3, xi=float("inf"), n_init=5, random_state=0).fit(
+        noisy_X, constraints=links
+    )
     together = literal.labels_[links.items[:, 0]] == literal.labels_[links.items[:, 1]]
     assert (together == (links.answers == 1)).all()
     assert groups(literal.labels_) == groups(y)
@@ -110,7 +118,9 @@ def test_wrong_answers_do_not_overrule_the_data(blobs):
         scores = []
         for seed in range(5):
             links = bc.PairwiseConstraints.sample(y, size=200, flip=0.2, seed=seed)
-            labels = bc.RDPMeans(n_clusters=3, xi=xi, random_state=0).fit(X, constraints=links).labels_
+            labels = (
+                bc.RDPMeans(n_clusters=3, xi=xi, random_state=0).fit(X, constraints=links).labels_
+            )
             scores.append(bc.metrics.pairwise_f(y, labels))
         right[xi] = np.mean(scores)
     assert right[None] > 0.95
@@ -131,7 +141,10 @@ def test_results_follow_the_scale_of_the_data(blobs):
     X, y = blobs
     links = bc.PairwiseConstraints.sample(y, size=100, flip=0.1, seed=0)
     for estimator in (bc.RDPMeans(random_state=0), bc.RDPMeans(n_clusters=4, random_state=0)):
-        labels = [clone(estimator).fit(scale * X, constraints=links).labels_ for scale in (1.0, 2.0**-20, 2.0**20)]
+        labels = [
+            clone(estimator).fit(scale * X, constraints=links).labels_
+            for scale in (1.0, 2.0**-20, 2.0**20)
+        ]
         assert (labels[0] == labels[1]).all()
         assert (labels[0] == labels[2]).all()
 
@@ -154,8 +167,12 @@ def test_a_frame_names_its_features(blobs):
     assert est.feature_names_in_.tolist() == ["height", "width"]
 
 
-@pytest.mark.parametrize("X", [np.ones((5, 2)), [[0.0], [1.0]], np.repeat([[0.0], [7.0]], 5, axis=0)])
-@pytest.mark.parametrize("estimator", [bc.DPMeans(), bc.RDPMeans(n_clusters=2), bc.DPMeans(n_clusters=2, n_init=3)])
+@pytest.mark.parametrize(
+    "X", [np.ones((5, 2)), [[0.0], [1.0]], np.repeat([[0.0], [7.0]], 5, axis=0)]
+)
+@pytest.mark.parametrize(
+    "estimator", [bc.DPMeans(), bc.RDPMeans(n_clusters=2), bc.DPMeans(n_clusters=2, n_init=3)]
+)
 def test_few_different_items(X, estimator):
     labels = clone(estimator).set_params(random_state=0).fit(X).labels_
     distinct = np.unique(X, axis=0)
@@ -164,7 +181,9 @@ def test_few_different_items(X, estimator):
 
 def test_running_out_of_passes_is_said(blobs):
     X, _ = blobs
-    with pytest.warns(ConvergenceWarning, match="items still move after max_iter=1 passes: allow more passes"):
+    with pytest.warns(
+        ConvergenceWarning, match="items still move after max_iter=1 passes: allow more passes"
+    ):
         bc.DPMeans(n_clusters=3, max_iter=1).fit(X)
 
 

@@ -14,7 +14,9 @@ SHORT = {"num_chains": 2, "num_warmup": 60, "num_samples": 20, "progress": False
 CORNERS = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])
 
 
-@parametrize_with_checks([bc.RDPMeans(view="mixture"), bc.RDPMeans(view="mixture", n_clusters=3, n_init=2)])
+@parametrize_with_checks(
+    [bc.RDPMeans(view="mixture"), bc.RDPMeans(view="mixture", n_clusters=3, n_init=2)]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -61,7 +63,10 @@ def test_attributes(corners, fitted):
         np.testing.assert_allclose(center, X[y == k].mean(axis=0))
     together = y[answers.items[:, 0]] == y[answers.items[:, 1]]
     terms = np.square(X - fitted.component_centers_[fitted.components_]).sum() + 40.0 * 4 + 0.04 * 2
-    terms += 2.0 * (together & (answers.answers == 0)).sum() - 2.0 * (together & (answers.answers == 1)).sum()
+    terms += (
+        2.0 * (together & (answers.answers == 0)).sum()
+        - 2.0 * (together & (answers.answers == 1)).sum()
+    )
     assert fitted.objective_ == pytest.approx(terms)
     assert fitted.objective_path_[-1] == fitted.objective_
     assert (np.diff(fitted.objective_path_) <= 1e-9).all()
@@ -72,7 +77,10 @@ def test_objective_of_any_clusters_and_components(corners, fitted):
     assert fitted.objective(fitted.labels_, fitted.components_) == pytest.approx(fitted.objective_)
     # clusters of one component: two wide balls in the place of four
     data = sum(np.square(X[y == k] - X[y == k].mean(axis=0)).sum() for k in (0, 1))
-    own = sum(np.square(X[fitted.components_ == k] - c).sum() for k, c in enumerate(fitted.component_centers_))
+    own = sum(
+        np.square(X[fitted.components_ == k] - c).sum()
+        for k, c in enumerate(fitted.component_centers_)
+    )
     assert fitted.objective(y) == pytest.approx(fitted.objective_ + data - own - 2 * 40.0)
 
 
@@ -107,7 +115,13 @@ def test_triplets_other_divergences_and_given_starts(rng):
     counts = bc.datasets.make_counts(60, 12, 4, seed=0)
     y = counts.y // 2
     triplets = bc.RelativeConstraints.sample(y, size=200, seed=1)
-    settings = {"view": "mixture", "divergence": "kl", "xi": {"triplets": 2.0}, "within_penalty": 1.5, "random_state": 0}
+    settings = {
+        "view": "mixture",
+        "divergence": "kl",
+        "xi": {"triplets": 2.0},
+        "within_penalty": 1.5,
+        "random_state": 0,
+    }
     est = bc.RDPMeans(**settings, n_init=3).fit(counts.X, constraints=triplets)
     assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
     start = bc.RDPMeans(**settings, init=est.components_).fit(counts.X, constraints=triplets)
@@ -116,14 +130,20 @@ def test_triplets_other_divergences_and_given_starts(rng):
 
 def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
     X, y, answers = corners
-    est = bc.TVClust(view="mixture", gamma=1e4, limit=fitted, init=y, **SHORT).fit(X, constraints=answers)
+    est = bc.TVClust(view="mixture", gamma=1e4, limit=fitted, init=y, **SHORT).fit(
+        X, constraints=answers
+    )
     draws = est.posterior_["posterior"]
     assert (draws["z"].values == fitted.labels_).all()
     assert (draws["n_components"].values[:, -1] == 4).all()
     energy = -est.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4
-    other = bc.TVClust(view="mixture", gamma=1e4, limit=fitted, init=np.zeros(60), **SHORT).fit(X, constraints=answers)
+    other = bc.TVClust(view="mixture", gamma=1e4, limit=fitted, init=np.zeros(60), **SHORT).fit(
+        X, constraints=answers
+    )
     assert (other.labels_ == fitted.labels_).all()
-    assert energy == pytest.approx(-other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6)
+    assert energy == pytest.approx(
+        -other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6
+    )
     assert (est.predict(CORNERS) == [0, 0, 1, 1]).all()
 
 
@@ -157,7 +177,11 @@ BAD = {
         "penalty must lie in (-3.0, inf); got -3.0.",
     ),
     "components in two clusters": (
-        lambda: bc.RDPMeans(view="mixture", within_penalty=3.0).fit(X).objective([0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]),
+        lambda: (
+            bc.RDPMeans(view="mixture", within_penalty=3.0)
+            .fit(X)
+            .objective([0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1])
+        ),
         ValueError,
         "a component has items in two clusters of labels: give every component one cluster.",
     ),

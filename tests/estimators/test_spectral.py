@@ -10,7 +10,8 @@ from bayesclust.inference.limits.confidence import LARGEST_SHARE
 
 
 @parametrize_with_checks(
-    [bc.SpectralRDPMeans(), bc.SpectralRDPMeans(n_clusters=3, max_clusters=4)], expected_failed_checks=None
+    [bc.SpectralRDPMeans(), bc.SpectralRDPMeans(n_clusters=3, max_clusters=4)],
+    expected_failed_checks=None,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -40,11 +41,16 @@ def test_attributes(blobs, links):
     assert est.n_features_in_ == 2
     together = est.labels_[links.items[:, 0]] == est.labels_[links.items[:, 1]]
     terms = np.square(X - est.cluster_centers_[est.labels_]).sum() + est.penalty_ * est.n_clusters_
-    terms += est.xi_[1] * (together & (links.answers == 0)).sum() - est.xi_[0] * (together & (links.answers == 1)).sum()
+    terms += (
+        est.xi_[1] * (together & (links.answers == 0)).sum()
+        - est.xi_[0] * (together & (links.answers == 1)).sum()
+    )
     assert est.objective_ == pytest.approx(terms)
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_clusters": 4}, {"penalty": 9.0}, {"n_clusters": 3, "xi": (2.0, 0.5)}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"n_clusters": 4}, {"penalty": 9.0}, {"n_clusters": 3, "xi": (2.0, 0.5)}]
+)
 def test_penalty_and_confidence_are_chosen_as_for_rdp_means(blobs, links, settings):
     X, _ = blobs
     est = bc.SpectralRDPMeans(**settings, random_state=0).fit(X, constraints=links)
@@ -103,10 +109,15 @@ def test_sources_have_a_confidence_each(blobs):
     X, y = blobs
     good = bc.PairwiseConstraints.sample(y, size=300, seed=0)
     bad = bc.PairwiseConstraints.sample(y, size=300, flip=0.5, seed=1)
-    pairs, same = np.concatenate([good.items, bad.items]), np.concatenate([good.answers, bad.answers])
+    pairs, same = (
+        np.concatenate([good.items, bad.items]),
+        np.concatenate([good.answers, bad.answers]),
+    )
     both = bc.PairwiseConstraints(pairs, same, n_items=120, source=np.repeat([0, 1], 300))
     alone = bc.SpectralRDPMeans(n_clusters=3, xi=20.0).fit(X, constraints=good)
-    est = bc.SpectralRDPMeans(n_clusters=3, xi={"links": {0: 20.0, 1: 0.0}}).fit(X, constraints=both)
+    est = bc.SpectralRDPMeans(n_clusters=3, xi={"links": {0: 20.0, 1: 0.0}}).fit(
+        X, constraints=both
+    )
     assert (est.labels_ == alone.labels_).all()
     assert est.bound_ == pytest.approx(alone.bound_)
     assert est.xi_["links"].tolist() == [[20.0, 20.0], [0.0, 0.0]]
@@ -159,7 +170,9 @@ def test_a_hundred_thousand_items():
     assert bc.metrics.adjusted_rand(est.labels_, data.y) > 0.8
 
 
-@pytest.mark.parametrize("X", [np.ones((5, 2)), [[0.0], [1.0]], np.repeat([[0.0], [7.0]], 5, axis=0)])
+@pytest.mark.parametrize(
+    "X", [np.ones((5, 2)), [[0.0], [1.0]], np.repeat([[0.0], [7.0]], 5, axis=0)]
+)
 def test_few_different_items(X):
     for settings in ({}, {"n_clusters": 2}):
         est = bc.SpectralRDPMeans(**settings).fit(X)
@@ -170,12 +183,24 @@ def test_few_different_items(X):
     ("settings", "error", "sentence"),
     [
         ({"max_clusters": 0}, ValueError, "max_clusters must be an integer of at least 1; got 0."),
-        ({"max_clusters": 2.0}, TypeError, "max_clusters must be an integer of at least 1; got 2.0 of type float."),
+        (
+            {"max_clusters": 2.0},
+            TypeError,
+            "max_clusters must be an integer of at least 1; got 2.0 of type float.",
+        ),
         ({"xi": -1.0}, ValueError, "xi must lie in [0, inf]; got -1.0."),
         ({"xi0": 0.0}, ValueError, "xi0 must lie in (0, inf); got 0.0."),
         ({"penalty": -1.0}, ValueError, "penalty must lie in (0, inf); got -1.0."),
-        ({"n_clusters": 9}, ValueError, "n_clusters=9 is more than the 3 items of X: ask for fewer clusters."),
-        ({"random_state": -1}, ValueError, "random_state must be an integer of at least 0; got -1."),
+        (
+            {"n_clusters": 9},
+            ValueError,
+            "n_clusters=9 is more than the 3 items of X: ask for fewer clusters.",
+        ),
+        (
+            {"random_state": -1},
+            ValueError,
+            "random_state must be an integer of at least 0; got -1.",
+        ),
     ],
 )
 def test_bad_settings_are_named(settings, error, sentence):

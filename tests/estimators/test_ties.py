@@ -22,7 +22,9 @@ def data():
 
 
 def short(family, **settings):
-    return bc.TVClust("variational", family=family, num_samples=50, progress=False, random_state=0, **settings)
+    return bc.TVClust(
+        "variational", family=family, num_samples=50, progress=False, random_state=0, **settings
+    )
 
 
 def test_one_sentence_that_says_where_and_what_to_do(data):
@@ -31,14 +33,18 @@ def test_one_sentence_that_says_where_and_what_to_do(data):
         short("gaussian_diagonal").fit(X)
     (warning,) = caught
     shares = [f"column {j} (0 in {(X[:, j] == 0).mean():.0%})" for j in (1, 2, 3)]
-    assert str(warning.message).startswith(f"in {', '.join(shares)} of X many items share a value, which Gaussian clusters")
+    assert str(warning.message).startswith(
+        f"in {', '.join(shares)} of X many items share a value, which Gaussian clusters"
+    )
     assert "try family='mixed', and see bayesclust.check_columns(X)" in str(warning.message)
     assert warning.filename == __file__
 
 
 def test_long_lists_are_cut(data):
     X = np.tile(data[0][:, 1:], 2)
-    with pytest.warns(TiedColumnsWarning, match=r"column 2 \(0 in \d\d%\) and 3 more of X many items"):
+    with pytest.warns(
+        TiedColumnsWarning, match=r"column 2 \(0 in \d\d%\) and 3 more of X many items"
+    ):
         bind_family(get_family("gaussian"), X)
 
 
@@ -83,7 +89,13 @@ def test_mixed_columns_find_the_groups_and_place_new_items(data):
 def test_auto_tries_mixed_columns_and_says_nothing(data):
     X, z = data
     links = bc.PairwiseConstraints.sample(z, size=80, flip=0.1, seed=0)
-    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
+    settings = {
+        "num_chains": 2,
+        "num_warmup": 60,
+        "num_samples": 60,
+        "random_state": 0,
+        "progress": False,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("error", TiedColumnsWarning)
         est = bc.TVClust(view="auto", **settings).fit(X, constraints=links)

@@ -22,7 +22,9 @@ def data():
 
 @pytest.fixture(scope="module")
 def views(data):
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.05, flip=[0.0, 0.3], n_sources=2, seed=2)
+    links = bc.PairwiseConstraints.sample(
+        data.y, fraction=0.05, flip=[0.0, 0.3], n_sources=2, seed=2
+    )
     more = bc.PairwiseConstraints.sample(data.y, size=20, seed=3, name="more")
     triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.1, seed=4)
     return [links, more, triplets.with_noise(bc.ConfusionNoise())]
@@ -50,10 +52,14 @@ def test_finds_the_clusters_and_labels_without_gaps(fitted, data):
 def test_draws_repeat_whatever_the_number_of_threads(fitted, data, views):
     again = clone(fitted).set_params(n_jobs=1).fit(data.X, constraints=views)
     for name in ("posterior", "sample_stats"):
-        xr.testing.assert_identical(again.posterior_[name].to_dataset(), fitted.posterior_[name].to_dataset())
+        xr.testing.assert_identical(
+            again.posterior_[name].to_dataset(), fitted.posterior_[name].to_dataset()
+        )
     assert np.array_equal(again.labels_, fitted.labels_)
     other = clone(fitted).set_params(random_state=6).fit(data.X, constraints=views)
-    assert not np.array_equal(other.posterior_["posterior"]["p"], fitted.posterior_["posterior"]["p"])
+    assert not np.array_equal(
+        other.posterior_["posterior"]["p"], fitted.posterior_["posterior"]["p"]
+    )
 
 
 def test_every_source_and_every_view_has_its_noise(fitted):
@@ -153,7 +159,9 @@ BAD = {
         "X has NaN in row 1: remove these items or fill in values.",
     ),
     "answers about other items": (
-        lambda: bc.TVClust().fit(X, constraints=bc.PairwiseConstraints([(0, 1)], [True], n_items=7)),
+        lambda: bc.TVClust().fit(
+            X, constraints=bc.PairwiseConstraints([(0, 1)], [True], n_items=7)
+        ),
         ValueError,
         "the constraints 'links' are on 7 items, but X has 6: pass the X they were made for, or restrict(items) them.",
     ),

@@ -19,7 +19,9 @@ def data():
 
 @pytest.fixture(scope="module")
 def views(data):
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.05, flip=[0.0, 0.3], n_sources=2, seed=2)
+    links = bc.PairwiseConstraints.sample(
+        data.y, fraction=0.05, flip=[0.0, 0.3], n_sources=2, seed=2
+    )
     triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.1, seed=4)
     return [links, triplets.with_noise(bc.ConfusionNoise())]
 
@@ -29,11 +31,15 @@ def fitted(data, views):
     return bc.TVClust(**SHORT).fit(data.X, constraints=views)
 
 
-@pytest.mark.parametrize("variational", [VariationalSettings(starts=1, kept=1), "authors"], ids=["ours", "authors"])
+@pytest.mark.parametrize(
+    "variational", [VariationalSettings(starts=1, kept=1), "authors"], ids=["ours", "authors"]
+)
 def test_scikit_learn_accepts_it(variational):
     failed = [
         (result["check_name"], result["exception"])
-        for result in check_estimator(bc.TVClust(**SHORT, variational=variational), on_fail=None, on_skip=None)
+        for result in check_estimator(
+            bc.TVClust(**SHORT, variational=variational), on_fail=None, on_skip=None
+        )
         if result["status"] == "failed"
     ]
     assert failed == []
@@ -77,7 +83,9 @@ def test_starts_where_it_is_told(data):
 
 
 def test_the_authors_preset_replaces_family_and_noise(data, views):
-    found = bc.TVClust(**SHORT, variational="authors", family="gaussian_spherical").fit(data.X, constraints=views)
+    found = bc.TVClust(**SHORT, variational="authors", family="gaussian_spherical").fit(
+        data.X, constraints=views
+    )
     assert found.responsibilities_.shape == (60, 15)
     assert "base_scale" not in found.posterior_["posterior"]
     assert (found.posterior_["posterior"]["concentration"] == 1.0).all()

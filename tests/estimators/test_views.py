@@ -7,7 +7,13 @@ import xarray as xr
 import bayesclust as bc
 from bayesclust.estimators._views import POWERS, Choice, _within_one_error
 
-SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "progress": False, "random_state": 0}
+SHORT = {
+    "num_chains": 2,
+    "num_warmup": 100,
+    "num_samples": 100,
+    "progress": False,
+    "random_state": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +60,9 @@ def test_prediction_is_of_clusters(crossed, mixture):
 
 def test_density_of_new_items_is_a_mean_over_components(mixture):
     """Far from all data nothing but the base measure speaks, whichever cluster opens a component."""
-    grid = np.stack(np.meshgrid(np.linspace(-30, 38, 200), np.linspace(-30, 38, 200)), axis=-1).reshape(-1, 2)
+    grid = np.stack(
+        np.meshgrid(np.linspace(-30, 38, 200), np.linspace(-30, 38, 200)), axis=-1
+    ).reshape(-1, 2)
     cell = (68 / 199) ** 2
     total = np.exp(mixture.score_samples(grid, max_draws=10)).sum() * cell
     assert 0.9 < total < 1.02
@@ -67,9 +75,13 @@ def test_draws_survive_a_file_and_a_stop(crossed, mixture, tmp_path):
     assert bc.diagnose(read).table.shape[0] > 3
     first = bc.TVClust(view="mixture", **(SHORT | {"num_samples": 40}))
     first.fit(X, constraints=links, checkpoint=tmp_path / "run.zarr")
-    again = bc.TVClust(view="mixture", **SHORT).fit(X, constraints=links, checkpoint=tmp_path / "run.zarr")
+    again = bc.TVClust(view="mixture", **SHORT).fit(
+        X, constraints=links, checkpoint=tmp_path / "run.zarr"
+    )
     for name in ("z", "component", "within_concentration", "p"):
-        np.testing.assert_array_equal(again.posterior_["posterior"][name], mixture.posterior_["posterior"][name])
+        np.testing.assert_array_equal(
+            again.posterior_["posterior"][name], mixture.posterior_["posterior"][name]
+        )
 
 
 def test_other_partitions_are_judged_by_the_plain_model(crossed, mixture):
@@ -100,7 +112,9 @@ def test_auto_takes_what_predicts_the_answers(crossed):
     assert table["chosen"].sum() == 1
     assert table["behind"].min() == 0
     same = bc.TVClust(view="auto", **SHORT).fit(X, constraints=links)
-    np.testing.assert_array_equal(same.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"])
+    np.testing.assert_array_equal(
+        same.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"]
+    )
 
 
 def test_auto_without_answers_is_the_plain_model(crossed):
@@ -109,7 +123,9 @@ def test_auto_without_answers_is_the_plain_model(crossed):
 
 
 def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
-    tried = [Choice(*option, "gaussian") for option in (("plain", 1.0), ("mixture", 1.0), ("plain", 0.5))]
+    tried = [
+        Choice(*option, "gaussian") for option in (("plain", 1.0), ("mixture", 1.0), ("plain", 0.5))
+    ]
     spread = np.random.default_rng(0).normal(size=(1, 400))
     close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
     assert _within_one_error(tried, close, [1, 2, 3])[0][:2] == ("mixture", 1.0)

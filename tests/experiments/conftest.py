@@ -22,8 +22,13 @@ def sources_without_files():
         if name not in absent:
             return load(name)
         n, d, k = SIZES[name]
-        words = [tuple(f"{word} {number}" for number in range(size)) for word, size in (("column", d), ("class", k))]
-        return bc.datasets.Dataset(np.random.default_rng(0).normal(size=(n, d)), np.arange(n) % k, *words, name, "noise")
+        words = [
+            tuple(f"{word} {number}" for number in range(size))
+            for word, size in (("column", d), ("class", k))
+        ]
+        return bc.datasets.Dataset(
+            np.random.default_rng(0).normal(size=(n, d)), np.arange(n) % k, *words, name, "noise"
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "load", load_or_make)

@@ -41,13 +41,25 @@ def test_one_call_for_all(name, blobs):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"n_clusters": 5}, "ValueError: n_clusters=5 is more than the 4 items of X: ask for fewer clusters."),
+        (
+            {"n_clusters": 5},
+            "ValueError: n_clusters=5 is more than the 4 items of X: ask for fewer clusters.",
+        ),
         ({"n_clusters": 0}, "ValueError: n_clusters must be an integer of at least 1; got 0."),
-        ({"X": [[0.0], [np.nan]]}, "ValueError: X has NaN in row 1: remove these items or fill in values."),
+        (
+            {"X": [[0.0], [np.nan]]},
+            "ValueError: X has NaN in row 1: remove these items or fill in values.",
+        ),
     ],
 )
 def test_bad_input_is_named(name, wrong, sentence):
-    given = {"X": [[0.0], [1.0], [5.0], [6.0]], "constraints": None, "n_clusters": 2, "seed": 0, **wrong}
+    given = {
+        "X": [[0.0], [1.0], [5.0], [6.0]],
+        "constraints": None,
+        "n_clusters": 2,
+        "seed": 0,
+        **wrong,
+    }
     with pytest.raises((ValueError, TypeError)) as error:
         BASELINES[name](**given)
     assert f"{error.typename}: {error.value}" == sentence
@@ -56,9 +68,16 @@ def test_bad_input_is_named(name, wrong, sentence):
 def test_the_mixture_takes_no_notice_of_answers(blobs):
     X, y = blobs
     nonsense = bc.PairwiseConstraints.sample(y, size=100, flip=1.0, seed=0)
-    settings = {"family": "gaussian_spherical", "num_chains": 1, "num_warmup": 100, "num_samples": 100}
+    settings = {
+        "family": "gaussian_spherical",
+        "num_chains": 1,
+        "num_warmup": 100,
+        "num_samples": 100,
+    }
     labels = mixture(X[::2], nonsense.restrict(np.arange(0, 120, 2)), 3, 0, **settings)
-    assert (labels == bc.TVClust(random_state=0, progress=False, **settings).fit(X[::2]).labels_).all()
+    assert (
+        labels == bc.TVClust(random_state=0, progress=False, **settings).fit(X[::2]).labels_
+    ).all()
     assert bc.metrics.adjusted_rand(labels, y[::2]) > 0.9
 
 
@@ -67,7 +86,9 @@ def test_k_means_from_one_start_is_scikit_learns(rng, monkeypatch):
     X = rng.normal(size=(200, 3))
     for trial in range(20):
         start = X[rng.choice(200, 6, replace=False)]
-        monkeypatch.setattr(sys.modules[k_means.__module__], "spread_out", lambda *_, start=start: start)
+        monkeypatch.setattr(
+            sys.modules[k_means.__module__], "spread_out", lambda *_, start=start: start
+        )
         theirs = KMeans(6, init=start, n_init=1, max_iter=1000, tol=0.0).fit(X)
         assert groups(k_means(X, None, 6, trial, n_init=1)) == groups(theirs.labels_)
 
@@ -130,7 +151,9 @@ def plain_pass(distances, pairs, same):
     for (x, y), may in zip(pairs, same, strict=True):
         if may and z[x] != z[y]:
             j, n = z[x], z[y]
-            keep = 0.5 * (distances[x, j] + distances[y, n]) + 0.25 * (distances[x, n] + distances[y, j])
+            keep = 0.5 * (distances[x, j] + distances[y, n]) + 0.25 * (
+                distances[x, n] + distances[y, j]
+            )
             both_j = 0.5 * distances[x, j] + 0.5 * distances[y, j]
             both_n = 0.5 * distances[x, n] + 0.5 * distances[y, n]
             case = int(np.argmin([keep, both_j, both_n]))
@@ -141,7 +164,9 @@ def plain_pass(distances, pairs, same):
         if not may and z[x] == z[y]:
             j = z[x]
             far, near = (y, x) if distances[y, j] > distances[x, j] else (x, y)
-            other = min((k for k in range(distances.shape[1]) if k != j), key=lambda k: distances[far, k])
+            other = min(
+                (k for k in range(distances.shape[1]) if k != j), key=lambda k: distances[far, k]
+            )
             stay = 0.5 * (distances[x, j] + distances[y, j] + distances[far, other])
             assert 0.5 * (distances[near, j] + distances[far, other]) < stay
             z[far] = other
@@ -187,7 +212,9 @@ def test_of_several_starts_the_one_of_least_error_is_kept(rng):
 
     starts = np.random.default_rng(5)
     single = [error_of(lcvqe(X, links, 4, starts, n_init=1)) for _ in range(8)]
-    assert error_of(lcvqe(X, links, 4, np.random.default_rng(5), n_init=8)) == pytest.approx(min(single), rel=0.02)
+    assert error_of(lcvqe(X, links, 4, np.random.default_rng(5), n_init=8)) == pytest.approx(
+        min(single), rel=0.02
+    )
     assert max(single) > 1.05 * min(single)
 
 

@@ -16,7 +16,11 @@ def fitted(method, data, sampling, amount, accuracy):
 
 
 def test_views_chosen_by_answers_are_ahead_of_rdp_means_and_learn_the_noise():
-    settings = [(data, cells.ORDERED, *asked) for data in ("iris", "wine") for asked in ((0.01, 0.8), (0.03, 0.9))]
+    settings = [
+        (data, cells.ORDERED, *asked)
+        for data in ("iris", "wine")
+        for asked in ((0.01, 0.8), (0.03, 0.9))
+    ]
     chosen = [fitted("auto", *setting) for setting in settings]
     limits = [fitted("rdp-means", *setting) for setting in settings]
     f, limit = (np.mean([cell["f"] for cell in found]) for found in (chosen, limits))

@@ -73,7 +73,8 @@ def test_xings_scales_meet_the_conditions_of_the_convex_optimum(rng):
     scale = near.sum(axis=0)
     np.testing.assert_allclose(slope[a > 1e-6] / scale[a > 1e-6], 0, atol=1e-3)
     assert (slope / scale > -1e-3).all()
-    # the objective is homogeneous up to a logarithm, which fixes the sum over the pairs that should be near
+    # the objective is homogeneous up to a logarithm, which fixes the sum over the pairs that should
+    # be near
     assert near.sum(axis=0) @ a == pytest.approx(0.5, rel=1e-3)
 
 
@@ -87,7 +88,11 @@ def test_of_one_far_pair_xings_scales_take_the_best_column():
 
 def test_without_both_kinds_of_pairs_xings_method_is_k_means(rng):
     X = rng.normal(size=(40, 3))
-    for links in (None, bc.PairwiseConstraints([(0, 1)], [True], n_items=40), bc.PairwiseConstraints([(0, 1)], [False], 40)):
+    for links in (
+        None,
+        bc.PairwiseConstraints([(0, 1)], [True], n_items=40),
+        bc.PairwiseConstraints([(0, 1)], [False], 40),
+    ):
         assert (mmc(X, links, 3, 5) == k_means(X, None, 3, 5)).all()
 
 
@@ -106,7 +111,9 @@ def test_the_gradient_of_lsml_against_finite_differences(rng):
         return objective(trial, near, far, 7.0)[0]
 
     numerical = approx_fprime(L[lower], value, 1e-7)
-    np.testing.assert_allclose(objective(L, near, far, 7.0)[1][lower], numerical, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        objective(L, near, far, 7.0)[1][lower], numerical, rtol=1e-4, atol=1e-4
+    )
 
 
 def test_the_objective_of_lsml_is_its_formula(rng):
@@ -144,7 +151,10 @@ def test_in_one_column_the_linear_program_has_its_optimum_at_a_kink(rng, penalty
 
 def test_no_other_dominant_metric_is_better_for_the_linear_program(rng):
     """The problem is convex: what no feasible direction lowers is its optimum."""
-    near, far = rng.normal(size=(25, 3)) * [1.5, 1, 1], rng.normal(size=(25, 3)) @ [[1.2, 0, 0], [0, 1.5, 1.2], [0, 0, 1]]
+    near, far = (
+        rng.normal(size=(25, 3)) * [1.5, 1, 1],
+        rng.normal(size=(25, 3)) @ [[1.2, 0, 0], [0, 1.5, 1.2], [0, 0, 1]],
+    )
     A = learn_sparse(near, far, penalty=0.5)
     least = sparse_value(A, near, far, 0.5)
     assert (2 * np.diag(A) >= np.abs(A).sum(axis=1) - 1e-9).all()
@@ -153,14 +163,21 @@ def test_no_other_dominant_metric_is_better_for_the_linear_program(rng):
     for _ in range(500):
         other = np.triu(rng.normal(size=(3, 3)), 1) * (rng.random((3, 3)) < 0.5)
         other += other.T
-        np.fill_diagonal(other, np.abs(other).sum(axis=1) + rng.exponential(size=3) * (rng.random(3) < 0.5))
+        np.fill_diagonal(
+            other, np.abs(other).sum(axis=1) + rng.exponential(size=3) * (rng.random(3) < 0.5)
+        )
         for step in (1e-3, 0.1, 1.0):
-            assert sparse_value((1 - step) * A + step * rng.exponential() * other, near, far, 0.5) >= least - 1e-9
+            assert (
+                sparse_value((1 - step) * A + step * rng.exponential() * other, near, far, 0.5)
+                >= least - 1e-9
+            )
 
 
 def test_where_nothing_is_worth_its_price_sparse_lp_is_k_means(hidden):
     X, _, triplets = hidden
-    assert (RELATIVE_BASELINES["sparse-lp"](X, triplets, 2, 0, penalty=1e5) == k_means(X, None, 2, 0)).all()
+    assert (
+        RELATIVE_BASELINES["sparse-lp"](X, triplets, 2, 0, penalty=1e5) == k_means(X, None, 2, 0)
+    ).all()
 
 
 def test_weights_of_columns_have_their_least_sum(rng):

@@ -21,10 +21,17 @@ def test_the_report_counts_what_is_there(run):
     assert m == round(0.03 * n * (n - 1) / 2)
     agreement = bc.metrics.pairwise_f(run.sampler.labels_, run.data.y)
     assert re.search(rf"sampler +/ classes +{run.sampler.n_clusters_} +{agreement:.3f}", text)
-    shown = re.findall(r"(\d+) and (\d+) +said (\w+) +P\(right\) = ([\d.]+) +(flipped|as it is)", text)
+    shown = re.findall(
+        r"(\d+) and (\d+) +said (\w+) +P\(right\) = ([\d.]+) +(flipped|as it is)", text
+    )
     assert len(shown) == demo.SHOWN
-    flips = {tuple(pair): bool(flip) for pair, flip in zip(run.links.items.tolist(), run.links.flipped, strict=True)}
-    assert [fate == "flipped" for *_, fate in shown] == [flips[int(i), int(j)] for i, j, *_ in shown]
+    flips = {
+        tuple(pair): bool(flip)
+        for pair, flip in zip(run.links.items.tolist(), run.links.flipped, strict=True)
+    }
+    assert [fate == "flipped" for *_, fate in shown] == [
+        flips[int(i), int(j)] for i, j, *_ in shown
+    ]
     believed = [float(p) for *_, p, _ in shown]
     assert believed == sorted(believed)
     assert max(believed) < 0.5
@@ -34,15 +41,31 @@ def test_figures_and_posterior_are_written(run, tmp_path):
     import xarray as xr
 
     written = demo.draw(run, tmp_path / "new folder")
-    assert [path.name for path in written] == ["similarity.png", "credibility.png", "traces.png", "posterior.nc"]
+    assert [path.name for path in written] == [
+        "similarity.png",
+        "credibility.png",
+        "traces.png",
+        "posterior.nc",
+    ]
     for path in written[:3]:
         assert path.read_bytes().startswith(b"\x89PNG")
     with xr.open_datatree(written[-1], engine="h5netcdf") as tree:
-        np.testing.assert_array_equal(tree["posterior"]["z"], run.sampler.posterior_["posterior"]["z"])
+        np.testing.assert_array_equal(
+            tree["posterior"]["z"], run.sampler.posterior_["posterior"]["z"]
+        )
 
 
 def test_the_command_line_does_both(tmp_path, capsys):
-    settings = ["--chains", "2", "--warmup", "20", "--samples", "20", "--output", str(tmp_path / "out")]
+    settings = [
+        "--chains",
+        "2",
+        "--warmup",
+        "20",
+        "--samples",
+        "20",
+        "--output",
+        str(tmp_path / "out"),
+    ]
     demo.main(settings)
     assert "LEAST TO BE BELIEVED" in capsys.readouterr().out
     assert len(list((tmp_path / "out").iterdir())) == 4

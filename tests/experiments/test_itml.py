@@ -46,7 +46,9 @@ def test_the_end_is_the_optimum_of_the_convex_problem(rng, slack):
     metric, bounds, dual = np.eye(3), asked.copy(), np.zeros(12)
     assert project(metric, gaps, same, bounds, dual, slack, 100_000, 1e-12) < 100_000
     sign = np.where(same, 1.0, -1.0)
-    np.testing.assert_allclose(np.linalg.inv(metric), np.eye(3) + (gaps.T * (sign * dual)) @ gaps, atol=1e-8)
+    np.testing.assert_allclose(
+        np.linalg.inv(metric), np.eye(3) + (gaps.T * (sign * dual)) @ gaps, atol=1e-8
+    )
     np.testing.assert_allclose(1 / bounds, 1 / asked - sign * dual / slack, atol=1e-8)
     assert dual.min() >= 0
     excess = sign * (np.einsum("ca,ab,cb->c", gaps, metric, gaps) - bounds)
@@ -78,7 +80,9 @@ def test_without_answers_it_is_k_means(rng):
 
 def test_equal_items_and_contradictions_are_lived_with():
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [5.0, 1.0]])
-    links = bc.PairwiseConstraints([(0, 1), (0, 1), (0, 2), (0, 2), (2, 3)], [True, False, True, False, False], n_items=4)
+    links = bc.PairwiseConstraints(
+        [(0, 1), (0, 1), (0, 2), (0, 2), (2, 3)], [True, False, True, False, False], n_items=4
+    )
     metric = learn_metric(X, [links], seed=0)
     assert np.linalg.eigvalsh(metric).min() > 0
     alike = np.ones((4, 2))

@@ -26,21 +26,32 @@ def start(kind: str, n: int, rng: Generator) -> NDArray[np.int64]:
         return np.zeros(n, np.int64)
     if kind == "alone":
         return np.arange(n)
-    labels: NDArray[np.int64] = np.unique(rng.integers(max(n // 4, 2), size=n), return_inverse=True)[1]
+    labels: NDArray[np.int64] = np.unique(
+        rng.integers(max(n // 4, 2), size=n), return_inverse=True
+    )[1]
     return labels
 
 
 def chain(
-    name: str = "gaussian", *, n: int = 30, d: int = 2, kind: str = "random", seed: int = 0, views: bool = True,
-    moves: Moves | None = None, alpha: float | tuple[float, float] = (1.0, 1.0),
-) -> CollapsedChain:  # fmt: skip
+    name: str = "gaussian",
+    *,
+    n: int = 30,
+    d: int = 2,
+    kind: str = "random",
+    seed: int = 0,
+    views: bool = True,
+    moves: Moves | None = None,
+    alpha: float | tuple[float, float] = (1.0, 1.0),
+) -> CollapsedChain:
     """A chain on random data with links of two sources and two views of triplets."""
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     bound = family.bind(data_for(family, n, d, rng))
     own: tuple[View, ...] = all_views(n, rng) if views else ()
     problem = TVClustProblem(bound, own, Concentration.parse(alpha))
-    return CollapsedChain(problem, start(kind, n, rng), np.random.default_rng(seed + 1), moves or Moves())
+    return CollapsedChain(
+        problem, start(kind, n, rng), np.random.default_rng(seed + 1), moves or Moves()
+    )
 
 
 def check_seating(sampler: CollapsedChain) -> None:
@@ -56,9 +67,14 @@ def check_seating(sampler: CollapsedChain) -> None:
     empty = len(state.count) - 1
     assert empty == len(seating.slots)
     assert state.count[empty] == 0
-    family, sites = sampler.problem.family, compile_sites(sampler.problem.views, sampler.problem.n_items)
+    family, sites = (
+        sampler.problem.family,
+        compile_sites(sampler.problem.views, sampler.problem.n_items),
+    )
     assert all(np.array_equal(a, b) for a, b in zip(sites, sampler.sites, strict=True))
-    fresh = CollapsedChain(sampler.problem, seating.place[seating.z], np.random.default_rng(0), sampler.moves)
+    fresh = CollapsedChain(
+        sampler.problem, seating.place[seating.z], np.random.default_rng(0), sampler.moves
+    )
     fresh.hyper = sampler.hyper
     family.set_hyper(fresh.state, sampler.hyper)
     fresh._seat(seating.place[seating.z])
@@ -66,7 +82,9 @@ def check_seating(sampler: CollapsedChain) -> None:
     for name in state._fields:
         array, other = getattr(state, name), getattr(fresh.state, name)
         if array.ndim and len(getattr(wider, name)) == len(array) + 1:  # one for each slot
-            np.testing.assert_allclose(array[in_use], other[:number], rtol=1e-6, atol=1e-8, err_msg=name)
+            np.testing.assert_allclose(
+                array[in_use], other[:number], rtol=1e-6, atol=1e-8, err_msg=name
+            )
             np.testing.assert_array_equal(array[empty], other[-1], err_msg=name)
 
 

@@ -86,7 +86,9 @@ def deviations(found, views):
         expected, values = weights @ inverse, quantities(states)
         truth = np.r_[weights @ values, -np.log(expected).sum()]
         influence = (inverse / expected).sum(axis=1)
-        variance = np.r_[truth[:-1] * (1 - truth[:-1]), weights @ (influence - weights @ influence) ** 2]
+        variance = np.r_[
+            truth[:-1] * (1 - truth[:-1]), weights @ (influence - weights @ influence) ** 2
+        ]
         error = np.sqrt(variance * CLUMPS / part.effective_size)
         seen = np.r_[part.weights @ quantities(part.draws), score]
         apart.append(np.abs(seen - truth)[error > 1e-6] / error[error > 1e-6])
@@ -155,7 +157,10 @@ def test_draws_go_to_models_as_they_are_believed_and_none_is_left_without():
 def test_a_model_is_not_held_to_what_its_draws_said_before_they_found_their_place():
     views = views_of(known_views)
     # of so many draws the difference of two scores has a standard deviation of about .065
-    found, at_once = heard(views=views, number=3 * NUMBER), heard(views=views, before=views, number=3 * NUMBER)
+    found, at_once = (
+        heard(views=views, number=3 * NUMBER),
+        heard(views=views, before=views, number=3 * NUMBER),
+    )
     assert at_once.renewals == 0
     assert deviations(at_once, views).max() < LARGEST
     assert at_once.scores[0] == pytest.approx(found.scores[0], abs=0.3)

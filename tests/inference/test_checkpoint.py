@@ -54,7 +54,11 @@ class Walk:
 
 def run(starts, path=None, number=20, **fingerprint):
     chains = sum(start().at.size for start in starts)
-    store = None if path is None else Checkpoint(path, RUN | fingerprint, chains, {"p": ("links_source",)})
+    store = (
+        None
+        if path is None
+        else Checkpoint(path, RUN | fingerprint, chains, {"p": ("links_source",)})
+    )
     return run_chains(starts, Schedule(6, number, 2), progress=False, n_jobs=1, checkpoint=store)
 
 
@@ -80,7 +84,8 @@ def eager(monkeypatch):
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
-    ("stop_at", "width"), [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)]
+    ("stop_at", "width"),
+    [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)],
 )
 def test_a_run_that_stops_goes_on(tmp_path, stop_at, width):
     path = tmp_path / "run.zarr"
@@ -131,7 +136,9 @@ def test_xarray_opens_it(tmp_path):
 
 def test_other_runs_are_refused(tmp_path):
     run(walks(), tmp_path / "run.zarr")
-    with pytest.raises(ValueError, match=r"of another run, with other data: give another path, or remove it"):
+    with pytest.raises(
+        ValueError, match=r"of another run, with other data: give another path, or remove it"
+    ):
         run(walks(), tmp_path / "run.zarr", data="other")
     with pytest.raises(ValueError, match=r"with other moves: "):
         run(walks(), tmp_path / "run.zarr", moves="more")
@@ -142,7 +149,9 @@ def test_other_things_are_refused(tmp_path):
     (tmp_path / "notes/a.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
     for name in ("notes", "file"):
-        with pytest.raises(ValueError, match=r"exists and is no checkpoint of bayesclust: give another path"):
+        with pytest.raises(
+            ValueError, match=r"exists and is no checkpoint of bayesclust: give another path"
+        ):
             run(walks(), tmp_path / name)
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty/zarr.8f.partial").write_text("{")
@@ -150,13 +159,18 @@ def test_other_things_are_refused(tmp_path):
     run(walks(), tmp_path / "empty")
 
 
-@pytest.mark.parametrize("file", ["posterior/z/c/1/0/0", "sample_stats/at/c/1/0", "posterior/p/zarr.json"])
+@pytest.mark.parametrize(
+    "file", ["posterior/z/c/1/0/0", "sample_stats/at/c/1/0", "posterior/p/zarr.json"]
+)
 @pytest.mark.parametrize("content", [b"", b"half", None])
 def test_damaged_draws_are_named(tmp_path, file, content):
     run(walks(), tmp_path / "run.zarr")
     damaged = tmp_path / "run.zarr" / file
     damaged.write_bytes(damaged.read_bytes()[:9] if content is None else content)
-    with pytest.raises(ValueError, match=r"the draws in the checkpoint, '.*', cannot be read: remove the checkpoint"):
+    with pytest.raises(
+        ValueError,
+        match=r"the draws in the checkpoint, '.*', cannot be read: remove the checkpoint",
+    ):
         run(walks(), tmp_path / "run.zarr")
 
 
@@ -167,7 +181,9 @@ def test_garbage_beyond_the_snapshot_is_overwritten(tmp_path, monkeypatch, conte
     monkeypatch.setattr(module, "CHUNK_DRAWS", 4)
     path = tmp_path / "run.zarr"
     with pytest.raises(RuntimeError, match="stopped"):
-        run(walks(14), path)  # the first chain is done, the second has three draws, in its first file
+        run(
+            walks(14), path
+        )  # the first chain is done, the second has three draws, in its first file
     for name in ("posterior/z/c/1/1/0", "sample_stats/at/c/1/2"):
         assert not (path / name).exists()
         (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -197,7 +213,9 @@ def test_saving_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
 
 def test_entries_of_several_sizes_are_refused(tmp_path):
     starts = [lambda: Walk(0, 2), lambda: Walk(1)]
-    with pytest.raises(ValueError, match=r"has 2 of the checkpoint's 3 chains, in 2 entries: give all"):
+    with pytest.raises(
+        ValueError, match=r"has 2 of the checkpoint's 3 chains, in 2 entries: give all"
+    ):
         run(starts, tmp_path / "run.zarr")
     assert run(starts).posterior["p"].shape == (3, 20, 2)
 
@@ -225,7 +243,10 @@ def interrupted_at(monkeypatch, sweeps):
 
 def test_an_interrupt_returns_draws_and_the_same_call_goes_on(tmp_path, monkeypatch):
     path, whole = tmp_path / "run.zarr", run(walks())
-    with pytest.warns(InterruptedRunWarning, match="the first 7 draws of 1 of 2 chains are returned, of 20 asked for"):
+    with pytest.warns(
+        InterruptedRunWarning,
+        match="the first 7 draws of 1 of 2 chains are returned, of 20 asked for",
+    ):
         part = run(interrupted_at(monkeypatch, 20), path)
     np.testing.assert_array_equal(part.posterior["p"], whole.posterior["p"][:1, :7])
     done = run(walks(), path)
@@ -237,14 +258,21 @@ def test_an_interrupt_in_the_warm_up_loses_nothing(tmp_path, monkeypatch):
     path = tmp_path / "run.zarr"
     with pytest.raises(KeyboardInterrupt):
         run(interrupted_at(monkeypatch, 4), path)
-    assert from_text(json.loads((path / "state/0/zarr.json").read_text())["attributes"]["snapshot"])["sweeps"] == 4
+    assert (
+        from_text(json.loads((path / "state/0/zarr.json").read_text())["attributes"]["snapshot"])[
+            "sweeps"
+        ]
+        == 4
+    )
     assert_same(run(walks(), path), run(walks()))
 
 
 def test_a_damaged_state_is_named(tmp_path):
     run(walks(), tmp_path / "run.zarr")
     (tmp_path / "run.zarr/state/0/zarr.json").write_text("{")
-    with pytest.raises(ValueError, match=r"state.0.zarr\.json', cannot be read: remove the checkpoint"):
+    with pytest.raises(
+        ValueError, match=r"state.0.zarr\.json', cannot be read: remove the checkpoint"
+    ):
         run(walks(), tmp_path / "run.zarr")
 
 
@@ -285,7 +313,9 @@ print(est.labels_.tolist())
 def child(at, where, path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", CHILD, str(at), where, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
 
 
 def test_killed_by_the_system(tmp_path):
@@ -297,4 +327,7 @@ def test_killed_by_the_system(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout == undisturbed.stdout
     assert "posterior/base_scale" in done.stdout
-    assert json.loads((path / "zarr.json").read_text())["attributes"]["bayesclust"]["random_state"] == 5
+    assert (
+        json.loads((path / "zarr.json").read_text())["attributes"]["bayesclust"]["random_state"]
+        == 5
+    )

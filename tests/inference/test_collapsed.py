@@ -31,9 +31,16 @@ def test_log_joint_is_written_out(name):
         z = np.unique(sampler.seating.z, return_inverse=True)[1]
         sizes = np.bincount(z)
         alpha = sampler.alpha
-        expected = len(sizes) * math.log(alpha) + gammaln(sizes).sum() + gammaln(alpha) - gammaln(alpha + len(z))
+        expected = (
+            len(sizes) * math.log(alpha)
+            + gammaln(sizes).sum()
+            + gammaln(alpha)
+            - gammaln(alpha + len(z))
+        )
         expected += -alpha  # Gamma(1, 1)
-        expected += problem.family.log_data([problem.family.X[z == k] for k in range(len(sizes))], sampler.hyper)
+        expected += problem.family.log_data(
+            [problem.family.X[z == k] for k in range(len(sizes))], sampler.hyper
+        )
         expected += problem.family.log_constant
         for prior, value in zip(problem.family.hyper_priors, sampler.hyper, strict=False):
             expected += prior.log_prob(value)
@@ -50,9 +57,17 @@ def test_a_draw_names_everything():
     assert variables["n_clusters"] == len(np.unique(variables["z"]))
     shapes = {name: np.shape(value) for name, value in variables.items()}
     assert shapes == {
-        "z": (20,), "n_clusters": (), "concentration": (), "base_scale": (), "base_strength": (),
-        "base_mean_precision": (), "p": (2,), "q": (2,), "noise": (1,), "confusion": (1, 3, 3),
-    }  # fmt: skip
+        "z": (20,),
+        "n_clusters": (),
+        "concentration": (),
+        "base_scale": (),
+        "base_strength": (),
+        "base_mean_precision": (),
+        "p": (2,),
+        "q": (2,),
+        "noise": (1,),
+        "confusion": (1, 3, 3),
+    }
     assert {"log_joint", "moved", "split_merge_accept", "blocks_moved"} <= set(statistics)
     assert 0 <= statistics["moved"] <= 1
     assert sampler.draw()[0]["z"] is not sampler.seating.z
@@ -61,7 +76,9 @@ def test_a_draw_names_everything():
 def test_a_draw_leaves_out_what_is_fixed():
     X = np.random.default_rng(0).normal(size=(10, 2))
     family = FullGaussian(scale=0.5, strength="learn", mean_precision=0.1).bind(X)
-    sampler = CollapsedChain(TVClustProblem(family), np.zeros(10, int), np.random.default_rng(0), Moves())
+    sampler = CollapsedChain(
+        TVClustProblem(family), np.zeros(10, int), np.random.default_rng(0), Moves()
+    )
     sampler.sweep()
     names = set(sampler.draw()[0])
     assert names == {"z", "n_clusters", "concentration", "base_strength"}
@@ -87,12 +104,15 @@ def test_trust_holds_the_noise():
             np.testing.assert_array_equal(before[name], after[name])
     sampler.sweep(adapt=True)
     assert all(
-        (before[name] != after[name]).any() for before, after in zip(start, sampler.noise, strict=True) for name in before
+        (before[name] != after[name]).any()
+        for before, after in zip(start, sampler.noise, strict=True)
+        for name in before
     )
 
 
 @pytest.mark.parametrize(
-    "moves", [Moves(single_site=False), Moves(split_merge=0.0), Moves(split_merge=0.0, link_blocks=False)]
+    "moves",
+    [Moves(single_site=False), Moves(split_merge=0.0), Moves(split_merge=0.0, link_blocks=False)],
 )
 def test_moves_can_be_left_out(moves):
     sampler = chain(n=20, seed=5, moves=moves)
@@ -110,7 +130,9 @@ def test_moves_can_be_left_out(moves):
 def test_hardly_any_items(name, n):
     X = np.array([[1.0, 4.0], [2.0, 0.0], [0.0, 3.0]])[:n]
     family = FAMILIES[name]().bind((X > 1).astype(float) if name == "bernoulli" else X)
-    sampler = CollapsedChain(TVClustProblem(family), np.zeros(n, int), np.random.default_rng(0), Moves())
+    sampler = CollapsedChain(
+        TVClustProblem(family), np.zeros(n, int), np.random.default_rng(0), Moves()
+    )
     sizes = set()
     for _ in range(300):
         sampler.sweep()
@@ -121,7 +143,9 @@ def test_hardly_any_items(name, n):
 
 def test_identical_items_end_in_finite_states():
     family = FullGaussian().bind(np.ones((15, 3)))
-    sampler = CollapsedChain(TVClustProblem(family), np.arange(15), np.random.default_rng(0), Moves())
+    sampler = CollapsedChain(
+        TVClustProblem(family), np.arange(15), np.random.default_rng(0), Moves()
+    )
     for _ in range(50):
         sampler.sweep(adapt=True)
     assert np.isfinite(sampler.log_joint())

@@ -44,7 +44,16 @@ def test_seating_has_the_conditional_given_the_likelihoods(kind, rng):
         sampler._seat(start)
         count = np.bincount(start, minlength=capacity)
         position, opened = scan_given(
-            sampler.seating, sampler.sites, sampler.table, count, density, log_new, np.array([i]), 0, moved, rng
+            sampler.seating,
+            sampler.sites,
+            sampler.table,
+            count,
+            density,
+            log_new,
+            np.array([i]),
+            0,
+            moved,
+            rng,
         )
         z = sampler.seating.z
         assert position == 1
@@ -67,11 +76,17 @@ def test_prior_predictive_is_the_marginal_of_one_item(name):
         sampler.hyper = hyper
         sampler._seat(sampler.seating.z)
         expected = [family.log_marginal(family.X[i : i + 1], hyper) for i in range(9)]
-        np.testing.assert_allclose(prior_predictive(sampler.state, 9), expected, rtol=1e-9, atol=1e-9)
-        np.testing.assert_array_equal(sampler._prior_predictive(), prior_predictive(sampler.state, 9))
+        np.testing.assert_allclose(
+            prior_predictive(sampler.state, 9), expected, rtol=1e-9, atol=1e-9
+        )
+        np.testing.assert_array_equal(
+            sampler._prior_predictive(), prior_predictive(sampler.state, 9)
+        )
 
 
-@pytest.mark.parametrize("moves", [None, Moves(split_merge=3.0), Moves(split_merge=3.0, single_site=False)], ids=str)
+@pytest.mark.parametrize(
+    "moves", [None, Moves(split_merge=3.0), Moves(split_merge=3.0, single_site=False)], ids=str
+)
 @pytest.mark.parametrize("kind", STARTS)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_seats_are_in_order_after_every_sweep(name, kind, moves):
@@ -112,7 +127,9 @@ def test_draws_speak_of_the_same_posterior(name):
     for _ in range(5):
         sampler.sweep(adapt=True)
     variables, statistics = sampler.draw()
-    other = CollapsedChain(sampler.problem, sampler.seating.place[sampler.seating.z], np.random.default_rng(0), Moves())
+    other = CollapsedChain(
+        sampler.problem, sampler.seating.place[sampler.seating.z], np.random.default_rng(0), Moves()
+    )
     other.alpha, other.hyper, other.noise = sampler.alpha, sampler.hyper, sampler.noise
     other._seat(sampler.seating.place[sampler.seating.z])
     assert statistics["log_joint"] == pytest.approx(other.log_joint(), rel=1e-9)
@@ -124,7 +141,10 @@ def test_draws_speak_of_the_same_posterior(name):
 
 @pytest.mark.parametrize("moves", [None, Moves(split_merge=3.0)], ids=str)
 def test_a_restored_chain_goes_on_to_the_last_bit(moves):
-    first, second = drawing(n=25, seed=3, alpha=2.0, moves=moves), drawing(n=25, seed=3, alpha=2.0, moves=moves)
+    first, second = (
+        drawing(n=25, seed=3, alpha=2.0, moves=moves),
+        drawing(n=25, seed=3, alpha=2.0, moves=moves),
+    )
     for _ in range(20):
         first.sweep(adapt=True)
     second.restore(from_text(to_text(first.snapshot())))
@@ -141,7 +161,9 @@ def test_items_far_away_leave_finite_states():
     rng = np.random.default_rng(0)
     X = np.r_[np.zeros((30, 3)), rng.normal(size=(30, 3)), [[1e6, -1e6, 1e6]], [[1e12, 0, 0]]]
     problem = TVClustProblem(learned(FAMILIES["gaussian"]).bind(X))
-    sampler = GibbsChain(problem, np.arange(62), np.random.default_rng(1), GibbsChain.default_moves(62))
+    sampler = GibbsChain(
+        problem, np.arange(62), np.random.default_rng(1), GibbsChain.default_moves(62)
+    )
     for _ in range(20):
         sampler.sweep(adapt=True)
         assert np.isfinite(sampler.log_joint())
@@ -151,7 +173,9 @@ def test_items_far_away_leave_finite_states():
 def test_estimator_draws_with_the_named_sampler(rng):
     X = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(8, 1, (20, 2))]
     links = bc.PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 39)], n_items=40)
-    est = bc.TVClust("gibbs", num_chains=2, num_warmup=100, num_samples=50, random_state=0, progress=False)
+    est = bc.TVClust(
+        "gibbs", num_chains=2, num_warmup=100, num_samples=50, random_state=0, progress=False
+    )
     est.fit(X, constraints=links)
     assert est.n_clusters_ == 2
     assert np.isnan(est.posterior_["sample_stats"]["split_merge_accept"].values).all()

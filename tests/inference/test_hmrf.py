@@ -25,12 +25,16 @@ def posed(rng, field, n=8, d=2, links=8, K=2):
 @pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
 def test_the_chain_s_log_joint_is_the_model_s(rng, metric, per_cluster):
     for temperature in (2.0, 0.6):
-        problem = posed(rng, Field(metric, per_cluster, temperature, same=0.5, prior_items=1.5), n=10, d=3, K=3)
+        problem = posed(
+            rng, Field(metric, per_cluster, temperature, same=0.5, prior_items=1.5), n=10, d=3, K=3
+        )
         chain = HMRFChain(problem, rng.integers(0, 3, 10), rng)
         for _ in range(4):
             chain.sweep()
             centers, A = chain.in_units()
-            wanted = hmrf_log_joint(chain.z, centers, A, problem.problem.X, problem.views, problem.field)
+            wanted = hmrf_log_joint(
+                chain.z, centers, A, problem.problem.X, problem.views, problem.field
+            )
             assert chain.log_joint() == pytest.approx(wanted)
 
 
@@ -47,7 +51,11 @@ def exact_labels(problem, per_cluster):
             return np.zeros_like(a)
         noise = T / (2 * len(x) * a)
         inside = -a * np.square(x - x.mean()).sum() / T
-        return inside + 0.5 * np.log(noise / (noise + prior)) - 0.5 * (x.mean() - X.mean()) ** 2 / (noise + prior)
+        return (
+            inside
+            + 0.5 * np.log(noise / (noise + prior))
+            - 0.5 * (x.mean() - X.mean()) ** 2 / (noise + prior)
+        )
 
     table = {}
     for z in itertools.product(range(K), repeat=len(X)):
@@ -83,22 +91,33 @@ def distance_to_exact(problem, exact, sweeps, rng):
 
 @pytest.mark.parametrize("per_cluster", [False, True])
 def test_labels_have_their_exact_posterior(rng, per_cluster):
-    field = Field("diagonal", per_cluster, temperature=1.3, same=0.3, different=0.4, prior_items=1.5)
-    links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3), (0, 4)], [False, False, True, True], n_items=5)
+    field = Field(
+        "diagonal", per_cluster, temperature=1.3, same=0.3, different=0.4, prior_items=1.5
+    )
+    links = bc.PairwiseConstraints(
+        [(0, 1), (1, 2), (2, 3), (0, 4)], [False, False, True, True], n_items=5
+    )
     X = np.array([[0.0], [0.4], [1.5], [2.0], [3.5]])
     problem = FieldProblem.of(X, (links,), 2, field)
     exact = exact_labels(problem, per_cluster)
     assert distance_to_exact(problem, exact, 4000, rng) < 0.07
     # a sampler of another temperature is noticed
-    other = exact_labels(FieldProblem.of(X, (links,), 2, Field("diagonal", per_cluster, 4.0, 0.3, 0.4, 1.5)), per_cluster)
+    other = exact_labels(
+        FieldProblem.of(X, (links,), 2, Field("diagonal", per_cluster, 4.0, 0.3, 0.4, 1.5)),
+        per_cluster,
+    )
     assert 0.5 * sum(abs(exact[z] - other[z]) for z in exact) > 0.15
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("per_cluster", [False, True])
 def test_labels_have_their_exact_posterior_to_a_hundredth(rng, per_cluster):
-    field = Field("diagonal", per_cluster, temperature=1.3, same=0.3, different=0.4, prior_items=1.5)
-    links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3), (0, 4)], [False, False, True, True], n_items=5)
+    field = Field(
+        "diagonal", per_cluster, temperature=1.3, same=0.3, different=0.4, prior_items=1.5
+    )
+    links = bc.PairwiseConstraints(
+        [(0, 1), (1, 2), (2, 3), (0, 4)], [False, False, True, True], n_items=5
+    )
     problem = FieldProblem.of(np.array([[0.0], [0.4], [1.5], [2.0], [3.5]]), (links,), 2, field)
     assert distance_to_exact(problem, exact_labels(problem, per_cluster), 60_000, rng) < 0.02
 
@@ -131,7 +150,10 @@ def test_metrics_have_their_full_conditional(rng, name):
     weight = np.exp(np.array(log_weight) - max(log_weight))
     weight /= weight.sum()
     expected = weight @ np.array(loose)
-    error = np.sqrt(np.square(weight) @ np.square(np.array(loose) - expected) + np.var(drawn, axis=0) / len(drawn))
+    error = np.sqrt(
+        np.square(weight) @ np.square(np.array(loose) - expected)
+        + np.var(drawn, axis=0) / len(drawn)
+    )
     assert (np.abs(np.mean(drawn, axis=0) - expected) < 4 * error).all()
     assert (np.abs(np.mean(loose, axis=0) - expected) > 6 * error).any()
 
@@ -141,7 +163,9 @@ def redrawn(problem, z, centers, A, temperature, rng):
     points = np.empty_like(problem.points)
     for i, k in enumerate(z):
         own = A[k if problem.per_cluster else 0]
-        half = np.linalg.cholesky(np.linalg.inv(np.diag(own) if own.ndim == 1 else own) * temperature / 2.0)
+        half = np.linalg.cholesky(
+            np.linalg.inv(np.diag(own) if own.ndim == 1 else own) * temperature / 2.0
+        )
         points[i] = centers[k] + half @ rng.normal(size=len(half))
     gaps = points[problem.links.pairs[:, 0]] - points[problem.links.pairs[:, 1]]
     return problem._replace(points=points, gaps=gaps)
@@ -171,24 +195,35 @@ QUICK = [(None, False), ("diagonal", True)]
 
 @pytest.mark.parametrize(
     ("metric", "per_cluster"),
-    [pytest.param(*variant, marks=() if variant in QUICK else pytest.mark.slow) for variant in VARIANTS],
+    [
+        pytest.param(*variant, marks=() if variant in QUICK else pytest.mark.slow)
+        for variant in VARIANTS
+    ],
 )
 def test_geweke(rng, metric, per_cluster):
     """Answers at constant costs without a metric, a metric at T = 2 without answers: there the field can be drawn from."""
     n, K, T = 6, 2, 2.0 if metric else 6.0
-    field = Field(metric, per_cluster, T, same=0.7, different=0.9, prior_items=4.0, center_scale=1.5)
+    field = Field(
+        metric, per_cluster, T, same=0.7, different=0.9, prior_items=4.0, center_scale=1.5
+    )
     X, pairs, may, _ = plain.random_problem(rng, n, 2, 0 if metric else 5)
     start = FieldProblem.of(X, (bc.PairwiseConstraints(pairs, may, n),), K, field)
     problem, links = start.problem, start.problem.links
     labels = np.array(list(itertools.product(range(K), repeat=n)))
     weight = np.exp([-links.weight[links.broken(z)].sum() / T for z in labels])
     r, H = problem.points.shape[1], problem.n_metrics
-    none = Pull(field.prior_items, field.prior_items * problem.form.one(r), np.empty((0, r)), np.empty(0))
+    none = Pull(
+        field.prior_items, field.prior_items * problem.form.one(r), np.empty((0, r)), np.empty(0)
+    )
     half = np.linalg.cholesky(np.linalg.inv(start.center_precision))
 
     def prior():
         z = labels[rng.choice(len(labels), p=weight / weight.sum())]
-        A = np.stack([draw_metric(problem, none, T, rng) for _ in range(H)]) if metric else np.ones((1, r))
+        A = (
+            np.stack([draw_metric(problem, none, T, rng) for _ in range(H)])
+            if metric
+            else np.ones((1, r))
+        )
         centers = rng.normal(size=(K, r)) @ half.T
         return redrawn(problem, z, centers, A, T, rng), z, centers, A
 
@@ -204,7 +239,10 @@ def test_geweke(rng, metric, per_cluster):
         chain.posed = chain.posed._replace(problem=world)
         row[:] = functionals(world, chain.z, chain.centers, chain.metrics.A)
     batches = found.reshape(40, -1, found.shape[1]).mean(axis=1)
-    error = np.sqrt(np.maximum(batches.var(axis=0), found.var(axis=0) / number) / 40 + expected.var(axis=0) / number)
+    error = np.sqrt(
+        np.maximum(batches.var(axis=0), found.var(axis=0) / number) / 40
+        + expected.var(axis=0) / number
+    )
     score = np.abs(found.mean(axis=0) - expected.mean(axis=0)) / np.maximum(error, 1e-12)
     assert (score < 4.5).all(), score.round(1)
 
@@ -213,7 +251,9 @@ def test_geweke(rng, metric, per_cluster):
 def test_annealing_arrives_at_fixed_points_of_mpck_means(rng, metric, per_cluster):
     at_once = []
     for _ in range(3):
-        problem = posed(rng, Field(metric, per_cluster, same=0.5, different=0.5), n=20, links=12, K=2)
+        problem = posed(
+            rng, Field(metric, per_cluster, same=0.5, different=0.5), n=20, links=12, K=2
+        )
         end, path = anneal(problem, rng.integers(0, 2, 20), rng, sweeps=120)
         assert np.mean(path[-10:]) < np.mean(path[:10])
         assert end.converged

@@ -31,21 +31,29 @@ def test_one_level(seed):
     answers = sampler.sites, sampler.table, math.log(sampler.alpha)
     first, second = apart(sampler.seating.z, rng)
     before = sampler.seating.z.copy()
-    bound, items = split_merge.bound_merge(sampler.state, sampler.seating, *answers, first, second, rng)
+    bound, items = split_merge.bound_merge(
+        sampler.state, sampler.seating, *answers, first, second, rng
+    )
     np.testing.assert_array_equal(sampler.seating.z, before)
-    np.testing.assert_array_equal(np.sort(items), np.flatnonzero(np.isin(before, before[[first, second]])))
+    np.testing.assert_array_equal(
+        np.sort(items), np.flatnonzero(np.isin(before, before[[first, second]]))
+    )
     together = np.where(np.isin(before, before[[first, second]]), before[first], before)
     expected = plain_log_joint(sampler, together) - plain_log_joint(sampler, before)
     assert bound == pytest.approx(expected, rel=1e-9, abs=1e-8)
     for scans in (0, 1, 2):
-        ratio, *_ = split_merge.propose_split_merge(sampler.state, sampler.seating, *answers, first, second, scans, rng)
+        ratio, *_ = split_merge.propose_split_merge(
+            sampler.state, sampler.seating, *answers, first, second, scans, rng
+        )
         assert ratio <= bound + 1e-8
         sampler.seating.z[:] = before
 
 
 def two_levels(seed):
     base, rng = problem("gaussian", n=14, seed=seed), np.random.default_rng(seed)
-    case = TwoLevelProblem(base.family, base.views, Concentration(fixed=0.8), Concentration(fixed=1.3))
+    case = TwoLevelProblem(
+        base.family, base.views, Concentration(fixed=0.8), Concentration(fixed=1.3)
+    )
     return TwoLevelChain(case, start("random", 14, rng), rng, Moves())
 
 
@@ -58,7 +66,9 @@ def test_clusters_of_components(seed):
     before, joint = labels.copy(), sampler.log_joint()
     bound, items = splits.bound_merge(*answers, first, second)
     np.testing.assert_array_equal(labels, before)
-    ratio, items, left = splits.propose_clusters(sampler.seating, *answers, first, second, sampler.rng)
+    ratio, items, left = splits.propose_clusters(
+        sampler.seating, *answers, first, second, sampler.rng
+    )
     assert ratio <= bound + 1e-8
     assert decide(levels.clusters, Proposal(ratio, items, left), -math.inf)
     levels.owner[sampler.seating.z[items]] = labels[items]
@@ -82,11 +92,21 @@ def test_what_the_noise_gains_counts(rng):
 
 
 @pytest.mark.parametrize(
-    ("family", "module"), [("gaussian", split_merge), ("gaussian_tied", split_merge_shared)], ids=["own", "shared"]
+    ("family", "module"),
+    [("gaussian", split_merge), ("gaussian_tied", split_merge_shared)],
+    ids=["own", "shared"],
 )
 def test_refusals_that_come_too_early_are_noticed(family, module, monkeypatch):
-    monkeypatch.setattr(module, "hopeless", lambda seating, bound, *rest: hopeless(seating, bound - 1.0, *rest))
-    monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: None)  # what compiled code decides is not asked here
+    monkeypatch.setattr(
+        module, "hopeless", lambda seating, bound, *rest: hopeless(seating, bound - 1.0, *rest)
+    )
+    monkeypatch.setattr(
+        joint_moves, "stack_dirichlets", lambda views: None
+    )  # what compiled code decides is not asked here
     case = problem(family, n=6, seed=2)
-    draws = partitions_drawn(case, Moves(split_merge=4.0, link_blocks=False, single_site=False), 6000, 2)
-    assert not exact.compare(draws, *exact.log_posterior(case.family, case.views, case.concentration)).agrees
+    draws = partitions_drawn(
+        case, Moves(split_merge=4.0, link_blocks=False, single_site=False), 6000, 2
+    )
+    assert not exact.compare(
+        draws, *exact.log_posterior(case.family, case.views, case.concentration)
+    ).agrees

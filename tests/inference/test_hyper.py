@@ -21,18 +21,28 @@ def plain_total(sampler, hyper):
 def test_totals_are_the_plain_twin_and_the_state_follows(name):
     sampler = chain(name, n=25, seed=1)
     for _ in range(30):
-        sampler.hyper = sampler.hyper_sampler.update(sampler.state, sampler.seating, sampler.hyper, sampler.rng, adapt=True)
+        sampler.hyper = sampler.hyper_sampler.update(
+            sampler.state, sampler.seating, sampler.hyper, sampler.rng, adapt=True
+        )
         expected = plain_total(sampler, sampler.hyper)
-        assert total_log_marginal(sampler.state, sampler.seating) == pytest.approx(expected, rel=1e-8)
-        assert proposed_log_marginal(sampler.state, sampler.seating) == pytest.approx(expected, rel=1e-8)
+        assert total_log_marginal(sampler.state, sampler.seating) == pytest.approx(
+            expected, rel=1e-8
+        )
+        assert proposed_log_marginal(sampler.state, sampler.seating) == pytest.approx(
+            expected, rel=1e-8
+        )
         check_seating(sampler)
 
 
 def test_nothing_to_learn_draws_nothing():
     sampler = chain(n=10, seed=2)
-    family = FullGaussian(scale=0.5, strength=3.0, mean_precision=0.1).bind(sampler.problem.family.X)
+    family = FullGaussian(scale=0.5, strength=3.0, mean_precision=0.1).bind(
+        sampler.problem.family.X
+    )
     hyper, before = family.initial_hyper(), sampler.rng.bit_generator.state
-    after = HyperSampler(family).update(sampler.state, sampler.seating, hyper, sampler.rng, adapt=True)
+    after = HyperSampler(family).update(
+        sampler.state, sampler.seating, hyper, sampler.rng, adapt=True
+    )
     assert after is hyper
     assert sampler.rng.bit_generator.state == before
 
@@ -41,7 +51,9 @@ def test_nothing_to_learn_draws_nothing():
     "family",
     [
         FullGaussian(strength=3.0, mean_precision=0.2),
-        FullGaussian(scale=HyperPrior("base_scale", 0.5, 1.0, least=0.45), strength=3.0, mean_precision=0.2),
+        FullGaussian(
+            scale=HyperPrior("base_scale", 0.5, 1.0, least=0.45), strength=3.0, mean_precision=0.2
+        ),
         Multinomial(),
     ],
     ids=["scale", "scale, cut off", "counts"],
@@ -56,7 +68,9 @@ def test_one_hyper_parameter_against_quadrature(family, rng):
     (j,) = bound.free
     nodes, log_weights = hyper_nodes(bound, per_sd=200)
     density = np.exp(
-        log_weights + [plain_total(sampler, hyper) for hyper in nodes] - plain_total(sampler, bound.initial_hyper())
+        log_weights
+        + [plain_total(sampler, hyper) for hyper in nodes]
+        - plain_total(sampler, bound.initial_hyper())
     )
     cumulative = np.cumsum(density) / density.sum()
     steps, hyper = HyperSampler(bound), sampler.hyper
@@ -93,6 +107,8 @@ def test_impossible_proposals_are_refused():
     lowest = np.array([prior.least for prior in family.hyper_priors])
     hyper = lowest * 1.0001
     for _ in range(100):
-        hyper = sampler.hyper_sampler.update(sampler.state, sampler.seating, hyper, sampler.rng, adapt=False)
+        hyper = sampler.hyper_sampler.update(
+            sampler.state, sampler.seating, hyper, sampler.rng, adapt=False
+        )
         assert (hyper >= lowest).all()
         assert np.isfinite(family.log_hyper_prior(hyper))

@@ -21,7 +21,9 @@ draw_bonds, draw_blocks = from_python(link_blocks.draw_bonds), from_python(link_
 
 def test_bonds_have_the_right_frequency(rng):
     p, q = 0.9, 0.7
-    view = PairwiseConstraints([[0, 1], [1, 2], [2, 3], [0, 4]], [1, 1, 0, 1], 5, noise=LinkNoise(p=p, q=q))
+    view = PairwiseConstraints(
+        [[0, 1], [1, 2], [2, 3], [0, 4]], [1, 1, 0, 1], 5, noise=LinkNoise(p=p, q=q)
+    )
     sites, table = compile_sites([view], 5), stack_tables([view], [view.noise.initial(1)])
     z = np.array([0, 0, 0, 0, 1])
     roots = np.array([draw_bonds(sites, table, z, rng) for _ in range(4000)])
@@ -48,7 +50,9 @@ def test_blocks_are_the_components_of_several_items(rng):
         assert sorted(blocks.items) == list(range(40))
         sizes = blocks.end - blocks.begin
         assert (sizes > 1).all()
-        listed = [set(blocks.items[a:b].tolist()) for a, b in zip(blocks.begin, blocks.end, strict=True)]
+        listed = [
+            set(blocks.items[a:b].tolist()) for a, b in zip(blocks.begin, blocks.end, strict=True)
+        ]
         assert sum(map(len, listed)) == len(set().union(*listed))
 
 
@@ -64,7 +68,8 @@ def block_conditional(sampler, items):
         compact = np.unique(labels, return_inverse=True)[1]
         value = crp_log_prob(np.bincount(compact), sampler.alpha)
         value += sum(
-            problem.family.log_marginal(problem.family.X[compact == c], sampler.hyper) for c in range(compact.max() + 1)
+            problem.family.log_marginal(problem.family.X[compact == c], sampler.hyper)
+            for c in range(compact.max() + 1)
         )
         for view, noise in zip(problem.views, sampler.noise, strict=True):
             rows = view.noise.log_table(noise)[view.codes, view.patterns(labels)]
@@ -89,9 +94,16 @@ def test_a_block_has_the_exact_conditional(name):
         for _ in range(1500):
             sampler._seat(labels)
             move_blocks(
-                sampler.state, sampler.seating, sampler.sites, sampler.table, math.log(sampler.alpha), block, 0,
-                np.zeros(1, np.int64), sampler.rng,
-            )  # fmt: skip
+                sampler.state,
+                sampler.seating,
+                sampler.sites,
+                sampler.table,
+                math.log(sampler.alpha),
+                block,
+                0,
+                np.zeros(1, np.int64),
+                sampler.rng,
+            )
             z = sampler.seating.z
             assert len(set(z[items])) == 1
             companions = np.setdiff1d(np.flatnonzero(z == z[items[0]]), items)
@@ -114,7 +126,8 @@ def test_seats_are_in_order(kind):
 
 
 def test_room_is_made_for_many_blocks(rng):
-    # forty pairs, sure of themselves, far from each other and all in one cluster: most leave it in one go
+    # forty pairs, sure of themselves, far from each other and all in one cluster: most leave it in
+    # one go
     X = np.repeat(rng.normal(scale=50, size=(40, 2)), 2, axis=0) + rng.normal(size=(80, 2))
     pairs = np.arange(80).reshape(-1, 2)
     links = PairwiseConstraints(pairs, np.ones(40, bool), 80, noise=LinkNoise(p=0.999, q=0.999))

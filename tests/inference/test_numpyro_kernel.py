@@ -20,7 +20,10 @@ from bayesclust.models.families import DiagonalGaussian
 
 N, K = 5, 3
 LINKS = PairwiseConstraints(
-    [(0, 1), (1, 2), (0, 3), (3, 4), (0, 1)], [True, True, False, True, False], n_items=N, source=[0, 0, 1, 1, 1]
+    [(0, 1), (1, 2), (0, 3), (3, 4), (0, 1)],
+    [True, True, False, True, False],
+    n_items=N,
+    source=[0, 0, 1, 1, 1],
 )
 TRIPLETS = RelativeConstraints([(0, 1, 3), (4, 2, 1), (2, 3, 4)], ["yes", "no", "dnk"], n_items=N)
 X = np.array([[0.0, 0.4], [0.5, 0.1], [0.9, 1.0], [1.6, 1.1], [1.4, 2.0]])
@@ -40,7 +43,9 @@ def anything(views):
         local = numpyro.sample("local", dist.Gamma(1.0 + z, 1.0))
         numpyro.factor("tilt", 0.3 * z * local)
         with numpyro.handlers.mask(mask=np.array([True, True, False, True, True])):
-            numpyro.sample("count", dist.Poisson(jnp.exp(slope[z] / 2)), obs=np.array([0, 1, 2, 3, 1]))
+            numpyro.sample(
+                "count", dist.Poisson(jnp.exp(slope[z] / 2)), obs=np.array([0, 1, 2, 3, 1])
+            )
         with numpyro.plate("feature", 2), numpyro.handlers.scale(scale=0.5):
             numpyro.sample("x", dist.Normal(slope[z], 1.0), obs=X.T)
     numpyro.sample("elsewhere", dist.Normal(0.0, 1.0), obs=0.3)
@@ -57,7 +62,11 @@ MODELS = {
         },
         {},
     ),
-    "own": (anything, {"local": np.array([0.5, 1.0, 2.0, 0.1, 3.0])}, {"site": "group", "plate": "point"}),
+    "own": (
+        anything,
+        {"local": np.array([0.5, 1.0, 2.0, 0.1, 3.0])},
+        {"site": "group", "plate": "point"},
+    ),
 }
 
 
@@ -73,7 +82,9 @@ def exact(name, views=(LINKS, TRIPLETS)):
     model, names = known(name, views)
     states = np.array(list(itertools.product(range(K), repeat=N)))
     site = names.get("site", "z")
-    values = jax.jit(jax.vmap(lambda z: log_density(model, (), {}, {site: z})[0]))(jnp.asarray(states))
+    values = jax.jit(jax.vmap(lambda z: log_density(model, (), {}, {site: z})[0]))(
+        jnp.asarray(states)
+    )
     weights = np.exp(np.asarray(values) - np.max(values))
     return states, weights / weights.sum()
 
@@ -98,7 +109,9 @@ def test_labels_given_the_rest_are_exact(name):
     assert np.all(np.asarray(first.z[site]) == 0)
 
     def chain(key):
-        return jax.lax.fori_loop(0, 20, lambda _, now: kernel.sample(now, (), {}), first._replace(rng_key=key)).z[site]
+        return jax.lax.fori_loop(
+            0, 20, lambda _, now: kernel.sample(now, (), {}), first._replace(rng_key=key)
+        ).z[site]
 
     draws = jax.jit(jax.vmap(chain))(jax.random.split(jax.random.key(1), 4000))
     assert p_value(draws, *exact(name)) > 1e-3
@@ -112,9 +125,9 @@ def test_labels_without_answers_are_independent_draws():
     model, names = known("own", ())
     kernel = PartitionGibbs(model, **names)
     first = kernel.init(jax.random.key(0), 0, None, (), {})
-    draws = jax.jit(jax.vmap(lambda key: kernel.sample(first._replace(rng_key=key), (), {}).z["group"]))(
-        jax.random.split(jax.random.key(1), 4000)
-    )
+    draws = jax.jit(
+        jax.vmap(lambda key: kernel.sample(first._replace(rng_key=key), (), {}).z["group"])
+    )(jax.random.split(jax.random.key(1), 4000))
     assert p_value(draws, *exact("own", ())) > 1e-3
 
 
@@ -123,7 +136,10 @@ def test_components_in_batches_give_the_same_draws():
     found = []
     for batch_size in (None, 2):
         kernel = PartitionGibbs(model, [LINKS, TRIPLETS], batch_size=batch_size)
-        state, sweep = kernel.init(jax.random.key(3), 0, None, (), {}), jax.jit(lambda now, k=kernel: k.sample(now, (), {}))
+        state, sweep = (
+            kernel.init(jax.random.key(3), 0, None, (), {}),
+            jax.jit(lambda now, k=kernel: k.sample(now, (), {})),
+        )
         for _ in range(5):
             state = sweep(state)
             found.append(np.asarray(state.z["z"]))
@@ -141,12 +157,24 @@ def pair():
 TOGETHER = PairwiseConstraints([(0, 1)], [True], n_items=2, noise=LinkNoise(p=0.8, q=0.8))
 
 
-@pytest.mark.parametrize(("method", "chains"), [("sequential", 1), ("sequential", 2), ("vectorized", 2), (jax.vmap, 2)])
+@pytest.mark.parametrize(
+    ("method", "chains"), [("sequential", 1), ("sequential", 2), ("vectorized", 2), (jax.vmap, 2)]
+)
 def test_chains_run_in_every_way(method, chains):
     kernel = PartitionGibbs(pair, TOGETHER)
-    mcmc = MCMC(kernel, num_warmup=5, num_samples=1000, num_chains=chains, chain_method=method, progress_bar=False)
+    mcmc = MCMC(
+        kernel,
+        num_warmup=5,
+        num_samples=1000,
+        num_chains=chains,
+        chain_method=method,
+        progress_bar=False,
+    )
     mcmc.run(jax.random.key(0), extra_fields=("moved",))
-    z, moved = mcmc.get_samples(group_by_chain=True)["z"], mcmc.get_extra_fields(group_by_chain=True)["moved"]
+    z, moved = (
+        mcmc.get_samples(group_by_chain=True)["z"],
+        mcmc.get_extra_fields(group_by_chain=True)["moved"],
+    )
     assert z.shape == (chains, 1000, 2)
     assert len({chain.tobytes() for chain in np.asarray(z)}) == chains
     np.testing.assert_allclose(moved[:, 1:], np.mean(z[:, 1:] != z[:, :-1], axis=2))

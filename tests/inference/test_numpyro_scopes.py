@@ -21,7 +21,9 @@ Y = jnp.linspace(-1.0, 2.0, N)
 KNOWN = {"p": np.array([0.9]), "q": np.array([0.9])}
 
 
-def model(likelihood=None, outside=None, views=LINKS, plate="item", site="z", labels=None, obs=None):
+def model(
+    likelihood=None, outside=None, views=LINKS, plate="item", site="z", labels=None, obs=None
+):
     """A mixture, known but for its labels, with something wrong about it."""
 
     def program():
@@ -39,7 +41,9 @@ def model(likelihood=None, outside=None, views=LINKS, plate="item", site="z", la
 
 
 def start(program, views=LINKS, z=None, **options):
-    return PartitionGibbs(program, views, **options).init(jax.random.key(0), 0, z if z is None else {"z": z}, (), {})
+    return PartitionGibbs(program, views, **options).init(
+        jax.random.key(0), 0, z if z is None else {"z": z}, (), {}
+    )
 
 
 def one_neighbour(z):
@@ -61,14 +65,26 @@ def joint_likelihood(z):
 
 
 WRONG = {
-    "no site": ({"program": model(), "site": "labels"}, r"^the model has no site 'labels', only 'z', 'y', 'p', 'q', "),
+    "no site": (
+        {"program": model(), "site": "labels"},
+        r"^the model has no site 'labels', only 'z', 'y', 'p', 'q', ",
+    ),
     "observed": ({"program": model(obs=np.zeros(N, int))}, r"^the labels 'z' are observed: "),
-    "no labels": ({"program": model(), "site": "p", "views": None}, r"^the labels 'p' are observed: "),
+    "no labels": (
+        {"program": model(), "site": "p", "views": None},
+        r"^the labels 'p' are observed: ",
+    ),
     "continuous": (
-        {"program": model(likelihood=lambda z: numpyro.sample("w", dist.Normal(0, 1))), "site": "w"},
+        {
+            "program": model(likelihood=lambda z: numpyro.sample("w", dist.Normal(0, 1))),
+            "site": "w",
+        },
         r"^the labels 'w' are not from a finite set: they must be a latent Categorical site\.$",
     ),
-    "plate": ({"program": model(plate="point")}, r"^the labels 'z' have shape \(8,\) in the plates \{'point': 8\}: "),
+    "plate": (
+        {"program": model(plate="point")},
+        r"^the labels 'z' have shape \(8,\) in the plates \{'point': 8\}: ",
+    ),
     "latent": (
         {"program": model(outside=lambda z: numpyro.sample("scale", dist.Gamma(1, 1)))},
         r"^PartitionGibbs redraws 'z' alone, but 'scale' are latent too: make it a block of numpyro.infer.Gibbs ",
@@ -77,14 +93,26 @@ WRONG = {
         {"program": model(likelihood=lambda z: None, outside=joint_likelihood)},
         r"^site 'y' depends on the labels 'z', but lies neither in the plate 'item' nor in that of the answers of a view: ",
     ),
-    "sizes": ({"program": model(outside=prior_of_sizes)}, r"^site 'restaurant' depends on the labels 'z', but lies "),
+    "sizes": (
+        {"program": model(outside=prior_of_sizes)},
+        r"^site 'restaurant' depends on the labels 'z', but lies ",
+    ),
     "others": (
         {"program": model(likelihood=of_the_mean)},
         r"^site 'y' depends, for one item of the plate 'item', on the labels of other items: say it item by item, or ",
     ),
-    "neighbour": ({"program": model(likelihood=one_neighbour)}, r"^site 'pull' depends, for one item of the plate "),
-    "unknown view": ({"program": model(), "views": None}, r"^site 'links_answer' depends on the labels 'z', but lies "),
-    "other view": ({"program": model(), "views": OTHER}, r"^site 'links_answer' depends on labels of items that its "),
+    "neighbour": (
+        {"program": model(likelihood=one_neighbour)},
+        r"^site 'pull' depends, for one item of the plate ",
+    ),
+    "unknown view": (
+        {"program": model(), "views": None},
+        r"^site 'links_answer' depends on the labels 'z', but lies ",
+    ),
+    "other view": (
+        {"program": model(), "views": OTHER},
+        r"^site 'links_answer' depends on labels of items that its ",
+    ),
     "no answers": (
         {"program": model(views=None), "views": LINKS},
         r"^no site of the model lies in a plate 'links_answers' of size 2: call answer_sites",
@@ -93,8 +121,14 @@ WRONG = {
         {"program": model(), "views": PairwiseConstraints([(0, 1)], [True], n_items=N + 1)},
         r"^the constraints 'links' are on 9 items, but the model has 8 labels 'z': ",
     ),
-    "shape": ({"program": model(), "z": np.zeros(N + 1, int)}, r"^the first labels have shape \(9,\), but the model "),
-    "range": ({"program": model(), "z": np.full(N, 3)}, r"^the first labels reach from 3 to 3, but those of the model "),
+    "shape": (
+        {"program": model(), "z": np.zeros(N + 1, int)},
+        r"^the first labels have shape \(9,\), but the model ",
+    ),
+    "range": (
+        {"program": model(), "z": np.full(N, 3)},
+        r"^the first labels reach from 3 to 3, but those of the model ",
+    ),
 }
 
 
@@ -105,9 +139,16 @@ def test_models_that_the_kernel_would_get_wrong_are_refused(case):
         start(**options)
 
 
-@pytest.mark.parametrize("views", [[LINKS, OTHER], [LINKS, OTHER, PairwiseConstraints([], [], n_items=N, name="none")]])
+@pytest.mark.parametrize(
+    "views", [[LINKS, OTHER], [LINKS, OTHER, PairwiseConstraints([], [], n_items=N, name="none")]]
+)
 def test_a_right_model_passes(views):
-    numpyro_names = {"p_links_2": KNOWN["p"], "q_links_2": KNOWN["q"], "p_none": KNOWN["p"], "q_none": KNOWN["q"]}
+    numpyro_names = {
+        "p_links_2": KNOWN["p"],
+        "q_links_2": KNOWN["q"],
+        "p_none": KNOWN["p"],
+        "q_none": KNOWN["q"],
+    }
     program = numpyro.handlers.condition(model(views=views), numpyro_names)
     state = start(program, views, z=np.full(N, 2))
     assert state.z["z"].tolist() == [2] * N
@@ -123,7 +164,11 @@ def test_views_are_checked_when_the_kernel_is_made():
 @pytest.mark.parametrize(
     ("items", "mixed", "kept"),
     [
-        ([(0, 1), (1, 2)], [1.0, 9.0], True),  # the items of the second come from both labellings: it may be anything
+        (
+            [(0, 1), (1, 2)],
+            [1.0, 9.0],
+            True,
+        ),  # the items of the second come from both labellings: it may be anything
         ([(0, 1), (1, 2)], [4.0, 2.0], False),
         ([(2, 3), (1, 2)], [4.0, 2.0], True),
         ([(2, 3), (1, 2)], [1.0, 2.0], False),
@@ -134,7 +179,11 @@ def test_views_are_checked_when_the_kernel_is_made():
 )
 def test_elements_follow_the_labelling_that_their_items_come_from(items, mixed, kept):
     scope = Scope("item", -1, np.array(items))
-    mine, first, second = np.array([[True, True, False, False]]), np.array([[1.0, 2.0]]), np.array([[4.0, 2.0]])
+    mine, first, second = (
+        np.array([[True, True, False, False]]),
+        np.array([[1.0, 2.0]]),
+        np.array([[4.0, 2.0]]),
+    )
     assert scope.kept(mine, np.array([mixed]), first, second) is kept
 
 
@@ -153,8 +202,13 @@ def test_wrong_models_are_found_out_inside_transformations(transform):
         others = with_conditioning({}, {"scale": jax.random.uniform(key)})
         return kernel.init(key, 0, None, (), others)
 
-    with pytest.raises(ValueError, match=r"^site 'y' depends, for one item of the plate 'item', on the labels of other"):
-        transform(first)(jax.random.split(jax.random.key(0), 2) if transform is jax.vmap else jax.random.key(0))
+    with pytest.raises(
+        ValueError,
+        match=r"^site 'y' depends, for one item of the plate 'item', on the labels of other",
+    ):
+        transform(first)(
+            jax.random.split(jax.random.key(0), 2) if transform is jax.vmap else jax.random.key(0)
+        )
 
 
 def test_abstract_arguments_are_taken_on_trust():

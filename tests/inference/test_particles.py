@@ -31,7 +31,9 @@ LARGEST = 4.0
 
 def taken(view, rows):
     """Some answers of a view, as a user would give them."""
-    return type(view)(view.items[rows], view.answers[rows], view.n_items, view.source[rows], view.noise, view.name)
+    return type(view)(
+        view.items[rows], view.answers[rows], view.n_items, view.source[rows], view.noise, view.name
+    )
 
 
 def first(view, number):
@@ -41,7 +43,11 @@ def first(view, number):
 def heard_and_more(make, n=6):
     """Views before and after some answers, to the second of which one kind is new."""
     links, triplets, others = make(n, np.random.default_rng(5))
-    return (first(links, 4), first(triplets, 1)), (first(links, 8), first(triplets, 2), first(others, 1))
+    return (first(links, 4), first(triplets, 1)), (
+        first(links, 8),
+        first(triplets, 2),
+        first(others, 1),
+    )
 
 
 def run(case, views, least=0.5, cls=Particles, chain_type=CollapsedChain, number=NUMBER):
@@ -122,8 +128,12 @@ def test_mixtures_hear_answers_too():
 def test_what_no_draw_looks_like_is_found_by_moving_even_while_weights_are_even(stirred, found):
     rng, truth = np.random.default_rng(2), np.repeat([0, 1], 12)
     X = np.c_[rng.normal(size=24) + 2.5 * truth, rng.normal(size=24)]
-    chain = CollapsedChain(TVClustProblem(FullGaussian().bind(X)), np.zeros(24, np.int64), rng, Moves())
-    particles = Particles([chain], 40, num_warmup=0, thinning=0, stirred=stirred)  # all in one cluster, every draw
+    chain = CollapsedChain(
+        TVClustProblem(FullGaussian().bind(X)), np.zeros(24, np.int64), rng, Moves()
+    )
+    particles = Particles(
+        [chain], 40, num_warmup=0, thinning=0, stirred=stirred
+    )  # all in one cluster, every draw
     noise = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
     pairs = [tuple(rng.choice(24, 2, replace=False).tolist()) for _ in range(60)]
     for number in range(1, 61):
@@ -136,7 +146,9 @@ def test_answers_that_were_heard_cannot_be_missing():
     before, after = heard_and_more(known_views)
     case = replace(problem("gaussian", n=6, seed=3), views=after)
     chain = CollapsedChain(case, np.zeros(6, np.int64), np.random.default_rng(0), Moves())
-    with pytest.raises(ValueError, match=r"^answers that were heard are missing from views: start anew"):
+    with pytest.raises(
+        ValueError, match=r"^answers that were heard are missing from views: start anew"
+    ):
         Particles([chain], 2, num_warmup=0).hear(before, np.random.default_rng(0))
     assert not extends(after, after[:1])
     assert not extends(after, (after[0].with_answers(1 - after[0].answers), *after[1:]))
@@ -155,7 +167,13 @@ def test_an_answer_about_two_thousand_items_is_heard_within_a_second(rng):
     y = rng.integers(10, size=2000)
     X = rng.normal(scale=1.2, size=(10, 10))[y] + rng.normal(size=(2000, 10))
     case = TVClustProblem(FullGaussian().bind(X))
-    found = Particles([CollapsedChain(case, y, rng, Moves.default(2000))], 100, num_warmup=5, thinning=1, least=1.1)
+    found = Particles(
+        [CollapsedChain(case, y, rng, Moves.default(2000))],
+        100,
+        num_warmup=5,
+        thinning=1,
+        least=1.1,
+    )
     for pairs in ([(0, 1)], [(0, 1), (2, 3)]):  # the first one may compile
         start = process_time()
         found.hear([PairwiseConstraints(pairs, [True] * len(pairs), n_items=2000)], rng)

@@ -9,12 +9,20 @@ from scipy.special import logsumexp
 
 from bayesclust.inference import prediction
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.models.families import FAMILIES, DiagonalGaussian, FullGaussian, Multinomial, SphericalGaussian
+from bayesclust.models.families import (
+    FAMILIES,
+    DiagonalGaussian,
+    FullGaussian,
+    Multinomial,
+    SphericalGaussian,
+)
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import data_for, fixed, problem
 
-Z = np.array([[0, 0, 1, 1, 1, 0, 2], [0, 0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1, 1]])
+Z = np.array(
+    [[0, 0, 1, 1, 1, 0, 2], [0, 0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1, 1]]
+)
 ALPHA = np.array([0.3, 1.0, 2.5, 0.8])
 
 
@@ -46,7 +54,9 @@ def spherical_t(family, hyper, X, x):
     mean = X.mean(axis=0) if n else np.zeros(d)
     kappa, a = kappa0 + n, a0 + n * d / 2
     b = b0 + 0.5 * ((X - mean) ** 2).sum() + 0.5 * kappa0 * n / kappa * (mean**2).sum()
-    return stats.multivariate_t(n * mean / kappa, np.eye(d) * b * (kappa + 1) / (a * kappa), df=2 * a).logpdf(x)
+    return stats.multivariate_t(
+        n * mean / kappa, np.eye(d) * b * (kappa + 1) / (a * kappa), df=2 * a
+    ).logpdf(x)
 
 
 def dirichlet_multinomial(family, hyper, X, x):
@@ -88,7 +98,9 @@ def test_given_draws_against_the_textbook(case, rng):
     found = Prediction(family, Z, ALPHA, hypers)
     total = sum(terms.sum(axis=1) for terms in joint)
     np.testing.assert_allclose(found.log_density(rows), np.log(total / len(Z)), rtol=1e-9)
-    np.testing.assert_allclose(found.novelty(rows), sum(terms[:, -1] for terms in joint) / total, rtol=1e-8)
+    np.testing.assert_allclose(
+        found.novelty(rows), sum(terms[:, -1] for terms in joint) / total, rtol=1e-8
+    )
     together = sum(terms[:, z] for terms, z in zip(joint, Z, strict=True)) / total[:, None]
     np.testing.assert_allclose(found.similarity(rows), together, rtol=1e-8)
     labels = Z[0]
@@ -97,7 +109,9 @@ def test_given_draws_against_the_textbook(case, rng):
         for k in range(z.max() + 1):
             for c in range(3):
                 member[:, c] += terms[:, k] * (labels[z == k] == c).mean()
-    np.testing.assert_allclose(found.memberships(rows, labels), member / member.sum(axis=1, keepdims=True), rtol=1e-8)
+    np.testing.assert_allclose(
+        found.memberships(rows, labels), member / member.sum(axis=1, keepdims=True), rtol=1e-8
+    )
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -108,7 +122,10 @@ def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_ne
     family = whole.family.with_rows(whole.family.X[:5])
     views = tuple(view.restrict(np.arange(5)) for view in whole.views)
     states, values = exact.log_posterior(family, views, concentration)
-    wider = tuple(type(view)(view.items, view.answers, 6, view.source, view.noise, view.name) for view in views)
+    wider = tuple(
+        type(view)(view.items, view.answers, 6, view.source, view.noise, view.name)
+        for view in views
+    )
     more, joint = exact.log_posterior(whole.family, wider, concentration)
     times = np.random.default_rng(0).multinomial(60_000, np.exp(values - logsumexp(values)))
     z = np.repeat(states, times, axis=0)[:: 60_000 // 3000]
@@ -130,7 +147,9 @@ def line(rng):
     X = np.r_[rng.normal(-3, 1, 4), rng.normal(4, 0.5, 4)][:, None] * 7 + 100
     family = FullGaussian().bind(X)
     z = np.array([[0] * 4 + [1] * 4, [0, 0, 1, 1, 2, 2, 2, 2], [0] * 8])
-    return Prediction(family, z, np.array([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z]))
+    return Prediction(
+        family, z, np.array([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z])
+    )
 
 
 def test_density_integrates_to_one(line):
@@ -144,7 +163,9 @@ def test_density_integrates_to_one(line):
 
 def test_probability_of_counts_sums_to_one(rng):
     family = Multinomial().bind(np.array([[3.0, 1], [2, 2], [0, 4]]))
-    found = Prediction(family, np.array([[0, 0, 1], [0, 1, 2]]), np.ones(2), np.array([[0.5], [2.0]]))
+    found = Prediction(
+        family, np.array([[0, 0, 1], [0, 1, 2]]), np.ones(2), np.array([[0.5], [2.0]])
+    )
     every = np.array([[k, 6 - k] for k in range(7)], dtype=float)
     assert np.exp(found.log_density(family.transform(every))).sum() == pytest.approx(1)
 
@@ -153,7 +174,8 @@ def test_every_item_is_somewhere(line):
     rows = line.family.transform(np.linspace(0, 300, 7)[:, None])
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2])
     np.testing.assert_allclose(line.memberships(rows, labels).sum(axis=1), 1)
-    # under a draw of clusters of equal size, company summed over items is size times the chance of joining
+    # under a draw of clusters of equal size, company summed over items is size times the chance of
+    # joining
     one = replace(line, z=line.z[:1], concentration=line.concentration[:1], hyper=line.hyper[:1])
     np.testing.assert_allclose(one.similarity(rows).sum(axis=1), 4 * (1 - one.novelty(rows)))
 
@@ -171,7 +193,9 @@ def test_blocks_do_not_change_the_result(line, monkeypatch):
     whole = line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])
     monkeypatch.setattr(prediction, "BLOCK", 25)
     for one, other in zip(
-        whole, (line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])), strict=True
+        whole,
+        (line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])),
+        strict=True,
     ):
         np.testing.assert_array_equal(one, other)
 
@@ -185,5 +209,9 @@ def test_learned_and_held_hyper_parameters_of_every_family(name, rng):
     row = family.transform(X[8:])
     hyper = family.sample_hyper(rng)
     found = Prediction(family, np.zeros((1, 8), np.int64), np.array([1e-12]), hyper[None])
-    expected = family.log_marginal(np.concatenate([family.X, row]), hyper) - family.log_marginal(family.X, hyper)
-    assert found.log_density(row)[0] == pytest.approx(expected + family.row_constants(row)[0], rel=1e-8)
+    expected = family.log_marginal(np.concatenate([family.X, row]), hyper) - family.log_marginal(
+        family.X, hyper
+    )
+    assert found.log_density(row)[0] == pytest.approx(
+        expected + family.row_constants(row)[0], rel=1e-8
+    )

@@ -37,7 +37,9 @@ class Standing:
         monkeypatch.setattr(processes, "gathered", self.gathered)
 
     def gathered(self, values):
-        with self.lock:  # threads of a process's pool have no number, and none of them asks for the order
+        with (
+            self.lock
+        ):  # threads of a process's pool have no number, and none of them asks for the order
             place = getattr(self.own, "index", len(self.values))
             self.values[place] = values
         self.meet.wait()
@@ -95,11 +97,15 @@ def test_each_process_runs_a_part_of_the_chains_and_has_all_draws(number, monkey
 
 def test_one_chain_is_run_by_all(monkeypatch):
     expected = run_chains(starts(1), SCHEDULE, progress=False)
-    for found in Standing(monkeypatch).run(lambda _: run_chains(starts(1), SCHEDULE, progress=False, spread=True)):
+    for found in Standing(monkeypatch).run(
+        lambda _: run_chains(starts(1), SCHEDULE, progress=False, spread=True)
+    ):
         same(found, expected)
 
 
-def test_a_process_that_begins_anew_beside_one_that_goes_on_gathers_in_the_same_order(tmp_path, monkeypatch):
+def test_a_process_that_begins_anew_beside_one_that_goes_on_gathers_in_the_same_order(
+    tmp_path, monkeypatch
+):
     expected = run_chains(starts(2), SCHEDULE, progress=False)
 
     def work(index):
@@ -128,7 +134,12 @@ def test_chains_of_two_processes_share_a_checkpoint_that_one_process_reads(tmp_p
     tree = xr.open_datatree(tmp_path / "run.zarr", engine="zarr", consolidated=False)
     np.testing.assert_array_equal(tree["posterior"]["z"].values, expected.posterior["z"][:, :12])
     tree.close()
-    again = run_chains(starts(3), longer, progress=False, checkpoint=Checkpoint(tmp_path / "run.zarr", {"seed": 0}, 3))
+    again = run_chains(
+        starts(3),
+        longer,
+        progress=False,
+        checkpoint=Checkpoint(tmp_path / "run.zarr", {"seed": 0}, 3),
+    )
     same(again, expected)
 
 
@@ -173,7 +184,9 @@ def test_only_the_first_process_writes_what_all_run_together(tmp_path, two, monk
     assert first.posterior["p"].tolist() == [list(range(5, 17))]
     states = wrote.count("0")
     assert 2 <= states <= SCHEDULE.length + 1, "each sweep may save once, and the end"
-    assert json.loads((tmp_path / "run.zarr/state/0/zarr.json").read_text())["attributes"]["snapshot"]
+    assert json.loads((tmp_path / "run.zarr/state/0/zarr.json").read_text())["attributes"][
+        "snapshot"
+    ]
 
 
 def test_flags_are_heard_by_all(two):
@@ -183,7 +196,10 @@ def test_flags_are_heard_by_all(two):
 
 def test_processes_with_other_data_are_refused_in_all_of_them(two):
     def work(index):
-        with pytest.raises(ValueError, match=r"^process 1 has other data, seed than process 0: make the same call with"):
+        with pytest.raises(
+            ValueError,
+            match=r"^process 1 has other data, seed than process 0: make the same call with",
+        ):
             processes.check_alike({"data": f"digest {index}", "version": "1", "seed": index})
 
     two.run(work)
@@ -192,7 +208,11 @@ def test_processes_with_other_data_are_refused_in_all_of_them(two):
 
 def test_a_checkpoint_that_only_one_process_sees_is_refused(two, tmp_path):
     with pytest.raises(ValueError, match=r"^process 1 has other a checkpoint than process 0"):
-        two.run(lambda index: Checkpoint(tmp_path / str(index), {"seed": 0}, 1) if index else seen(tmp_path / "0"))
+        two.run(
+            lambda index: (
+                Checkpoint(tmp_path / str(index), {"seed": 0}, 1) if index else seen(tmp_path / "0")
+            )
+        )
 
 
 def seen(path):
@@ -235,14 +255,24 @@ def begin(folder, sampler, number=2):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": "",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(ROOT),
+    }
     return [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, address, str(number), str(i), str(folder), sampler],
-            cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         for i in range(number)
-    ]  # fmt: skip
+    ]
 
 
 def finish(running):
@@ -275,13 +305,18 @@ def test_a_killed_process_is_noticed_and_the_run_resumes(tmp_path, sampler, kill
     running[killed].send_signal(signal.SIGKILL)
     output, _ = running[1 - killed].communicate(timeout=240)
     assert running[1 - killed].returncode != 0
-    assert "cannot go on, since another has ended" in output or "another task died" in output, output
+    assert "cannot go on, since another has ended" in output or "another task died" in output, (
+        output
+    )
     if sampler == "blocked":
         assert f"LostProcessError: process {1 - killed} of 2 cannot go on" in output, output
     running[killed].communicate()
     assert not (tmp_path / "killed/posterior.nc").exists()
     finish(begin(tmp_path / "killed", sampler))
-    trees = [xr.open_datatree(tmp_path / name / "posterior.nc", engine="h5netcdf") for name in ("killed", "whole")]
+    trees = [
+        xr.open_datatree(tmp_path / name / "posterior.nc", engine="h5netcdf")
+        for name in ("killed", "whole")
+    ]
     for group in ("posterior", "sample_stats"):
         for name, values in trees[1][group].data_vars.items():
             np.testing.assert_array_equal(trees[0][group][name], values, err_msg=name)

@@ -51,13 +51,19 @@ def test_odds_are_those_of_the_plain_marginals(name, power, d, rng):
         """log of the size of slot k without item i, and of the density of the item given the others."""
         others = np.setdiff1d(np.flatnonzero(side == k), i)
         rows = family.X[[*others, i]], family.X[others]
-        return math.log(len(others)) + family.log_marginal(rows[0], hyper) - family.log_marginal(rows[1], hyper)
+        return (
+            math.log(len(others))
+            + family.log_marginal(rows[0], hyper)
+            - family.log_marginal(rows[1], hyper)
+        )
 
     for _ in range(4):
         for i in range(2, N):
             own, chosen = side[i], rng.choice((2, 4))
             expected = share(i, 2) - share(i, 4)
-            assert odds_of(state, i, own, 2, 4, chosen) == pytest.approx(expected, rel=1e-8, abs=1e-8)
+            assert odds_of(state, i, own, 2, 4, chosen) == pytest.approx(
+                expected, rel=1e-8, abs=1e-8
+            )
             side[i] = chosen
     for k in (2, 4):
         fresh = family.new_state(6, hyper)
@@ -65,7 +71,9 @@ def test_odds_are_those_of_the_plain_marginals(name, power, d, rng):
         for field in state._fields:
             kept, expected = (np.asarray(getattr(one, field)) for one in (state, fresh))
             if kept.ndim and len(kept) == len(state.count):
-                np.testing.assert_allclose(kept[k], expected[k], rtol=1e-9, atol=1e-9, err_msg=field)
+                np.testing.assert_allclose(
+                    kept[k], expected[k], rtol=1e-9, atol=1e-9, err_msg=field
+                )
 
 
 def test_clusters_are_left_alone_by_an_item_that_stays(rng):

@@ -22,7 +22,12 @@ class Count:
     """A chain that counts its sweeps; `pause` seconds each."""
 
     def __init__(self, seed=0, pause=0.0, fail_at=None, hold=None):
-        self.rng, self.pause, self.fail_at, self.hold = np.random.default_rng(seed), pause, fail_at, hold
+        self.rng, self.pause, self.fail_at, self.hold = (
+            np.random.default_rng(seed),
+            pause,
+            fail_at,
+            hold,
+        )
         self.number, self.adapted, self.trusted = 0, 0, 0
 
     def sweep(self, *, adapt=False, trust=False):
@@ -36,7 +41,11 @@ class Count:
         time.sleep(self.pause)
 
     def draw(self):
-        variables = {"z": np.array([self.number, 0]), "p": self.rng.normal(size=2), "adapted": self.adapted}
+        variables = {
+            "z": np.array([self.number, 0]),
+            "p": self.rng.normal(size=2),
+            "adapted": self.adapted,
+        }
         return variables, {"number": self.number, "trusted": self.trusted}
 
 
@@ -66,13 +75,19 @@ class Bundle:
         self.number += [10, 20]
 
     def draw(self):
-        variables = {"z": np.stack([self.number, self.number], axis=1), "p": np.zeros((2, 2)), "adapted": np.zeros(2, int)}
+        variables = {
+            "z": np.stack([self.number, self.number], axis=1),
+            "p": np.zeros((2, 2)),
+            "adapted": np.zeros(2, int),
+        }
         return variables, {"number": self.number.copy(), "trusted": np.zeros(2, int)}
 
 
 def test_chains_that_advance_together():
     draws = run([Count, Bundle], Schedule(num_warmup=1, num_samples=3))
-    np.testing.assert_array_equal(draws.sample_stats["number"], [[2, 3, 4], [20, 30, 40], [40, 60, 80]])
+    np.testing.assert_array_equal(
+        draws.sample_stats["number"], [[2, 3, 4], [20, 30, 40], [40, 60, 80]]
+    )
     assert draws.posterior["z"].shape == (3, 3, 2)
     assert draws.posterior["z"].dtype == np.int16
     assert draws.posterior["p"].shape == (3, 3, 2)
@@ -93,7 +108,9 @@ def test_draws_do_not_depend_on_threads(n_jobs):
         for row, (variables, statistics) in enumerate(expected[c]):
             for name, value in variables.items():
                 np.testing.assert_array_equal(draws.posterior[name][c, row], value)
-            np.testing.assert_array_equal(draws.sample_stats["log_joint"][c, row], statistics["log_joint"])
+            np.testing.assert_array_equal(
+                draws.sample_stats["log_joint"][c, row], statistics["log_joint"]
+            )
     assert (draws.posterior["concentration"][0] != draws.posterior["concentration"][1]).all()
 
 
@@ -141,7 +158,8 @@ def test_an_interrupt_returns_the_draws_so_far(monkeypatch):
     chains = [Count(pause=0.001), Count(pause=0.002)]
     interrupted_when(monkeypatch, lambda: min(own.number for own in chains) > 25)
     with pytest.warns(
-        InterruptedRunWarning, match=r"^Interrupted: the first \d+ draws of each chain .*, of 5000 asked for.$"
+        InterruptedRunWarning,
+        match=r"^Interrupted: the first \d+ draws of each chain .*, of 5000 asked for.$",
     ):
         draws = run([lambda own=own: own for own in chains], Schedule(5, 5000), n_jobs=2)
     assert draws.interrupted
@@ -161,7 +179,10 @@ def test_chains_that_wait_for_a_thread_are_left_out(monkeypatch):
         return open_gate.is_set()
 
     interrupted_when(monkeypatch, ready)
-    with pytest.warns(InterruptedRunWarning, match="the first 50 draws of 2 of 4 chains are returned, of 50 asked for"):
+    with pytest.warns(
+        InterruptedRunWarning,
+        match="the first 50 draws of 2 of 4 chains are returned, of 50 asked for",
+    ):
         draws = run([lambda own=own: own for own in chains], Schedule(0, 50), n_jobs=1)
     np.testing.assert_array_equal(draws.sample_stats["number"], [np.arange(1, 51)] * 2)
 
@@ -220,7 +241,9 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
     script = tmp_path / "fit.py"
     script.write_text(SCRIPT)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             for _ in range(40):
                 assert process.stdout.readline() == "sweep\n"

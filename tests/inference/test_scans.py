@@ -18,7 +18,10 @@ from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating, from_python
 from tests.judges.cases import learned
 
-add_site_logits, add_block_logits = from_python(sites.add_site_logits), from_python(sites.add_block_logits)
+add_site_logits, add_block_logits = (
+    from_python(sites.add_site_logits),
+    from_python(sites.add_block_logits),
+)
 draw_index = from_python(seating.draw_index)
 
 
@@ -30,9 +33,16 @@ def scanned(move, sampler, sweeps=3):
         order, position = sampler.rng.permutation(sampler.problem.n_items), 0
         while position < len(order):
             position = move(
-                sampler.state, sampler.seating, sampler.sites, sampler.table, math.log(sampler.alpha), order, position,
-                sampler.moved, sampler.rng,
-            )  # fmt: skip
+                sampler.state,
+                sampler.seating,
+                sampler.sites,
+                sampler.table,
+                math.log(sampler.alpha),
+                order,
+                position,
+                sampler.moved,
+                sampler.rng,
+            )
             sampler._make_room(1)
         path.append(sampler.seating.place[sampler.seating.z])
         check_seating(sampler)
@@ -73,10 +83,17 @@ def exact_conditional(sampler, i):
     for k in range(len(others) + 1):
         rest[i] = k
         sizes = np.bincount(rest)
-        value = (sizes > 0).sum() * math.log(sampler.alpha) + sum(math.lgamma(size) for size in sizes if size)
+        value = (sizes > 0).sum() * math.log(sampler.alpha) + sum(
+            math.lgamma(size) for size in sizes if size
+        )
         family = sampler.problem.family
-        value += sum(family.log_marginal(family.X[rest == k], sampler.hyper) for k in np.unique(rest))
-        value += sum(v.log_prob(rest, noise) for v, noise in zip(sampler.problem.views, sampler.noise, strict=True))
+        value += sum(
+            family.log_marginal(family.X[rest == k], sampler.hyper) for k in np.unique(rest)
+        )
+        value += sum(
+            v.log_prob(rest, noise)
+            for v, noise in zip(sampler.problem.views, sampler.noise, strict=True)
+        )
         values.append(value)
     return softmax(values), others
 
@@ -94,12 +111,21 @@ def test_one_update_has_the_exact_conditional(name):
             for _ in range(1500):
                 sampler._seat(labels)
                 move(
-                    sampler.state, sampler.seating, sampler.sites, sampler.table, math.log(sampler.alpha),
-                    np.array([i]), 0, sampler.moved, sampler.rng,
-                )  # fmt: skip
+                    sampler.state,
+                    sampler.seating,
+                    sampler.sites,
+                    sampler.table,
+                    math.log(sampler.alpha),
+                    np.array([i]),
+                    0,
+                    sampler.moved,
+                    sampler.rng,
+                )
                 z = sampler.seating.z
                 companions = np.flatnonzero((z == z[i]) & (np.arange(len(z)) != i))
-                tally[np.searchsorted(others, labels[companions[0]]) if len(companions) else -1] += 1
+                tally[
+                    np.searchsorted(others, labels[companions[0]]) if len(companions) else -1
+                ] += 1
             error = np.sqrt(expected * (1 - expected) / tally.sum())
             assert (np.abs(tally / tally.sum() - expected) < 4.5 * error + 3 / tally.sum()).all()
 
@@ -112,7 +138,10 @@ def test_site_logits_kernel_is_the_plain_twin(rng):
         table = stack_tables(problem.views, noises)
         number = int(z.max()) + 1
         for i in range(12):
-            plain = sum(v.site_logits(z, i, number, noise) for v, noise in zip(problem.views, noises, strict=True))
+            plain = sum(
+                v.site_logits(z, i, number, noise)
+                for v, noise in zip(problem.views, noises, strict=True)
+            )
             placed, found = z.copy(), np.zeros(number + 1)
             placed[i] = -1
             add_site_logits(sampler.sites, table, placed, i, found)
@@ -133,7 +162,9 @@ def test_block_logits_kernel_is_what_the_answers_say_of_the_block_in_each_cluste
             for view, noise in zip(views, noises, strict=True):
                 tables = view.noise.log_table(noise)[view.codes]
                 dropped = bonded & (view.items.shape[1] == 2) & (tables[:, 0] > tables[:, 1])
-                value += np.where(dropped, 0.0, tables[np.arange(len(view)), view.patterns(z)]).sum()
+                value += np.where(
+                    dropped, 0.0, tables[np.arange(len(view)), view.patterns(z)]
+                ).sum()
             plain.append(value)
         z[items], found = -1, np.zeros(number + 1)
         add_block_logits(sampler.sites, stack_tables(views, noises), z, items, bonded, found)
@@ -165,18 +196,26 @@ def test_log_prob_touching_is_brute_force(rng):
         for view, noise in zip(problem.views, noises, strict=True):
             rows = view.noise.log_table(noise)[view.codes, view.patterns(z)]
             expected += rows[np.isin(view.items, items).any(axis=1)].sum()
-        found = log_prob_touching(sampler.sites, stack_tables(problem.views, noises), z, items, mark)
+        found = log_prob_touching(
+            sampler.sites, stack_tables(problem.views, noises), z, items, mark
+        )
         assert found == pytest.approx(expected, rel=1e-10)
         assert not mark.any()
 
 
-@pytest.mark.parametrize("logits", [[0.0], [0.0, 1.0, -1.0], [-np.inf, 700.0, 701.0], [-900.0, -901.0, -1e300]])
+@pytest.mark.parametrize(
+    "logits", [[0.0], [0.0, 1.0, -1.0], [-np.inf, 700.0, 701.0], [-900.0, -901.0, -1e300]]
+)
 def test_draw_index(logits, rng):
     logits = np.array(logits)
     expected = softmax(logits)
     padded = np.append(logits, 1e9)  # what lies beyond `number` is not read
-    tally = np.bincount([draw_index(padded, len(logits), rng) for _ in range(4000)], minlength=len(logits))
-    assert (np.abs(tally / 4000 - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-12).all()
+    tally = np.bincount(
+        [draw_index(padded, len(logits), rng) for _ in range(4000)], minlength=len(logits)
+    )
+    assert (
+        np.abs(tally / 4000 - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-12
+    ).all()
 
 
 @pytest.mark.parametrize("move", [scan, scan_full])
@@ -185,7 +224,9 @@ def test_far_items_and_ties_leave_finite_states(move):
     X = np.r_[np.zeros((30, 3)), rng.normal(size=(30, 3)), [[1e6, -1e6, 1e6]], [[1e12, 0, 0]]]
     family = learned(FAMILIES["gaussian"]).bind(X)
     for hyper in (family.initial_hyper(), np.array([prior.least for prior in family.hyper_priors])):
-        sampler = CollapsedChain(TVClustProblem(family), np.arange(62), np.random.default_rng(1), Moves())
+        sampler = CollapsedChain(
+            TVClustProblem(family), np.arange(62), np.random.default_rng(1), Moves()
+        )
         sampler.hyper = hyper
         sampler._seat(np.arange(62))
         path, _ = scanned(move, sampler, sweeps=5)

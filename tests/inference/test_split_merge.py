@@ -10,7 +10,14 @@ from bayesclust.inference import collapsed
 from bayesclust.inference.anchors import NOWHERE
 from bayesclust.inference.joint_moves import NONE_DRAWN
 from bayesclust.inference.seating import members, new_seating, refresh
-from bayesclust.inference.split_merge import DECIDE, _log_ratio, attempt, bound_merge, propose_split_merge, split_merge
+from bayesclust.inference.split_merge import (
+    DECIDE,
+    _log_ratio,
+    attempt,
+    bound_merge,
+    propose_split_merge,
+    split_merge,
+)
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating
 
@@ -25,16 +32,25 @@ def plain_log_joint(sampler, z):
     family = sampler.problem.family
     labels = np.unique(z, return_inverse=True)[1]
     value = crp_log_prob(np.bincount(labels), sampler.alpha)
-    value += sum(family.log_marginal(family.X[labels == k], sampler.hyper) for k in range(labels.max() + 1))
+    value += sum(
+        family.log_marginal(family.X[labels == k], sampler.hyper) for k in range(labels.max() + 1)
+    )
     views = zip(sampler.problem.views, sampler.noise, strict=True)
     return value + sum(view.log_prob(labels, noise) for view, noise in views)
 
 
 def propose(sampler, first, second, scans=1):
     return split_merge(
-        sampler.state, sampler.seating, sampler.sites, sampler.table, math.log(sampler.alpha), first, second, scans,
+        sampler.state,
+        sampler.seating,
+        sampler.sites,
+        sampler.table,
+        math.log(sampler.alpha),
+        first,
+        second,
+        scans,
         sampler.rng,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("kind", STARTS)
@@ -77,7 +93,16 @@ def test_ratio_is_the_difference_of_log_joints():
                 array[merged] = getattr(other.state, name)[slot]
         mark = np.zeros(14, np.int64)
         found = log_ratio(
-            state, sampler.sites, sampler.table, seating.z, items, a, b, merged, math.log(sampler.alpha), mark
+            state,
+            sampler.sites,
+            sampler.table,
+            seating.z,
+            items,
+            a,
+            b,
+            merged,
+            math.log(sampler.alpha),
+            mark,
         )
         expected = plain_log_joint(sampler, split) - plain_log_joint(sampler, together)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -124,7 +149,9 @@ def test_proposals_in_a_row_are_what_one_after_another_is(kind, scans):
         for first, second in pairs:
             taken += split_merge(one.state, one.seating, *answers, first, second, scans, one.rng)
         given = NOWHERE, NONE_DRAWN, pairs, np.zeros(len(pairs))
-        position, number, *_ = attempt(row.state, row.seating, *answers, *given, scans, DECIDE, row.rng)
+        position, number, *_ = attempt(
+            row.state, row.seating, *answers, *given, scans, DECIDE, row.rng
+        )
         assert (position, number) == (len(pairs), taken)
         np.testing.assert_array_equal(row.seating.z, one.seating.z)
         assert row.rng.random() == one.rng.random()
@@ -139,7 +166,10 @@ def test_with_the_noise_integrated_out_they_are_so_too(scans):
     accepted = [0, 0]
     for seed in range(12):
         one, row = (chain(n=20, seed=seed) for _ in range(2))
-        pairs, drawn = np.array([one.rng.choice(20, 2, replace=False) for _ in range(6)]), one.unheard.draw(3, one.rng)
+        pairs, drawn = (
+            np.array([one.rng.choice(20, 2, replace=False) for _ in range(6)]),
+            one.unheard.draw(3, one.rng),
+        )
         row.rng.bit_generator.state = one.rng.bit_generator.state
         for sampler in (one, row):
             sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
@@ -149,8 +179,13 @@ def test_with_the_noise_integrated_out_they_are_so_too(scans):
                 table = drawn.table[position - 3]
                 gain = one.unheard.gain(table, one.labels)
             answers = one.sites, table, math.log(one.alpha)
-            accepted[position >= 3] += split_merge(one.state, one.seating, *answers, *pair, scans, one.rng, gain)
-        answers, given = (row.sites, row.table, math.log(row.alpha)), (NOWHERE, drawn, pairs, np.zeros(6))
+            accepted[position >= 3] += split_merge(
+                one.state, one.seating, *answers, *pair, scans, one.rng, gain
+            )
+        answers, given = (
+            (row.sites, row.table, math.log(row.alpha)),
+            (NOWHERE, drawn, pairs, np.zeros(6)),
+        )
         position, *_ = attempt(row.state, row.seating, *answers, *given, scans, DECIDE, row.rng)
         assert position == 6
         np.testing.assert_array_equal(row.seating.z, one.seating.z)
@@ -169,7 +204,10 @@ def test_where_slots_run_out_between_proposals_they_go_on_with_the_same_noise(mo
 
     def scarce(sampler, z):
         capacity = int(z.max()) + 1 + collapsed.SPARE_SLOTS
-        sampler.state, sampler.seating = sampler.problem.family.new_state(capacity, sampler.hyper), new_seating(z, capacity)
+        sampler.state, sampler.seating = (
+            sampler.problem.family.new_state(capacity, sampler.hyper),
+            new_seating(z, capacity),
+        )
         refresh(sampler.state, sampler.seating)
 
     again = accepted = 0
@@ -194,7 +232,10 @@ def test_the_chance_of_each_proposal_is_told():
     told = 0
     for seed in range(40):
         one, row = (chain(n=20, seed=seed) for _ in range(2))
-        answers, pair = (one.sites, one.table, math.log(one.alpha)), one.rng.choice(20, 2, replace=False)
+        answers, pair = (
+            (one.sites, one.table, math.log(one.alpha)),
+            one.rng.choice(20, 2, replace=False),
+        )
         row.rng.bit_generator.state = one.rng.bit_generator.state
         chance, log_uniform, before = np.zeros(1), math.log(one.rng.random()), one.seating.z.copy()
         bound = np.inf
@@ -203,8 +244,21 @@ def test_the_chance_of_each_proposal_is_told():
         proposed = propose_split_merge(one.state, one.seating, *answers, *pair, 2, one.rng)
         split = before if np.isfinite(bound) else one.seating.z
         smaller = min((split == split[item]).sum() for item in pair)
-        attempt(row.state, row.seating, *answers, NOWHERE, NONE_DRAWN, pair[None], chance, 2, DECIDE, row.rng)
-        expected = math.exp(min(proposed.log_ratio, 0.0)) if smaller > 1 and log_uniform < bound else 0.0
+        attempt(
+            row.state,
+            row.seating,
+            *answers,
+            NOWHERE,
+            NONE_DRAWN,
+            pair[None],
+            chance,
+            2,
+            DECIDE,
+            row.rng,
+        )
+        expected = (
+            math.exp(min(proposed.log_ratio, 0.0)) if smaller > 1 and log_uniform < bound else 0.0
+        )
         assert chance[0] == pytest.approx(expected, rel=1e-9)
         told += expected > 0
     assert told > 10
@@ -219,6 +273,15 @@ def test_without_free_slots_nothing_is_proposed(rng):
         with pytest.raises(RuntimeError, match="make room"):
             stage(sampler.state, seating, *answers, 0, 1, rng)
     position, accepted, *_ = attempt(
-        sampler.state, seating, *answers, NOWHERE, NONE_DRAWN, np.array([[0, 1]]), np.zeros(1), 1, DECIDE, rng
+        sampler.state,
+        seating,
+        *answers,
+        NOWHERE,
+        NONE_DRAWN,
+        np.array([[0, 1]]),
+        np.zeros(1),
+        1,
+        DECIDE,
+        rng,
     )
     assert (position, accepted) == (0, 0)

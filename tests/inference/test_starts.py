@@ -12,7 +12,9 @@ from bayesclust.inference.starts import dispersed_number, seeded_partition
 from tests.judges.cases import links, triplets
 
 
-@pytest.mark.parametrize(("n", "expected"), [(2, [1] * 5), (10, [2, 2, 2, 2, 2]), (1000, [3, 6, 12, 24, 3])])
+@pytest.mark.parametrize(
+    ("n", "expected"), [(2, [1] * 5), (10, [2, 2, 2, 2, 2]), (1000, [3, 6, 12, 24, 3])]
+)
 def test_numbers_of_clusters_are_dispersed(n, expected):
     assert [dispersed_number(chain, n) for chain in range(5)] == expected
 
@@ -52,7 +54,9 @@ def test_anchors_are_two_items_and_reach_every_pair(rng):
         proposal = AnchorProposal(X, views)
         pairs = Counter(proposal.draw(rng) for _ in range(3000))
         assert all(i != j for i, j in pairs)
-        assert {tuple(sorted(pair)) for pair in pairs} == {(i, j) for i in range(5) for j in range(i + 1, 5)}
+        assert {tuple(sorted(pair)) for pair in pairs} == {
+            (i, j) for i in range(5) for j in range(i + 1, 5)
+        }
 
 
 def test_a_third_of_the_anchors_stand_in_answers(rng):

@@ -32,14 +32,27 @@ def scanned(move, sampler, sweeps=3):
         while position < 90:
             levels = sampler.levels
             position = move(
-                sampler.state, sampler.seating, levels, sampler.sites, sampler.table, sampler.log_alpha, sampler.log_beta,
-                order, position, sampler.moved, sampler.rng,
-            )  # fmt: skip
+                sampler.state,
+                sampler.seating,
+                levels,
+                sampler.sites,
+                sampler.table,
+                sampler.log_alpha,
+                sampler.log_beta,
+                order,
+                position,
+                sampler.moved,
+                sampler.rng,
+            )
             sampler._make_room(1)
         levels = sampler.levels
-        path.append([sampler.seating.place[sampler.seating.z], levels.clusters.place[levels.clusters.z]])
+        path.append(
+            [sampler.seating.place[sampler.seating.z], levels.clusters.place[levels.clusters.z]]
+        )
         np.testing.assert_array_equal(levels.owner[sampler.seating.z], levels.clusters.z)
-        np.testing.assert_array_equal(np.bincount(levels.clusters.z, minlength=len(levels.size)), levels.size)
+        np.testing.assert_array_equal(
+            np.bincount(levels.clusters.z, minlength=len(levels.size)), levels.size
+        )
     return np.array(path), int(sampler.moved[0])
 
 
@@ -51,7 +64,10 @@ def test_fast_scan_draws_what_the_plain_one_draws(d, kind, views):
     for seed in range(12):
         settings = d, kind, seed, views, 5.0, 0.5 + seed % 3, 0.4 if seed % 4 == 3 else 1.0
         first, second = two_levels(*settings), two_levels(*settings)
-        (plain, moved), (fast, fast_moved) = scanned(scan_two_level, first), scanned(scan_full_two_level, second)
+        (plain, moved), (fast, fast_moved) = (
+            scanned(scan_two_level, first),
+            scanned(scan_full_two_level, second),
+        )
         np.testing.assert_array_equal(fast, plain)
         assert fast_moved == moved
         assert first.rng.bit_generator.state == second.rng.bit_generator.state
@@ -69,7 +85,11 @@ def test_room_is_made_when_components_outgrow_the_slots():
 
 def test_only_where_asked_for(monkeypatch):
     calls = []
-    monkeypatch.setitem(FAST_SCANS, type(two_levels(2, "one", 0, True, 1.0, 1.0).state), lambda *a: calls.append(1) or 90)
+    monkeypatch.setitem(
+        FAST_SCANS,
+        type(two_levels(2, "one", 0, True, 1.0, 1.0).state),
+        lambda *a: calls.append(1) or 90,
+    )
     sampler = two_levels(2, "one", 0, True, 1.0, 1.0)
     sampler._scan()
     assert calls

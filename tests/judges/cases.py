@@ -9,7 +9,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
+from bayesclust.constraints import (
+    ConfusionNoise,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+    UniformNoise,
+)
 from bayesclust.constraints.base import View
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
@@ -46,7 +52,9 @@ def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float
     try:
         family.bind(X)
     except ValueError:
-        return rng.multinomial(8, rng.dirichlet(np.ones(d), size=2)[rng.integers(2, size=n)]).astype(np.float64)
+        return rng.multinomial(
+            8, rng.dirichlet(np.ones(d), size=2)[rng.integers(2, size=n)]
+        ).astype(np.float64)
     return X
 
 
@@ -64,7 +72,10 @@ def count_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
 def coded_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
     """Codes: three in the first column, four in the second, and so on."""
     z = rng.integers(2, size=n)
-    columns = [(rng.dirichlet(np.ones(3 + j), size=2)[z].cumsum(axis=1) < rng.random((n, 1))).sum(axis=1) for j in range(d)]
+    columns = [
+        (rng.dirichlet(np.ones(3 + j), size=2)[z].cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+        for j in range(d)
+    ]
     return np.stack(columns, axis=1).astype(np.float64)
 
 
@@ -109,12 +120,20 @@ MIXED: dict[str, tuple[type[Family], ...]] = {
 HURDLE = "hurdle"
 
 
-def hurdle_case(n: int, d: int, rng: Generator, make: Callable[[type[Family]], Family]) -> BoundFamily:
+def hurdle_case(
+    n: int, d: int, rng: Generator, make: Callable[[type[Family]], Family]
+) -> BoundFamily:
     """Columns with many zeros, a count, and zeros and ones: the kinds of parts of "mixed with holes", compiled already."""
     values, atoms = make(DiagonalGaussian), make(Bernoulli)
-    hurdle = HurdleGaussian(0.0, values.scale, values.strength, values.mean_precision, atoms.strength)  # type: ignore[attr-defined]
+    hurdle = HurdleGaussian(
+        0.0, values.scale, values.strength, values.mean_precision, atoms.strength
+    )  # type: ignore[attr-defined]
     X = data_for(values, n, d, rng) + 1.0
-    blocks = [np.where(rng.random((n, d)) < 0.3, 0.0, X), count_data(n, 1, rng), binary_data(n, 1, rng)]
+    blocks = [
+        np.where(rng.random((n, d)) < 0.3, 0.0, X),
+        count_data(n, 1, rng),
+        binary_data(n, 1, rng),
+    ]
     family = Mixed([(hurdle, slice(d)), (make(Poisson), d), (make(Bernoulli), d + 1)])
     return family.bind(with_holes(np.concatenate(blocks, axis=1), rng, share=0.1))
 
@@ -179,14 +198,18 @@ def bound_case(
     return Product(parts).bind(with_holes(X, rng) if "holes" in name else X)
 
 
-def links(n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9) -> PairwiseConstraints:
+def links(
+    n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9
+) -> PairwiseConstraints:
     """Answers about random pairs, some asked twice, by several sources, neither all true nor all possible together."""
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(size)])
     source = np.arange(size) % n_sources
     return PairwiseConstraints(pairs, rng.random(size) < 0.5, n, source=source, noise=noise)
 
 
-def triplets(n: int, rng: Generator, noise: object = None, name: str = "triplets", size: int = 6) -> RelativeConstraints:
+def triplets(
+    n: int, rng: Generator, noise: object = None, name: str = "triplets", size: int = 6
+) -> RelativeConstraints:
     """Answers about random triplets, all words used."""
     items = np.array([rng.choice(n, 3, replace=False) for _ in range(size)])
     return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)  # type: ignore[arg-type]
@@ -219,9 +242,13 @@ def problem(name: str, n: int = 6, d: int = 2, seed: int = 0) -> TVClustProblem:
 
 
 def partitions_drawn(
-    case: TVClustProblem, moves: Moves, number: int, seed: int, warmup: int = 100,
+    case: TVClustProblem,
+    moves: Moves,
+    number: int,
+    seed: int,
+    warmup: int = 100,
     chain_type: type[CollapsedChain] = CollapsedChain,
-) -> NDArray[np.int64]:  # fmt: skip
+) -> NDArray[np.int64]:
     """Partitions that a chain from one cluster visits after a short warm-up, shape (number, n)."""
     chain = chain_type(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(warmup):

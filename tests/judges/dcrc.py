@@ -23,7 +23,9 @@ CHUNK = 20_000
 
 def on_more_items(view: View, n: int) -> View:
     """The same view on n items, the last ones being named by no answer."""
-    return type(view)(view.items, view.answers, n, source=view.source, noise=view.noise, name=view.name)
+    return type(view)(
+        view.items, view.answers, n, source=view.source, noise=view.noise, name=view.name
+    )
 
 
 def labelings(n: int, K: int) -> IntArray:
@@ -54,8 +56,8 @@ def posterior_of_partitions(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Every partition into at most K clusters with its log posterior, the weights summed out over given ones.
 
-    `weights` (S, K, d + 1) with log masses under the Gaussian alone; the entropies are added here. Last, the log posterior
-    mass of each of the weights.
+    `weights` (S, K, d + 1) with log masses under the Gaussian alone; the entropies are added here.
+    Last, the log posterior mass of each of the weights.
     """
     n, K = len(problem.points), len(problem.W)
     prior, free, states = problem.prior, unnamed(problem.views, n), labelings(n, K)
@@ -81,7 +83,9 @@ def weights_from_prior(
 ) -> tuple[FloatArray, float]:
     """W and its precision from a proper prior, entropies included, by rejection."""
     assert prior.bias_scale is not None
-    most = 0.0 if prior.proportions is not None else prior.balance * np.log(K)  # of -KL, or of an entropy
+    most = (
+        0.0 if prior.proportions is not None else prior.balance * np.log(K)
+    )  # of -KL, or of an entropy
     while True:
         precision = prior.precision
         if isinstance(precision, tuple):

@@ -13,7 +13,8 @@ from bayesclust.constraints.base import View
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration, crp_log_prob
 
-# a hyper-parameter's prior reaches this many standard deviations of its logarithm; nodes per standard deviation
+# a hyper-parameter's prior reaches this many standard deviations of its logarithm; nodes per
+# standard deviation
 REACH, NODES = 6.0, 10
 # partitions whose expected number of independent draws is smaller have no z-score worth looking at
 LEAST_DRAWS = 20
@@ -41,7 +42,9 @@ def log_crp_marginal(sizes: NDArray[np.integer], concentration: Concentration) -
     return float(gammaln(sizes).sum() + logsumexp(log_weight) + np.log(log_alpha[1] - log_alpha[0]))
 
 
-def hyper_nodes(family: BoundFamily, per_sd: int = NODES) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def hyper_nodes(
+    family: BoundFamily, per_sd: int = NODES
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Hyper-parameters to sum over, shape (nodes, hyper-parameters), and their log weights; one of them may be free."""
     hyper = family.initial_hyper()
     if len(family.free) == 0:
@@ -66,12 +69,17 @@ def log_data_marginal(family: BoundFamily, states: NDArray[np.int64]) -> NDArray
     values = np.zeros((len(states), len(nodes)))
     for row, z in enumerate(states):
         if family.n_shared:  # clusters are not independent of each other
-            values[row] = [family.log_data([family.X[z == k] for k in range(z.max() + 1)], hyper) for hyper in nodes]
+            values[row] = [
+                family.log_data([family.X[z == k] for k in range(z.max() + 1)], hyper)
+                for hyper in nodes
+            ]
             continue
         for k in range(z.max() + 1):
             block = int(bits[z == k].sum())
             if block not in known:
-                known[block] = np.array([family.log_marginal(family.X[z == k], hyper) for hyper in nodes])
+                known[block] = np.array(
+                    [family.log_marginal(family.X[z == k], hyper) for hyper in nodes]
+                )
             values[row] += known[block]
     return np.asarray(logsumexp(values + log_weights, axis=1))
 
@@ -143,12 +151,15 @@ def scatter(exact: NDArray[np.float64], error: NDArray[np.float64]) -> float:
     return float(0.5 * np.abs(deviations).sum(axis=1).std())
 
 
-def compare(draws: NDArray[np.integer], states: NDArray[np.int64], log_values: NDArray[np.float64]) -> Comparison:
+def compare(
+    draws: NDArray[np.integer], states: NDArray[np.int64], log_values: NDArray[np.float64]
+) -> Comparison:
     """Compare draws (S, n) of one chain with the exact posterior; errors by batch means.
 
-    The expected total variation of a right chain is 1/2 sum_z sqrt(2/pi) se_z, with se_z the standard error of the
-    frequency of partition z: that of independent draws, inflated by the chain's autocorrelation time. Among many partitions
-    it hardly scatters; where a few hold nearly all the mass it does, and the limit allows for it.
+    The expected total variation of a right chain is 1/2 sum_z sqrt(2/pi) se_z, with se_z the
+    standard error of the frequency of partition z: that of independent draws, inflated by the
+    chain's autocorrelation time. Among many partitions it hardly scatters; where a few hold nearly
+    all the mass it does, and the limit allows for it.
     """
     exact = np.exp(log_values - logsumexp(log_values))
     position = {code: row for row, code in enumerate(codes(states))}
@@ -158,12 +169,16 @@ def compare(draws: NDArray[np.integer], states: NDArray[np.int64], log_values: N
     batches = int(np.sqrt(total))
     length = total // batches
     means = np.stack(
-        [np.bincount(index[b * length : (b + 1) * length], minlength=len(states)) / length for b in range(batches)]
+        [
+            np.bincount(index[b * length : (b + 1) * length], minlength=len(states)) / length
+            for b in range(batches)
+        ]
     )
     independent = exact * (1 - exact) / total
     times = np.maximum(means.var(axis=0, ddof=1) / batches / np.maximum(independent, TINY), 1.0)
     usual = np.average(times, weights=np.where(exact > LEAST_DRAWS / total, exact, 0.0))
-    # rare partitions have no autocorrelation time of their own, nor a normal error: draws come in clumps
+    # rare partitions have no autocorrelation time of their own, nor a normal error: draws come in
+    # clumps
     common = exact > LEAST_DRAWS * usual / total
     times[~common] = usual
     error = np.sqrt(independent * times)

@@ -1,7 +1,7 @@
 """The whole model run forwards: draws from the prior, data and answers given the state, chains with exchanged data.
 
-Data are drawn with cluster parameters written out (draw mu, Sigma, theta; then the items), never by the predictive formulas
-that the samplers use.
+Data are drawn with cluster parameters written out (draw mu, Sigma, theta; then the items), never by
+the predictive formulas that the samplers use.
 """
 
 from __future__ import annotations
@@ -28,18 +28,25 @@ from bayesclust.models.families.hurdle import BoundHurdle
 from bayesclust.models.families.poisson import BoundPoisson
 
 
-def full_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def full_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with Sigma ~ IW(nu0, Psi0), mu ~ N(0, Sigma / kappa0)."""
     kappa0, nu0, psi0 = family.parameters(hyper)
-    # Sigma = L (A A')^-1 L' with Psi0 = L L' and A Bartlett's triangle of a standard Wishart matrix; A^-T is a root of it
+    # Sigma = L (A A')^-1 L' with Psi0 = L L' and A Bartlett's triangle of a standard Wishart
+    # matrix; A^-T is a root of it
     d = len(psi0)
-    bartlett = np.tril(rng.normal(size=(d, d)), -1) + np.diag(np.sqrt(rng.chisquare(nu0 - np.arange(d))))
+    bartlett = np.tril(rng.normal(size=(d, d)), -1) + np.diag(
+        np.sqrt(rng.chisquare(nu0 - np.arange(d)))
+    )
     root = np.linalg.cholesky(psi0) @ np.linalg.inv(bartlett).T
     mean = root @ rng.normal(size=d) / np.sqrt(kappa0)
     return np.asarray(mean + rng.normal(size=(n, d)) @ root.T)
 
 
-def tied_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def tied_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with mu ~ N(0, W / kappa0), W standing behind the three hyper-parameters."""
     d = family.X.shape[1]
     root = np.linalg.cholesky(hyper[3:].reshape(d, d))
@@ -47,7 +54,9 @@ def tied_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
     return np.asarray(mean + rng.normal(size=(n, d)) @ root.T)
 
 
-def diagonal_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def diagonal_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with v_j ~ InvGamma(a0, b0_j), mu_j ~ N(0, v_j / kappa0)."""
     kappa0, a0, b0 = family.parameters(hyper)
     spread = np.sqrt(b0 / rng.gamma(a0, size=family.X.shape[1]))
@@ -55,7 +64,9 @@ def diagonal_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Gener
     return np.asarray(mean + spread * rng.normal(size=(n, len(spread))))
 
 
-def spherical_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def spherical_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with v ~ InvGamma(a0, b0), mu ~ N(0, v I / kappa0)."""
     kappa0, a0, b0 = family.parameters(hyper)
     d, spread = family.X.shape[1], np.sqrt(b0 / rng.gamma(a0))
@@ -63,13 +74,17 @@ def spherical_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Gene
     return np.asarray(mean + spread * rng.normal(size=(n, d)))
 
 
-def multinomial_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def multinomial_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with theta ~ Dirichlet(beta, ..., beta) and as many counts as the first item has."""
     theta = rng.dirichlet(np.full(family.X.shape[1], float(hyper[0])))
     return rng.multinomial(int(family.X[0].sum()), theta, size=n).astype(np.float64)
 
 
-def coded_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def coded_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with theta_j ~ Dirichlet(beta_j) for each column; of two codes that is a Beta distribution."""
     columns = [
         rng.choice(len(beta), size=n, p=rng.dirichlet(beta))
@@ -78,13 +93,17 @@ def coded_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generato
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def poisson_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def poisson_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster with lambda_j ~ Gamma(a0, b0_j)."""
     shape, rate = family.parameters(hyper)
     return rng.poisson(rng.gamma(shape, 1 / rate), size=(n, len(rate))).astype(np.float64)
 
 
-def product_cluster(family: Any, n: int, hyper: NDArray[np.float64], rng: Generator) -> NDArray[np.float64]:
+def product_cluster(
+    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
+) -> NDArray[np.float64]:
     """n items of one cluster, each part's columns drawn by themselves."""
     blocks, end = [], 0
     for part in family.parts:

@@ -21,7 +21,9 @@ CHAINS = 16
 def bundle(case, seed, chains=CHAINS, **options):
     """Chains that start from one cluster, after a short warm-up."""
     starts = np.zeros((chains, case.n_items), np.int64)
-    made = BlockedChains(case, starts, np.random.default_rng(seed).spawn(chains), slot_multiple=64, **options)
+    made = BlockedChains(
+        case, starts, np.random.default_rng(seed).spawn(chains), slot_multiple=64, **options
+    )
     for _ in range(100):
         made.sweep(adapt=True)
     return made
@@ -63,7 +65,9 @@ def test_without_side_information():
 
 def known():
     views = known_views(5, np.random.default_rng(4))
-    return TVClustProblem(problem("gaussian_spherical", n=5, seed=4).family, views, Concentration(fixed=0.7))
+    return TVClustProblem(
+        problem("gaussian_spherical", n=5, seed=4).family, views, Concentration(fixed=0.7)
+    )
 
 
 def test_known_noise_and_concentration():
@@ -81,14 +85,20 @@ def noticed():
 def test_without_new_sticks_it_is_noticed(monkeypatch):
     """A fault: nothing is seen beyond one new cluster."""
     right = unknowns.draw_weights
-    monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1])
+    monkeypatch.setattr(
+        unknowns, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1]
+    )
     assert noticed()
 
 
 def test_slices_forgotten_are_noticed(monkeypatch):
     """A fault: sticks as if every slice were as high as its cluster."""
     right = unknowns.draw_weights
-    monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, alpha, least, rng: right(sizes, alpha, 0 * least + 1, rng))
+    monkeypatch.setattr(
+        unknowns,
+        "draw_weights",
+        lambda sizes, alpha, least, rng: right(sizes, alpha, 0 * least + 1, rng),
+    )
     assert noticed()
 
 
@@ -126,4 +136,9 @@ def test_learned_hyper_parameter_at_length(free):
 @pytest.mark.slow
 def test_answers_that_are_all_but_certain(rng):
     case = problem("gaussian", n=7, seed=40)
-    judge(replace(case, views=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)), 1500, seed=40, chains=32)
+    judge(
+        replace(case, views=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)),
+        1500,
+        seed=40,
+        chains=32,
+    )

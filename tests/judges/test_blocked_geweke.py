@@ -10,7 +10,14 @@ from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.families import FAMILIES
 from tests.judges import test_calibration as calibration
 from tests.judges.generative import World, answers_given, data_given
-from tests.judges.test_geweke import LIMIT, assert_agree, functionals, marginal_conditional, standard_error, template
+from tests.judges.test_geweke import (
+    LIMIT,
+    assert_agree,
+    functionals,
+    marginal_conditional,
+    standard_error,
+    template,
+)
 
 
 def state_of(made, problem):
@@ -30,7 +37,9 @@ def successive_conditional(name, problem, number, rng):
         made.sweep()
         z = made.labels_of_items()[0].astype(np.int64)
         family = data_given(name, problem.family, z, chain.hyper, rng)
-        problem = replace(problem, family=family, views=answers_given(problem.views, z, chain.noise, rng))
+        problem = replace(
+            problem, family=family, views=answers_given(problem.views, z, chain.noise, rng)
+        )
         made.put_data(problem)
         made.put_labels(z[None])
         rows.append(state_of(made, problem))
@@ -55,7 +64,9 @@ def test_joint_distribution():
 
 def test_concentration_counted_twice_is_noticed(monkeypatch):
     right = unknowns.draw_weights
-    monkeypatch.setattr(unknowns, "draw_weights", lambda sizes, alpha, *rest: right(sizes, 2 * alpha, *rest))
+    monkeypatch.setattr(
+        unknowns, "draw_weights", lambda sizes, alpha, *rest: right(sizes, 2 * alpha, *rest)
+    )
     scores = z_scores("multinomial", 1000, seed=2)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
 
@@ -96,7 +107,12 @@ def ranks(name, number, seed):
         world = World(name, problem, rng)
         z = np.unique(world.z, return_inverse=True)[1]
         if made is None:
-            made = BlockedChains(world.problem, np.zeros((CHAINS, len(z)), np.int64), rng.spawn(CHAINS), slot_multiple=128)
+            made = BlockedChains(
+                world.problem,
+                np.zeros((CHAINS, len(z)), np.int64),
+                rng.spawn(CHAINS),
+                slot_multiple=128,
+            )
         made.put_data(world.problem)
         made.put_labels(np.tile(z, (CHAINS, 1)))
         for chain in made.unknowns:
@@ -107,7 +123,9 @@ def ranks(name, number, seed):
             fresh = unknowns.Unknowns(world.problem, chain.components, chain.rng)
             chain.alpha, chain.hyper, chain.noise = fresh.alpha, fresh.hyper, fresh.noise
             chain.hyper_sampler = fresh.hyper_sampler
-        made.put_labels(np.stack([seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)]))
+        made.put_labels(
+            np.stack([seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)])
+        )
         for sweep in range(WARMUP):
             made.sweep(adapt=True, trust=2 * sweep < WARMUP)
         draws = []

@@ -1,7 +1,7 @@
 """Simulation-based calibration (Talts et al. 2018): the truth's rank among posterior draws must be uniform.
 
-Unlike enumeration it sees problems of a realistic size, unlike Geweke's test it sees the sampler as it is used: from
-starts of its own, adapting while it warms up.
+Unlike enumeration it sees problems of a realistic size, unlike Geweke's test it sees the sampler as
+it is used: from starts of its own, adapting while it warms up.
 """
 
 import numpy as np
@@ -29,7 +29,9 @@ def template(name):
         links(N_ITEMS, rng, LinkNoise(p=(4.0, 2.0), q=(3.0, 2.0)), size=40),
         triplets(N_ITEMS, rng, UniformNoise(eps=(2.0, 4.0)), size=20),
     )
-    return TVClustProblem(family.bind(data_for(family, N_ITEMS, 2, rng)), views, Concentration(2.0, 1.0))
+    return TVClustProblem(
+        family.bind(data_for(family, N_ITEMS, 2, rng)), views, Concentration(2.0, 1.0)
+    )
 
 
 def quantities(chain):
@@ -75,7 +77,10 @@ def ranks(name, number, seed, chain_type=CollapsedChain, *, warmup=150, thinning
 
 def p_values(found):
     """Of the rank histograms being flat."""
-    tallies = {key: np.histogram(values, bins=BINS, range=(0, DRAWS + 1))[0] for key, values in found.items()}
+    tallies = {
+        key: np.histogram(values, bins=BINS, range=(0, DRAWS + 1))[0]
+        for key, values in found.items()
+    }
     return {key: float(chisquare(tally).pvalue) for key, tally in tallies.items()}
 
 
@@ -92,7 +97,10 @@ def test_ranks_are_uniform(name, chain_type):
 
 @pytest.mark.slow
 def test_a_faulty_sampler_has_other_ranks():
-    assert min(p_values(ranks("multinomial", 100, 2, DoubleNew, warmup=60, thinning=3)).values()) < 1e-6
+    assert (
+        min(p_values(ranks("multinomial", 100, 2, DoubleNew, warmup=60, thinning=3)).values())
+        < 1e-6
+    )
 
 
 def test_ranks_of_independent_draws_are_uniform(rng):

@@ -27,7 +27,9 @@ from tests.judges.test_geweke import LIMIT, assert_agree, standard_error
 N, K = 6, 3
 PRIOR = WeightPrior(precision=0.7, bias_scale=1.5, separation=2.0, balance=3.0)
 LEARNED = WeightPrior(precision=(2.0, 1.5), bias_scale=1.5, separation=2.0, balance=3.0)
-UNEVEN = WeightPrior(precision=0.7, bias_scale=1.5, separation=1.0, balance=2.0, proportions=(0.6, 0.4))
+UNEVEN = WeightPrior(
+    precision=0.7, bias_scale=1.5, separation=1.0, balance=2.0, proportions=(0.6, 0.4)
+)
 
 
 def case(views=all_views, seed=1, prior=None, K=K, d=2):
@@ -81,7 +83,12 @@ def grid(prior, nodes=51, reach=6.0):
         mass = np.zeros(151)
     else:
         slope, mass = bias * np.sqrt(2 / prior.precision), -0.5 * bias**2
-    half = np.stack(np.meshgrid(slope, bias * np.sqrt(2) * prior.bias_scale, indexing="ij"), axis=-1).reshape(-1, 2) / 2
+    half = (
+        np.stack(
+            np.meshgrid(slope, bias * np.sqrt(2) * prior.bias_scale, indexing="ij"), axis=-1
+        ).reshape(-1, 2)
+        / 2
+    )
     return np.stack([half, -half], axis=1), np.add.outer(mass, -0.5 * bias**2).ravel()
 
 
@@ -91,15 +98,23 @@ def judge_partitions(problem, weights, log_mass, number, seed):
     partitions, values, by_weight = posterior_of_partitions(problem, weights, log_mass)
     result = exact.compare(z, partitions, values)
     mass = np.exp(by_weight - logsumexp(by_weight))
-    for column in (0, 1) if problem.prior.precision == PRIOR.precision else (1,):  # squares of a t are too wild to average
+    for column in (
+        (0, 1) if problem.prior.precision == PRIOR.precision else (1,)
+    ):  # squares of a t are too wild to average
         expected = mass @ (weights[:, 0, column] - weights[:, 1, column]) ** 2
         found = (W[:, 0, column] - W[:, 1, column]) ** 2
-        assert abs(found.mean() - expected) < LIMIT * standard_error(found), (column, expected, found.mean())
+        assert abs(found.mean() - expected) < LIMIT * standard_error(found), (
+            column,
+            expected,
+            found.mean(),
+        )
     return result
 
 
 @pytest.mark.parametrize(
-    "prior", [PRIOR, pytest.param(UNEVEN, marks=pytest.mark.slow), LEARNED], ids=["even", "uneven", "learned precision"]
+    "prior",
+    [PRIOR, pytest.param(UNEVEN, marks=pytest.mark.slow), LEARNED],
+    ids=["even", "uneven", "learned precision"],
 )
 def test_weights_drawn_too(prior):
     problem = case(seed=3, prior=prior, K=2, d=1)
@@ -112,7 +127,9 @@ def test_weights_drawn_too(prior):
 def test_forgotten_entropies_are_noticed():
     problem = case(seed=3, prior=PRIOR, K=2, d=1)
     plain = WeightPrior(PRIOR.precision, PRIOR.bias_scale)
-    z, _ = labels_drawn(DCRCChain(case(seed=3, prior=plain, K=2, d=1), np.random.default_rng(4)), 3000)
+    z, _ = labels_drawn(
+        DCRCChain(case(seed=3, prior=plain, K=2, d=1), np.random.default_rng(4)), 3000
+    )
     assert not exact.compare(z, *posterior_of_partitions(problem, *grid(PRIOR))[:2]).agrees
 
 
@@ -122,7 +139,9 @@ def test_weights_of_three_classes_at_length():
     scale = np.append(np.full(2, PRIOR.precision**-0.5), PRIOR.bias_scale)
     weights = np.random.default_rng(5).normal(size=(150_000, K, 3)) * scale
     z, _ = labels_drawn(DCRCChain(problem, np.random.default_rng(6)), 30_000, warmup=500)
-    result = exact.compare(z, *posterior_of_partitions(problem, weights, np.zeros(len(weights)))[:2])
+    result = exact.compare(
+        z, *posterior_of_partitions(problem, weights, np.zeros(len(weights)))[:2]
+    )
     assert result.agrees, result
 
 
@@ -135,9 +154,18 @@ def test_labels_given_the_weights_at_length(views, seed):
 
 def template(confusion=False, prior=None):
     rng = np.random.default_rng(11)
-    noise = ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]]) if confusion else UniformNoise(eps=(2.0, 3.0))
+    noise = (
+        ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]])
+        if confusion
+        else UniformNoise(eps=(2.0, 3.0))
+    )
     views = (links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(6, rng, noise))
-    return DCRCProblem(rng.normal(size=(7, 1)), tuple(on_more_items(v, 7) for v in views), rng.normal(size=(K, 2)), prior)
+    return DCRCProblem(
+        rng.normal(size=(7, 1)),
+        tuple(on_more_items(v, 7) for v in views),
+        rng.normal(size=(K, 2)),
+        prior,
+    )
 
 
 def functionals(z, W, precision, noise, views):
@@ -149,9 +177,15 @@ def functionals(z, W, precision, noise, views):
     for view, parameters in zip(views, noise, strict=True):
         right = (view.answers == view.truths(z)).mean()
         values[f"{view.name} right"] = right
-        values |= {f"{name}{at}": x for name, array in parameters.items() for at, x in np.ndenumerate(array)}
+        values |= {
+            f"{name}{at}": x
+            for name, array in parameters.items()
+            for at, x in np.ndenumerate(array)
+        }
         values |= {f"{name} right": array.flat[0] * right for name, array in parameters.items()}
-        values |= {f"{view.name} {code}": (view.answers == code).mean() for code in range(view.n_answers)}
+        values |= {
+            f"{view.name} {code}": (view.answers == code).mean() for code in range(view.n_answers)
+        }
         values |= {f"{view.name} steep": right * np.abs(W[0, 0] - W[1, 0])}
     return values
 
@@ -166,7 +200,9 @@ def z_scores(problem, number, seed, chain_type=DCRCChain):
     rows = []
     for _ in range(number):
         world = World(problem, first)
-        rows.append(functionals(world.z, world.W, world.precision, world.noise, world.problem.views))
+        rows.append(
+            functionals(world.z, world.W, world.precision, world.noise, world.problem.views)
+        )
     expected, chain, rows = columns(rows), World(problem, second).chain(chain_type, second), []
     if chain.sampler is not None:
         chain.sampler.mean_log_step = np.log(0.8)
@@ -258,8 +294,14 @@ def test_a_precision_without_its_prior_is_noticed():
 def quantities(z, W, noise, chain):
     first, second = np.triu_indices(len(z), 1)
     values = {"pairs": int((z[first] == z[second]).sum()), "log joint": chain.log_joint()}
-    values |= {"steep": float(np.abs(W[0, 0] - W[1, 0]) + np.abs(W[1, 0] - W[2, 0]) + np.abs(W[0, 0] - W[2, 0]))}
-    return values | {f"{n}{at}": float(x) for own in noise for n, a in own.items() for at, x in np.ndenumerate(a)}
+    values |= {
+        "steep": float(
+            np.abs(W[0, 0] - W[1, 0]) + np.abs(W[1, 0] - W[2, 0]) + np.abs(W[0, 0] - W[2, 0])
+        )
+    }
+    return values | {
+        f"{n}{at}": float(x) for own in noise for n, a in own.items() for at, x in np.ndenumerate(a)
+    }
 
 
 @pytest.mark.slow
@@ -271,7 +313,10 @@ def test_ranks_are_uniform(prior):
         triplets(19, base, UniformNoise(eps=(2.0, 4.0)), size=20),
     )
     problem = DCRCProblem(
-        base.normal(size=(20, 1)), tuple(on_more_items(v, 20) for v in views), base.normal(size=(K, 2)), prior
+        base.normal(size=(20, 1)),
+        tuple(on_more_items(v, 20) for v in views),
+        base.normal(size=(K, 2)),
+        prior,
     )
     for rng in np.random.default_rng(7).spawn(100):
         world = World(problem, rng)

@@ -9,10 +9,18 @@ import bayesclust as bc
 COUNTED = np.array([[18.5, 0.33, 4.83], [0.33, 16.5, 4.5], [3.5, 3.0, 98.5]])
 PEOPLE = COUNTED / COUNTED.sum(axis=1, keepdims=True)
 RUNS = 10
-# the labels known, so many answers leave an error of .060 on average, of standard deviation .026 in one run
+# the labels known, so many answers leave an error of .060 on average, of standard deviation .026 in
+# one run
 LARGEST = 0.09
-CHAINS = {"inference": "gibbs", "num_chains": 2, "num_warmup": 200, "num_samples": 400, "progress": False}
-# of ten runs of nine entries, which are not independent, 90% intervals of a right sampler hardly ever cover less
+CHAINS = {
+    "inference": "gibbs",
+    "num_chains": 2,
+    "num_warmup": 200,
+    "num_samples": 400,
+    "progress": False,
+}
+# of ten runs of nine entries, which are not independent, 90% intervals of a right sampler hardly
+# ever cover less
 LEAST_COVER = 0.8
 
 
@@ -20,9 +28,13 @@ def learned(weights, seed):
     """Largest error of an entry, and which intervals cover, of the confusion matrix."""
     data = bc.datasets.make_mixture(1400, 10, 14, separation=12.0, seed=seed)
     triplets = bc.RelativeConstraints.sample(data.y, size=900, confusion=PEOPLE, seed=100 + seed)
-    est = bc.DCRC(14, noise="confusion", weights=weights, random_state=seed, **CHAINS).fit(data.X, constraints=triplets)
+    est = bc.DCRC(14, noise="confusion", weights=weights, random_state=seed, **CHAINS).fit(
+        data.X, constraints=triplets
+    )
     lower, upper = est.confusion_intervals_["triplets"][:, 0]
-    return np.abs(est.confusion_["triplets"][0] - PEOPLE).max(), (lower <= PEOPLE) & (upper >= PEOPLE)
+    return np.abs(est.confusion_["triplets"][0] - PEOPLE).max(), (lower <= PEOPLE) & (
+        upper >= PEOPLE
+    )
 
 
 @pytest.mark.slow
@@ -40,7 +52,9 @@ def test_one_error_rate_is_learned(weights):
     for seed in range(10):
         data = bc.datasets.make_mixture(600, 3, 4, separation=12.0, seed=seed)
         triplets = bc.RelativeConstraints.sample(data.y, size=400, noise=0.1, seed=100 + seed)
-        est = bc.DCRC(4, noise="learn", weights=weights, random_state=seed, **CHAINS).fit(data.X, constraints=triplets)
+        est = bc.DCRC(4, noise="learn", weights=weights, random_state=seed, **CHAINS).fit(
+            data.X, constraints=triplets
+        )
         means.append(1 - est.confusion_["triplets"][0, 0, 0])
         upper, lower = 1 - est.confusion_intervals_["triplets"][:, 0, 0, 0]
         covered.append(lower <= 0.1 <= upper)
@@ -51,10 +65,16 @@ def test_one_error_rate_is_learned(weights):
 @pytest.mark.slow
 def test_drawn_weights_lose_no_accuracy():
     scores = {"mode": [], "sample": []}
-    for name, fraction, seed in [(n, f, s) for n in ("iris", "balance") for f in (0.15, 0.3) for s in range(3)]:
+    for name, fraction, seed in [
+        (n, f, s) for n in ("iris", "balance") for f in (0.15, 0.3) for s in range(3)
+    ]:
         data = bc.datasets.load(name)
-        triplets = bc.RelativeConstraints.sample(data.y, size=round(fraction * len(data.y)), noise=0.0, seed=seed)
+        triplets = bc.RelativeConstraints.sample(
+            data.y, size=round(fraction * len(data.y)), noise=0.0, seed=seed
+        )
         for weights, found in scores.items():
-            est = bc.DCRC(3, weights=weights, random_state=seed, **CHAINS).fit(data.X, constraints=triplets)
+            est = bc.DCRC(3, weights=weights, random_state=seed, **CHAINS).fit(
+                data.X, constraints=triplets
+            )
             found.append(bc.metrics.pairwise_f(est.labels_, data.y))
     assert np.mean(scores["sample"]) > np.mean(scores["mode"]), scores

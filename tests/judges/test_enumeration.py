@@ -13,7 +13,16 @@ from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
-from tests.judges.cases import CHAINS, all_views, data_for, known_views, links, partitions_drawn, problem, triplets
+from tests.judges.cases import (
+    CHAINS,
+    all_views,
+    data_for,
+    known_views,
+    links,
+    partitions_drawn,
+    problem,
+    triplets,
+)
 
 MOVES = {
     "default": Moves.default(6),
@@ -31,7 +40,9 @@ def compared(case, moves, number, seed, chain_type=CollapsedChain):
     """A chain's draws against the exact posterior; where `moves` is None, as the chain moves by default."""
     states, values = exact.log_posterior(case.family, case.views, case.concentration)
     moves = chain_type.default_moves(case.n_items) if moves is None else moves
-    return exact.compare(partitions_drawn(case, moves, number, seed, chain_type=chain_type), states, values)
+    return exact.compare(
+        partitions_drawn(case, moves, number, seed, chain_type=chain_type), states, values
+    )
 
 
 def judge(case, moves, number, seed, chain_type=CollapsedChain):
@@ -83,12 +94,16 @@ def test_noise_that_must_inform(rng):
 
 def learning(family, n, seed):
     rng = np.random.default_rng(seed)
-    return TVClustProblem(family.bind(data_for(family, n, 2, rng)), all_views(n, rng), Concentration())
+    return TVClustProblem(
+        family.bind(data_for(family, n, 2, rng)), all_views(n, rng), Concentration()
+    )
 
 
 LEARNED = {
     "scale": FullGaussian(strength=3.0, mean_precision=0.2),
-    "strength": FullGaussian(scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, least=1.0), mean_precision=0.2),
+    "strength": FullGaussian(
+        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, least=1.0), mean_precision=0.2
+    ),
     "mean precision": FullGaussian(scale=0.4, strength=3.0, mean_precision="learn"),
     "counts": Multinomial(),
 }
@@ -150,7 +165,9 @@ def test_every_family_and_move_at_length(name, moves):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("d", "moves"), [(1, "default"), (2, "default"), (3, "default"), (2, "single-site")])
+@pytest.mark.parametrize(
+    ("d", "moves"), [(1, "default"), (2, "default"), (3, "default"), (2, "single-site")]
+)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_every_family_at_length(name, d, moves):
     judge(problem(name, n=7, d=d, seed=12), MOVES[moves], 30_000, 12, GibbsChain)
@@ -174,7 +191,8 @@ def test_learned_hyper_parameter_at_length(free, chain_type):
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", ["default", "split-merge"])
 def test_answers_taken_as_certain(moves, rng):
-    # eps = 0: partitions that break fewer answers have all the weight, and only whole clusters can move
+    # eps = 0: partitions that break fewer answers have all the weight, and only whole clusters can
+    # move
     case = problem("gaussian", n=7, seed=40)
     case = replace(case, views=(triplets(7, rng, UniformNoise(eps=0.0), size=3),))
     judge(case, MOVES[moves], 30_000, seed=40)

@@ -29,12 +29,17 @@ def test_codes_do_not_see_labels():
     assert first == second != third
 
 
-@pytest.mark.parametrize("prior", [Concentration(1.0, 1.0), Concentration(0.2, 3.0), Concentration(8.0, 0.5)])
+@pytest.mark.parametrize(
+    "prior", [Concentration(1.0, 1.0), Concentration(0.2, 3.0), Concentration(8.0, 0.5)]
+)
 def test_concentration_integrated_out(prior):
     sizes = np.array([3, 1, 1])
     density = gamma(prior.shape, scale=1 / prior.rate).pdf
     expected, _ = quad(
-        lambda u: math.exp(crp_log_prob(sizes, math.exp(u))) * density(math.exp(u)) * math.exp(u), -40, 6, limit=400
+        lambda u: math.exp(crp_log_prob(sizes, math.exp(u))) * density(math.exp(u)) * math.exp(u),
+        -40,
+        6,
+        limit=400,
     )
     assert exact.log_crp_marginal(sizes, prior) == pytest.approx(math.log(expected), abs=1e-6)
 
@@ -49,7 +54,9 @@ def test_partition_prior_is_one_in_all():
 @pytest.mark.parametrize("least", [0.0, 0.4])
 def test_hyper_parameter_integrated_out(least, rng):
     X = rng.normal(size=(3, 1))
-    family = FullGaussian(scale=HyperPrior("base_scale", 0.5, 0.7, least=least), strength=3.0, mean_precision=0.2).bind(X)
+    family = FullGaussian(
+        scale=HyperPrior("base_scale", 0.5, 0.7, least=least), strength=3.0, mean_precision=0.2
+    ).bind(X)
     states = np.array([[0, 0, 1]])
 
     def joint(log_scale):
@@ -77,7 +84,9 @@ def markov(states, log_values, number, stay, rng):
 @pytest.mark.parametrize("stay", [0.0, 0.9])
 def test_right_draws_agree(stay, rng):
     states, values = posterior()
-    results = [exact.compare(markov(states, values, 8000, stay, rng), states, values) for _ in range(100)]
+    results = [
+        exact.compare(markov(states, values, 8000, stay, rng), states, values) for _ in range(100)
+    ]
     assert all(result.agrees for result in results)
     assert np.mean([result.ratio for result in results]) == pytest.approx(1.0, abs=0.1)
 
@@ -88,7 +97,10 @@ def test_wrong_draws_do_not(stay, rng):
     states, values = posterior()
     singletons = np.array([(np.bincount(z) == 1).sum() for z in states])
     results = [
-        exact.compare(markov(states, values + math.log(2) * singletons, 8000, stay, rng), states, values) for _ in range(20)
+        exact.compare(
+            markov(states, values + math.log(2) * singletons, 8000, stay, rng), states, values
+        )
+        for _ in range(20)
     ]
     assert not any(result.agrees for result in results)
 
@@ -104,7 +116,9 @@ def few():
 @pytest.mark.parametrize("stay", [0.0, 0.9])
 def test_right_draws_of_few_partitions_agree(stay, rng):
     states, values = few()
-    results = [exact.compare(markov(states, values, 8000, stay, rng), states, values) for _ in range(400)]
+    results = [
+        exact.compare(markov(states, values, 8000, stay, rng), states, values) for _ in range(400)
+    ]
     assert all(result.agrees for result in results)
     assert max(result.ratio for result in results) > 1.8
 
@@ -114,7 +128,9 @@ def test_wrong_draws_of_few_partitions_do_not(stay, fault, rng):
     states, values = few()
     wrong = values.copy()
     wrong[50] += fault
-    results = [exact.compare(markov(states, wrong, 8000, stay, rng), states, values) for _ in range(20)]
+    results = [
+        exact.compare(markov(states, wrong, 8000, stay, rng), states, values) for _ in range(20)
+    ]
     assert not any(result.agrees for result in results)
 
 

@@ -1,9 +1,10 @@
 """Geweke's joint test (2004): two ways to simulate parameters, data and answers together must agree.
 
-The marginal-conditional simulator draws everything from the prior, independently. The successive-conditional one
-alternates one sweep of the chain with data and answers drawn anew given its state. Any functional of them has the same mean
-under both if, and only if, the sweep leaves the posterior in place; differences are measured in standard errors that
-allow for autocorrelation. Every test here also plants a fault, which must be noticed.
+The marginal-conditional simulator draws everything from the prior, independently. The
+successive-conditional one alternates one sweep of the chain with data and answers drawn anew given
+its state. Any functional of them has the same mean under both if, and only if, the sweep leaves the
+posterior in place; differences are measured in standard errors that allow for autocorrelation.
+Every test here also plants a fault, which must be noticed.
 """
 
 from dataclasses import replace
@@ -29,7 +30,11 @@ LIMIT = 4.5
 def template(name, *, confusion=False, n=7):
     rng = np.random.default_rng(11)
     family = learned(FAMILIES[name])
-    noise = ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]]) if confusion else UniformNoise(eps=(2.0, 3.0))
+    noise = (
+        ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]])
+        if confusion
+        else UniformNoise(eps=(2.0, 3.0))
+    )
     views = (links(n, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(n, rng, noise))
     return TVClustProblem(family.bind(data_for(family, n, 2, rng)), views, Concentration(2.0, 1.0))
 
@@ -71,7 +76,9 @@ def shared_functionals(covariance, number):
     logdet = np.linalg.slogdet(covariance)[1]
     values = {"log|W|": logdet, "log|W|^2": logdet**2, "K log|W|": number * logdet}
     values |= {f"log W{j}": np.log(value) for j, value in enumerate(np.diag(covariance))}
-    return values | {"correlation": covariance[0, -1] / np.sqrt(covariance[0, 0] * covariance[-1, -1])}
+    return values | {
+        "correlation": covariance[0, -1] / np.sqrt(covariance[0, 0] * covariance[-1, -1])
+    }
 
 
 def marginal_conditional(name, problem, number, rng):
@@ -91,7 +98,9 @@ def successive_conditional(name, problem, number, rng, moves, chain_type=Collaps
         family = data_given(name, chain.problem.family, z, chain.hyper, rng)
         views = answers_given(chain.problem.views, z, chain.noise, rng)
         put_data_under(chain, replace(chain.problem, family=family, views=views))
-        rows.append(functionals(chain.problem, chain.seating.z, chain.alpha, chain.hyper, chain.noise))
+        rows.append(
+            functionals(chain.problem, chain.seating.z, chain.alpha, chain.hyper, chain.noise)
+        )
     return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
 
 
@@ -120,7 +129,9 @@ def assert_agree(scores):
 
 
 def test_every_family_can_be_simulated():
-    assert set(CLUSTERS) == set(FAMILIES), "tell tests/judges/generative.py how to draw a cluster of the new family"
+    assert set(CLUSTERS) == set(FAMILIES), (
+        "tell tests/judges/generative.py how to draw a cluster of the new family"
+    )
 
 
 @each_chain
@@ -131,8 +142,14 @@ def test_joint_distribution(name, chain_type):
 
 def informative_template():
     problem = template("gaussian")
-    cut = LinkNoise(p=(1.5, 2.0), q=(1.0, 1.0), informative=True), UniformNoise(eps=(3.0, 2.0), informative=True)
-    return replace(problem, views=tuple(view.with_noise(noise) for view, noise in zip(problem.views, cut, strict=True)))
+    cut = (
+        LinkNoise(p=(1.5, 2.0), q=(1.0, 1.0), informative=True),
+        UniformNoise(eps=(3.0, 2.0), informative=True),
+    )
+    return replace(
+        problem,
+        views=tuple(view.with_noise(noise) for view, noise in zip(problem.views, cut, strict=True)),
+    )
 
 
 def test_joint_distribution_of_noise_that_must_inform():
@@ -158,7 +175,9 @@ class OneClusterTooMany(CollapsedChain):
     def sweep(self, **options):
         super().sweep(**options)
         number = int(self.seating.number[0]) + 1
-        self.alpha = self.problem.concentration.update(self.alpha, number, self.problem.n_items, self.rng)
+        self.alpha = self.problem.concentration.update(
+            self.alpha, number, self.problem.n_items, self.rng
+        )
 
 
 class Swapped(LinkNoise):
@@ -216,12 +235,16 @@ def test_faulty_cut_is_noticed():
 def test_faulty_hyper_prior_is_noticed(monkeypatch):
     right = BoundFamily.log_hyper_prior
     # the density of the parameter in place of that of its logarithm
-    monkeypatch.setattr(BoundFamily, "log_hyper_prior", lambda self, hyper: right(self, hyper) - np.log(hyper).sum())
+    monkeypatch.setattr(
+        BoundFamily, "log_hyper_prior", lambda self, hyper: right(self, hyper) - np.log(hyper).sum()
+    )
     assert_noticed(template("gaussian"), 4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moves", [Moves(), Moves(split_merge=0.0), Moves(single_site=False, link_blocks=False)], ids=str)
+@pytest.mark.parametrize(
+    "moves", [Moves(), Moves(split_merge=0.0), Moves(single_site=False, link_blocks=False)], ids=str
+)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name, moves):
     assert_agree(z_scores(name, template(name), 20_000, seed=5, moves=moves))
@@ -236,4 +259,8 @@ def test_joint_distribution_with_parameters_drawn(name):
 @pytest.mark.slow
 @each_chain
 def test_joint_distribution_with_confusion_matrix(chain_type):
-    assert_agree(z_scores("gaussian", template("gaussian", confusion=True), 20_000, seed=6, chain_type=chain_type))
+    assert_agree(
+        z_scores(
+            "gaussian", template("gaussian", confusion=True), 20_000, seed=6, chain_type=chain_type
+        )
+    )

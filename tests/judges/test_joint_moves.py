@@ -33,7 +33,9 @@ def always(monkeypatch):
 def doubtful(seed=2):
     """Answers whose noise is hardly known, so that integrating it out changes much."""
     case, rng = problem("gaussian", n=6, seed=seed), np.random.default_rng(seed)
-    return replace(case, views=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.views[1:]))
+    return replace(
+        case, views=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.views[1:])
+    )
 
 
 @pytest.fixture
@@ -53,13 +55,18 @@ def test_one_by_one_they_reach_it_too(always, one_by_one):
 def test_with_some_noise_known(always):
     case, rng = doubtful(), np.random.default_rng(5)
     half, other = links(6, rng, LinkNoise(p=(2.0, 1.0), q=0.7)), links(6, rng)
-    known = PairwiseConstraints(other.items, other.answers, 6, noise=LinkNoise(p=0.8, q=0.7), name="known")
+    known = PairwiseConstraints(
+        other.items, other.answers, 6, noise=LinkNoise(p=0.8, q=0.7), name="known"
+    )
     judged(replace(case, views=(half, known, *case.views[1:])), ALONE, 4000, 6)
 
 
 def test_noise_that_cuts_its_prior_is_decided_outside(always):
     case = doubtful()
-    views = (case.views[0].with_noise(LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0), informative=True)), *case.views[1:])
+    views = (
+        case.views[0].with_noise(LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0), informative=True)),
+        *case.views[1:],
+    )
     assert unheard(views).rows is None
     judged(replace(case, views=views), ALONE, 4000, 7)
 
@@ -75,14 +82,20 @@ def test_on_two_levels(always):
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
     rows = dirichlets.stack_dirichlets(doubtful().views)
-    forgetful = dirichlets.NONE._replace(kind=np.full_like(rows.kind, dirichlets.PASSED_OVER), factor=rows.factor)
+    forgetful = dirichlets.NONE._replace(
+        kind=np.full_like(rows.kind, dirichlets.PASSED_OVER), factor=rows.factor
+    )
     monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: forgetful)
     assert not compared(doubtful(), ALONE, 4000, 2).agrees
 
 
 def test_to_forget_it_one_by_one_is_noticed(always, one_by_one, monkeypatch):
     honest = UnheardNoise.proposal
-    monkeypatch.setattr(UnheardNoise, "proposal", lambda self, *where: (honest(self, *where)[0], lambda proposed: 0.0))
+    monkeypatch.setattr(
+        UnheardNoise,
+        "proposal",
+        lambda self, *where: (honest(self, *where)[0], lambda proposed: 0.0),
+    )
     assert not compared(doubtful(), ALONE, 4000, 2).agrees
 
 
@@ -113,7 +126,11 @@ def gain_compiled(rows, sites, table, z, items, merged):
 
 def test_the_compiled_gain_is_the_plain_one():
     rng = np.random.default_rng(1)
-    views = (*doubtful().views, links(6, rng, LinkNoise(p=0.8)), links(6, rng, LinkNoise(p=0.8, q=0.7)))
+    views = (
+        *doubtful().views,
+        links(6, rng, LinkNoise(p=0.8)),
+        links(6, rng, LinkNoise(p=0.8, q=0.7)),
+    )
     twin, sites = unheard(views), compile_sites(views, 6)
     for _ in range(20):
         together = rng.integers(3, size=6)
@@ -145,7 +162,9 @@ def crossings(share, monkeypatch):
     rng, truth = np.random.default_rng(0), np.repeat([0, 1], 150)
     X = np.c_[rng.normal(size=300) + 1.5 * truth, rng.normal(size=300)]
     pairs = [tuple(rng.choice(300, 2, replace=False).tolist()) for _ in range(300)]
-    view = PairwiseConstraints(pairs, [truth[i] == truth[j] for i, j in pairs], 300, noise=LinkNoise(p=(9, 1), q=(9, 1)))
+    view = PairwiseConstraints(
+        pairs, [truth[i] == truth[j] for i, j in pairs], 300, noise=LinkNoise(p=(9, 1), q=(9, 1))
+    )
     case, parted = TVClustProblem(FullGaussian().bind(X), (view,)), 0
     for seed in range(20):
         chain = CollapsedChain(case, np.zeros(300, np.int64), np.random.default_rng(seed), Moves())

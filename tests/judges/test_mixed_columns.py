@@ -10,13 +10,30 @@ from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.models.priors import Concentration
-from tests.judges.cases import HOLES, HURDLE, MIXED, VARIANTS, all_views, bound_case, count_data, problem, with_holes
+from tests.judges.cases import (
+    HOLES,
+    HURDLE,
+    MIXED,
+    VARIANTS,
+    all_views,
+    bound_case,
+    count_data,
+    problem,
+    with_holes,
+)
 from tests.judges.test_blocked import judge as judge_blocked
 from tests.judges.test_enumeration import MOVES, judge
 from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
 
-LIGHT = [f"{name} coarsened" for name in (*list(HOLES)[1:3], *MIXED, HURDLE, "bernoulli", "categorical")]
-WEIGHED = ["multinomial coarsened", "poisson with holes coarsened", "categorical with holes coarsened", "mixed coarsened"]
+LIGHT = [
+    f"{name} coarsened" for name in (*list(HOLES)[1:3], *MIXED, HURDLE, "bernoulli", "categorical")
+]
+WEIGHED = [
+    "multinomial coarsened",
+    "poisson with holes coarsened",
+    "categorical with holes coarsened",
+    "mixed coarsened",
+]
 SLOWLY_MIXING = {"categorical with holes coarsened": 20_000}
 SIMULATED = {
     "mixed": "product",
@@ -48,12 +65,26 @@ def test_exact_posterior_by_blocks():
 
 
 def test_learned_hyper_parameter_of_one_part(rng):
-    X = np.c_[rng.normal(size=6), rng.integers(2, size=6), count_data(6, 1, rng), rng.integers(3, size=6)]
-    parts = [(DiagonalGaussian(0.5, 4.0), 0), ("bernoulli", 1), (Poisson(1.0), 2), (Categorical(0.7), 3)]
-    parts = [parts[0], parts[3], parts[2], parts[1]]  # the parts of "mixed with holes", which is compiled already
+    X = np.c_[
+        rng.normal(size=6), rng.integers(2, size=6), count_data(6, 1, rng), rng.integers(3, size=6)
+    ]
+    parts = [
+        (DiagonalGaussian(0.5, 4.0), 0),
+        ("bernoulli", 1),
+        (Poisson(1.0), 2),
+        (Categorical(0.7), 3),
+    ]
+    parts = [
+        parts[0],
+        parts[3],
+        parts[2],
+        parts[1],
+    ]  # the parts of "mixed with holes", which is compiled already
     family = Product(parts).bind(with_holes(X, rng))
     assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
-    judge(TVClustProblem(family, all_views(6, rng), Concentration()), MOVES["default"], 8000, seed=3)
+    judge(
+        TVClustProblem(family, all_views(6, rng), Concentration()), MOVES["default"], 8000, seed=3
+    )
 
 
 def test_joint_distribution():
@@ -63,7 +94,11 @@ def test_joint_distribution():
 def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
     problem = simulated("mixed with holes")
     right = type(problem.family).set_hyper
-    monkeypatch.setattr(type(problem.family), "set_hyper", lambda self, *args: right(self, args[0], np.roll(args[1], 1)))
+    monkeypatch.setattr(
+        type(problem.family),
+        "set_hyper",
+        lambda self, *args: right(self, args[0], np.roll(args[1], 1)),
+    )
     scores = z_scores("product", problem, 1000, seed=2)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
 

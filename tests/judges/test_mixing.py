@@ -18,5 +18,8 @@ def test_dispersed_chains_agree(data, fraction):
 
 @pytest.mark.slow
 def test_moves_bring_five_times_the_effective_draws_where_single_items_are_slowest():
-    rates = {moves: min(run("wine", r, 0, 5000, moves).rate for r in FRACTIONS) for moves in (None, PLAIN)}
+    rates = {
+        moves: min(run("wine", r, 0, 5000, moves).rate for r in FRACTIONS)
+        for moves in (None, PLAIN)
+    }
     assert rates[None] > 5 * rates[PLAIN]

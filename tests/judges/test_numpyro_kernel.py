@@ -60,9 +60,18 @@ def sample(blocks, *args, warmup, samples, chains=1, seed=0):
 
 def test_clusterwise_regression_beside_nuts_is_exact():
     x, y = np.array([1.0, -0.7, 0.5, 1.2, 0.3, -1.1]), np.array([0.9, -0.2, 0.8, -0.6, 0.1, 0.4])
-    links, triplets = (make(6, np.random.default_rng(4), size=4) for make in (cases.links, cases.triplets))
+    links, triplets = (
+        make(6, np.random.default_rng(4), size=4) for make in (cases.links, cases.triplets)
+    )
     views = (links, triplets)
-    draws = sample([(PartitionGibbs(lines, views), ["z"]), (NUTS(lines), None)], x, y, views, warmup=200, samples=6000)
+    draws = sample(
+        [(PartitionGibbs(lines, views), ["z"]), (NUTS(lines), None)],
+        x,
+        y,
+        views,
+        warmup=200,
+        samples=6000,
+    )
     found = compare(draws["z"], *log_lines(x, y, views))
     assert found.agrees, found
     assert found.expected < 0.04
@@ -93,7 +102,9 @@ def test_tvclust_beside_nuts_is_exact(name):
     assert found.total_variation < 1.6 * found.expected + BEYOND_THE_STICKS, found
     assert found.worst_z < 5.5, found
     assert found.expected < 0.05
-    assert not compare(draws["z"], *log_posterior(family.bind(X), views[:1], Concentration(fixed=ALPHA))).agrees
+    assert not compare(
+        draws["z"], *log_posterior(family.bind(X), views[:1], Concentration(fixed=ALPHA))
+    ).agrees
 
 
 def scattered_lines(x, y, views):
@@ -117,11 +128,24 @@ def test_clusterwise_regression_is_recovered_as_by_numpyro_alone():
     links = PairwiseConstraints.sample(truth, size=60, flip=0.1, seed=1)
     similarity, found = [], []
     for kernel in (PartitionGibbs(scattered_lines, links), DiscreteGibbs(scattered_lines)):
-        draws = sample([(kernel, ["z"]), (NUTS(scattered_lines), None)], x, y, links, warmup=500, samples=2000, chains=4)
+        draws = sample(
+            [(kernel, ["z"]), (NUTS(scattered_lines), None)],
+            x,
+            y,
+            links,
+            warmup=500,
+            samples=2000,
+            chains=4,
+        )
         assert adjusted_rand_score(truth, point_estimate(draws["z"])) > 0.85
         similarity.append(similarity_matrix(draws["z"]))
         order = np.argsort(draws["slope"], axis=1)
-        found.append(np.stack([np.take_along_axis(draws[v], order, 1) for v in ("level", "slope", "scatter")], axis=-1))
+        found.append(
+            np.stack(
+                [np.take_along_axis(draws[v], order, 1) for v in ("level", "slope", "scatter")],
+                axis=-1,
+            )
+        )
         # the flipped answers are 10% of all
         assert 0.8 < draws["p"].mean() < 0.97
         assert 0.8 < draws["q"].mean() < 0.97

@@ -45,7 +45,9 @@ def test_known_covariance(held):
     case = problem("gaussian_tied", n=6, seed=21)
     draws = partitions_drawn(case, WITHOUT_SPLITS, 6000, 21)
     assert (result := exact.compare(draws, *known(case))).agrees, result
-    assert not exact.compare(draws, *exact.log_posterior(case.family, case.views, case.concentration)).agrees
+    assert not exact.compare(
+        draws, *exact.log_posterior(case.family, case.views, case.concentration)
+    ).agrees
 
 
 @pytest.mark.parametrize("moves", MOVES)
@@ -54,10 +56,14 @@ def test_learned_covariance(moves):
 
 
 def test_learned_covariance_and_scale():
-    judge(learning(TiedGaussian(strength=3.0, mean_precision=0.2), 6, 23), MOVES["default"], 6000, 23)
+    judge(
+        learning(TiedGaussian(strength=3.0, mean_precision=0.2), 6, 23), MOVES["default"], 6000, 23
+    )
 
 
-@pytest.mark.parametrize("moves", [Moves(), Moves(split_merge=3.0, link_blocks=False)], ids=["default", "split-merge"])
+@pytest.mark.parametrize(
+    "moves", [Moves(), Moves(split_merge=3.0, link_blocks=False)], ids=["default", "split-merge"]
+)
 def test_two_levels(moves):
     result = judge_two_level(small("gaussian_tied", 24, Concentration(2.0, 2.0)), moves, 6000, 24)
     assert result.agrees, result
@@ -81,7 +87,9 @@ def centres_not_drawn_in(right):
     def wrong(self, statistics, hyper):
         kappa, nu, psi = right(self, statistics, hyper)
         weight, total, _ = statistics
-        bare = (total / np.maximum(weight, 1)[:, None]).T @ total - (total / kappa[:, None]).T @ total
+        bare = (total / np.maximum(weight, 1)[:, None]).T @ total - (
+            total / kappa[:, None]
+        ).T @ total
         return kappa, nu, psi - bare
 
     return wrong
@@ -99,11 +107,18 @@ def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
     monkeypatch.setattr(SharedMove, "_split", lambda self, *rest: 0.0 * right(self, *rest))
     case = problem("gaussian_tied", n=6, seed=22)
     draws = partitions_drawn(case, MOVES["split-merge"], 6000, 22)
-    assert not exact.compare(draws, *exact.log_posterior(case.family, case.views, case.concentration)).agrees
+    assert not exact.compare(
+        draws, *exact.log_posterior(case.family, case.views, case.concentration)
+    ).agrees
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", ["split-merge", "default"])
 @pytest.mark.parametrize("d", [1, 3])
 def test_learned_covariance_at_length(moves, d):
-    judge(problem("gaussian_tied", n=7, d=d, seed=27), replace(MOVES[moves], restricted_scans=1), 30_000, 27)
+    judge(
+        problem("gaussian_tied", n=7, d=d, seed=27),
+        replace(MOVES[moves], restricted_scans=1),
+        30_000,
+        27,
+    )

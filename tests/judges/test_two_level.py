@@ -28,7 +28,11 @@ ABOVE = 1000
 
 def two_level_partitions(n):
     """All (components, clusters) of n items, side by side; OEIS A000258 counts them."""
-    rows = [np.append(c, g[c] + ABOVE) for c in exact.partitions(n) for g in exact.partitions(c.max() + 1)]
+    rows = [
+        np.append(c, g[c] + ABOVE)
+        for c in exact.partitions(n)
+        for g in exact.partitions(c.max() + 1)
+    ]
     return np.array(rows)
 
 
@@ -38,14 +42,22 @@ def test_number_of_states():
 
 def log_within_marginal(components, clusters, prior):
     """log p(components | clusters), beta integrated out on a grid of its logarithm."""
-    groups = [np.bincount(components[clusters == g])[np.unique(components[clusters == g])] for g in np.unique(clusters)]
+    groups = [
+        np.bincount(components[clusters == g])[np.unique(components[clusters == g])]
+        for g in np.unique(clusters)
+    ]
     if prior.fixed is not None:
         return sum(crp_log_prob(sizes, prior.fixed) for sizes in groups)
     log_beta = np.linspace(-30, 6, 4001)
     beta, a, b = np.exp(log_beta), prior.shape, prior.rate
     value = a * np.log(b) - gammaln(a) + a * log_beta - b * beta
     for sizes in groups:
-        value += len(sizes) * log_beta + gammaln(beta) - gammaln(beta + sizes.sum()) + gammaln(sizes).sum()
+        value += (
+            len(sizes) * log_beta
+            + gammaln(beta)
+            - gammaln(beta + sizes.sum())
+            + gammaln(sizes).sum()
+        )
     return logsumexp(value) + np.log(log_beta[1] - log_beta[0])
 
 
@@ -55,7 +67,9 @@ def exact_posterior(case):
     components, clusters = states[:, :n], states[:, n:] - ABOVE
     values = exact.log_data_marginal(case.family, components)
     for row, (c, g) in enumerate(zip(components, clusters, strict=True)):
-        values[row] += exact.log_crp_marginal(np.bincount(g), case.concentration) + log_within_marginal(c, g, case.within)
+        values[row] += exact.log_crp_marginal(
+            np.bincount(g), case.concentration
+        ) + log_within_marginal(c, g, case.within)
     for view in case.views:
         values += view.noise.log_marginal(view.counts(clusters))
     return states, values
@@ -122,7 +136,10 @@ class TwoLevelWorld:
     """Everything unknown, drawn from the prior: as `generative.World`, on two levels."""
 
     def __init__(self, name, template, rng):
-        self.alpha, self.beta = template.concentration.sample_prior(rng), template.within.sample_prior(rng)
+        self.alpha, self.beta = (
+            template.concentration.sample_prior(rng),
+            template.within.sample_prior(rng),
+        )
         self.z = crp_draw(template.n_items, self.alpha, rng)
         self.components = np.empty_like(self.z)
         for g in np.unique(self.z):
@@ -131,10 +148,14 @@ class TwoLevelWorld:
         self.hyper = template.family.sample_hyper(rng)
         self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.views]
         family = data_given(name, template.family, self.components, self.hyper, rng)
-        self.problem = replace(template, family=family, views=answers_given(template.views, self.z, self.noise, rng))
+        self.problem = replace(
+            template, family=family, views=answers_given(template.views, self.z, self.noise, rng)
+        )
 
     def values(self):
-        return two_level_functionals(self.problem, self.components, self.z, self.alpha, self.beta, self.hyper, self.noise)
+        return two_level_functionals(
+            self.problem, self.components, self.z, self.alpha, self.beta, self.hyper, self.noise
+        )
 
 
 def two_level_functionals(case, components, z, alpha, beta, hyper, noise):
@@ -149,7 +170,12 @@ def two_level_functionals(case, components, z, alpha, beta, hyper, noise):
 def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
     world = TwoLevelWorld(name, template, rng)
     chain = chain_type(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
-    chain.alpha, chain.beta, chain.hyper, chain.noise = world.alpha, world.beta, world.hyper, world.noise
+    chain.alpha, chain.beta, chain.hyper, chain.noise = (
+        world.alpha,
+        world.beta,
+        world.hyper,
+        world.noise,
+    )
     put_data_under(chain, world.problem)
     rows = []
     for _ in range(number):
@@ -157,7 +183,15 @@ def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
         family = data_given(name, chain.problem.family, chain.seating.z, chain.hyper, rng)
         views = answers_given(chain.problem.views, chain.labels, chain.noise, rng)
         put_data_under(chain, replace(chain.problem, family=family, views=views))
-        state = (chain.problem, chain.seating.z, chain.labels, chain.alpha, chain.beta, chain.hyper, chain.noise)
+        state = (
+            chain.problem,
+            chain.seating.z,
+            chain.labels,
+            chain.alpha,
+            chain.beta,
+            chain.hyper,
+            chain.noise,
+        )
         rows.append(two_level_functionals(*state))
     return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
 
@@ -165,7 +199,10 @@ def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
 def geweke(name, number, seed, chain_type=TwoLevelChain):
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
-    views = (links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(6, rng, UniformNoise(eps=(2.0, 3.0))))
+    views = (
+        links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))),
+        triplets(6, rng, UniformNoise(eps=(2.0, 3.0))),
+    )
     bound = family.bind(data_for(family, 6, 2, rng))
     template = TwoLevelProblem(bound, views, Concentration(2.0, 1.0), Concentration(2.0, 2.0))
     rows = [TwoLevelWorld(name, template, rng).values() for _ in range(number)]

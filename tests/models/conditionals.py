@@ -28,9 +28,13 @@ def full(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     kappa0, nu0, psi0 = bound.parameters(hyper)
     n = bound.power * len(X)
     mean = X.mean(axis=0) if n else np.zeros(X.shape[1])
-    scatter = bound.power * (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
+    scatter = bound.power * (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(
+        mean, mean
+    )
     value = stats.invwishart(nu0 + n, psi0 + scatter).logpdf(params["covariance"])
-    located = stats.multivariate_normal(n * mean / (kappa0 + n), params["covariance"] / (kappa0 + n))
+    located = stats.multivariate_normal(
+        n * mean / (kappa0 + n), params["covariance"] / (kappa0 + n)
+    )
     return float(value + located.logpdf(params["mean"]))
 
 
@@ -60,7 +64,9 @@ def spherical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> f
     mean = bound.power * X.sum(axis=0) / kappa
     rate = b0 + 0.5 * (bound.power * (X**2).sum(axis=0) - kappa * mean**2).sum()
     value = stats.invgamma(a0 + bound.power * X.size / 2, scale=rate).logpdf(params["variance"])
-    return float(value + stats.norm(mean, np.sqrt(params["variance"] / kappa)).logpdf(params["mean"]).sum())
+    return float(
+        value + stats.norm(mean, np.sqrt(params["variance"] / kappa)).logpdf(params["mean"]).sum()
+    )
 
 
 def diagonal(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
@@ -79,7 +85,9 @@ def diagonal(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> fl
 
 def multinomial(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
     """Dirichlet."""
-    return float(stats.dirichlet(hyper[0] + bound.power * X.sum(axis=0)).logpdf(params["probability"]))
+    return float(
+        stats.dirichlet(hyper[0] + bound.power * X.sum(axis=0)).logpdf(params["probability"])
+    )
 
 
 def bernoulli(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) -> float:
@@ -94,7 +102,9 @@ def categorical(bound: Any, hyper: Array, X: Array, params: dict[str, Array]) ->
     value = 0.0
     for x, size, column in zip(X.T, bound.sizes, bound.kept, strict=True):
         counts = np.array([(x == code).sum() for code in range(size)])
-        value += stats.dirichlet(hyper[0] + bound.power * counts).logpdf(params[f"probability_{column}"])
+        value += stats.dirichlet(hyper[0] + bound.power * counts).logpdf(
+            params[f"probability_{column}"]
+        )
     return value
 
 
@@ -119,18 +129,30 @@ CONDITIONALS = {
 }
 
 
-def log_conditional(bound: Any, hyper: Array, z: NDArray[np.int64], number: int, params: dict[str, Array]) -> float:
+def log_conditional(
+    bound: Any, hyper: Array, z: NDArray[np.int64], number: int, params: dict[str, Array]
+) -> float:
     """log p(theta | x, z): the conjugate posterior of every component, those without items included."""
     if isinstance(bound, BoundProduct):
         value, end = 0.0, 0
         for at, part in enumerate(bound.parts, start=1):
             begin, end = end, end + len(part.hyper_priors)
-            own = {name.removeprefix(f"part_{at}_"): values for name, values in params.items() if f"part_{at}_" in name}
+            own = {
+                name.removeprefix(f"part_{at}_"): values
+                for name, values in params.items()
+                if f"part_{at}_" in name
+            }
             value += log_conditional(part, hyper[begin:end], z, number, own)
         return value
     shared = {name: values for name, values in params.items() if name == "within_covariance"}
-    own = {name: values for name, values in params.items() if len(np.shape(values)) and len(values) == number}
+    own = {
+        name: values
+        for name, values in params.items()
+        if len(np.shape(values)) and len(values) == number
+    }
     conditional, groups = CONDITIONALS[type(bound)], [bound.X[z == k] for k in range(number)]
     value = common(bound, hyper, groups, shared["within_covariance"]) if shared else 0.0
     each = [{name: values[k] for name, values in own.items()} | shared for k in range(number)]
-    return value + sum(conditional(bound, hyper, X, mine) for X, mine in zip(groups, each, strict=True))
+    return value + sum(
+        conditional(bound, hyper, X, mine) for X, mine in zip(groups, each, strict=True)
+    )

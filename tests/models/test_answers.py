@@ -12,7 +12,9 @@ from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConst
 from bayesclust.models import answer_sites
 
 N = 6
-LINKS = PairwiseConstraints([(0, 1), (1, 2), (0, 4)], [True, False, True], n_items=N, source=[0, 1, 1])
+LINKS = PairwiseConstraints(
+    [(0, 1), (1, 2), (0, 4)], [True, False, True], n_items=N, source=[0, 1, 1]
+)
 MORE = PairwiseConstraints([(2, 5)], [False], n_items=N)
 TRIPLETS = RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["yes", "dnk"], n_items=N)
 
@@ -24,17 +26,21 @@ def program(views, observe=True):
 
 
 def test_sites_are_named_by_view_and_give_the_probability_of_its_answers():
-    trace = numpyro.handlers.trace(numpyro.handlers.seed(program, 0)).get_trace([LINKS, MORE, TRIPLETS])
-    assert [name for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]] == [
-        *("z", "p", "q", "p_links_2", "q_links_2", "noise")
-    ]
+    trace = numpyro.handlers.trace(numpyro.handlers.seed(program, 0)).get_trace(
+        [LINKS, MORE, TRIPLETS]
+    )
+    assert [
+        name for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]
+    ] == [*("z", "p", "q", "p_links_2", "q_links_2", "noise")]
     z = np.asarray(trace["z"]["value"])
     suffix = {"links": "", "links_2": "_links_2", "triplets": ""}
     for name, view in zip(suffix, (LINKS, MORE, TRIPLETS), strict=True):
         noise = {own: np.asarray(trace[own + suffix[name]]["value"]) for own in view.noise.free}
         site = trace[f"{name}_answer"]
         assert site["cond_indep_stack"][0].name == f"{name}_answers"
-        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(view.log_prob(z, noise), abs=1e-9)
+        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(
+            view.log_prob(z, noise), abs=1e-9
+        )
 
 
 def test_answers_are_simulated_where_they_are_not_observed():
@@ -49,10 +55,16 @@ def test_no_answers_are_no_sites():
 
 
 def test_labels_that_are_enumerated_or_of_other_items_are_refused():
-    enumerated = numpyro.handlers.substitute(program, data={"z": np.arange(3)[:, None] * np.ones((1, N), int)})
-    with pytest.raises(ValueError, match=r"^the labels z arrived enumerated, with shape \(3, 6\): "):
+    enumerated = numpyro.handlers.substitute(
+        program, data={"z": np.arange(3)[:, None] * np.ones((1, N), int)}
+    )
+    with pytest.raises(
+        ValueError, match=r"^the labels z arrived enumerated, with shape \(3, 6\): "
+    ):
         numpyro.handlers.seed(enumerated, 0)([LINKS])
     with pytest.raises(ValueError, match=r"^the constraints 'links' are on 6 items, but X has 4"):
         answer_sites(LINKS, jnp.zeros(4, int))
-    with pytest.raises(TypeError, match=r"^constraints must be PairwiseConstraints or RelativeConstraints"):
+    with pytest.raises(
+        TypeError, match=r"^constraints must be PairwiseConstraints or RelativeConstraints"
+    ):
         answer_sites(3, jnp.zeros(4, int))

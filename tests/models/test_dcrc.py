@@ -31,9 +31,14 @@ def W(rng):
 
 def answers():
     triplets = bc.RelativeConstraints(
-        [(0, 1, 2), (3, 0, 4), (1, 0, 3), (4, 3, 0)], ["yes", "dnk", "no", "dnk"], n_items=N, source=[0, 0, 1, 1]
+        [(0, 1, 2), (3, 0, 4), (1, 0, 3), (4, 3, 0)],
+        ["yes", "dnk", "no", "dnk"],
+        n_items=N,
+        source=[0, 0, 1, 1],
     )
-    other = bc.RelativeConstraints([(1, 2, 4)], ["yes"], n_items=N, name="other", noise=bc.ConfusionNoise())
+    other = bc.RelativeConstraints(
+        [(1, 2, 4)], ["yes"], n_items=N, name="other", noise=bc.ConfusionNoise()
+    )
     return [triplets, other, bc.PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=N)]
 
 
@@ -51,7 +56,13 @@ def answers():
 def test_program_and_log_joint_agree(X, W, rng, prior):
     views = answers()
     noise = [view.noise.sample_prior(view.n_sources, rng) for view in views]
-    sites = {"W": W, "z": Z, "noise": noise[0]["noise"], "confusion": noise[1]["confusion"], **noise[2]}
+    sites = {
+        "W": W,
+        "z": Z,
+        "noise": noise[0]["noise"],
+        "confusion": noise[1]["confusion"],
+        **noise[2],
+    }
     precision = 0.7 if prior is not None and isinstance(prior.precision, tuple) else None
     if precision is not None:
         sites["precision"] = precision
@@ -63,9 +74,15 @@ def test_program_and_log_joint_agree(X, W, rng, prior):
 def test_log_joint_by_hand(X, W):
     logits = X @ W[:, :2].T + W[:, 2]
     expected = log_softmax(logits, axis=1)[np.arange(N), Z].sum()
-    expected += stats.norm.logpdf(W[:, :2], scale=0.5).sum() + stats.norm.logpdf(W[:, 2], scale=10.0).sum()
-    triplets = bc.RelativeConstraints([(1, 2, 0), (0, 1, 4)], ["yes", "no"], n_items=N, noise=bc.UniformNoise(0.1))
-    expected += np.log(0.9) + np.log(0.05)  # Z has 1 and 2 together without 0, and 0, 1, 4 all apart
+    expected += (
+        stats.norm.logpdf(W[:, :2], scale=0.5).sum() + stats.norm.logpdf(W[:, 2], scale=10.0).sum()
+    )
+    triplets = bc.RelativeConstraints(
+        [(1, 2, 0), (0, 1, 4)], ["yes", "no"], n_items=N, noise=bc.UniformNoise(0.1)
+    )
+    expected += np.log(0.9) + np.log(
+        0.05
+    )  # Z has 1 and 2 together without 0, and 0, 1, 4 all apart
     found = dcrc_log_joint(W, Z, X, [triplets], [{"noise": np.array([0.1])}], WeightPrior(4.0))
     assert found == pytest.approx(expected)
 
@@ -85,7 +102,9 @@ def test_prior_draws_have_the_right_shapes_and_spread(X):
     assert draws["z"].shape == (500, N)
     assert draws["triplets_answer"].shape == (500, 4)
     spread = np.std(draws["W"], axis=0)
-    np.testing.assert_allclose(spread, np.tile([0.5, 0.5, 2.0], (K, 1)), rtol=0.16)  # five standard errors
+    np.testing.assert_allclose(
+        spread, np.tile([0.5, 0.5, 2.0], (K, 1)), rtol=0.16
+    )  # five standard errors
 
 
 def test_enumerated_labels_are_refused(X):
@@ -118,7 +137,9 @@ def plain_objective(W, X, views, eps, tau, penalty, balance):
 @pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])
 def test_paper_objective_and_its_gradient(X, W, balance):
     noise = bc.UniformNoise(0.1)
-    triplets = bc.RelativeConstraints([(0, 1, 2), (2, 0, 4), (1, 4, 2)], ["yes", "dnk", "no"], n_items=N, noise=noise)
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (2, 0, 4), (1, 4, 2)], ["yes", "dnk", "no"], n_items=N, noise=noise
+    )
     objective = PaperObjective(X, K, triplets, tau=0.7, penalty=0.05, balance=balance)
 
     def plain(W):
@@ -146,7 +167,9 @@ def test_items_of_different_answers_factorise(X, W):
 
 
 def test_lower_bound_touches_where_answers_say_nothing(X, W):
-    triplets = bc.RelativeConstraints([(0, 1, 2), (2, 0, 4)], ["yes", "dnk"], n_items=N, noise=bc.UniformNoise(2 / 3))
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (2, 0, 4)], ["yes", "dnk"], n_items=N, noise=bc.UniformNoise(2 / 3)
+    )
     objective = PaperObjective(X, K, triplets)
     prior = np.exp(log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1))
     assert float(objective.lower_bound(W, prior)) == pytest.approx(float(objective(W)))
@@ -156,19 +179,27 @@ def test_lower_bound_touches_where_answers_say_nothing(X, W):
 
 def test_too_many_labelings_are_refused():
     items = np.arange(30)
-    chain = bc.RelativeConstraints(np.column_stack([items[:-2], items[1:-1], items[2:]]), np.zeros(28, int), n_items=30)
+    chain = bc.RelativeConstraints(
+        np.column_stack([items[:-2], items[1:-1], items[2:]]), np.zeros(28, int), n_items=30
+    )
     with pytest.raises(ValueError, match=r"^30 items tied by answers have 3\^30 labelings"):
         PaperObjective(np.zeros((30, 1)), 3, chain)
 
 
-@pytest.mark.parametrize("settings", [{"precision": 0.0}, {"bias_scale": -1.0}, {"separation": -1.0}, {"balance": np.inf}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"precision": 0.0}, {"bias_scale": -1.0}, {"separation": -1.0}, {"balance": np.inf}],
+)
 def test_bad_priors(settings):
     with pytest.raises(ValueError, match=f"^{next(iter(settings))} must lie in"):
         WeightPrior(**settings)
 
 
 def test_a_precision_is_a_number_or_a_pair():
-    with pytest.raises(TypeError, match=r"^precision must be a number or the \(shape, rate\) of a Gamma prior; got 'one'"):
+    with pytest.raises(
+        TypeError,
+        match=r"^precision must be a number or the \(shape, rate\) of a Gamma prior; got 'one'",
+    ):
         WeightPrior("one")
     with pytest.raises(ValueError, match=r"^the rate of precision must lie in"):
         WeightPrior((1.0, 0.0))
@@ -190,5 +221,7 @@ def test_a_learned_precision_by_hand(W, rng):
 
 @pytest.mark.parametrize("sizes", [(0.5, 0.4), (1.0, 0.0), ((0.5, 0.5),)])
 def test_bad_proportions(sizes):
-    with pytest.raises(ValueError, match=r"^proportions must be positive, one per cluster, with sum 1; got"):
+    with pytest.raises(
+        ValueError, match=r"^proportions must be positive, one per cluster, with sum 1; got"
+    ):
         WeightPrior(proportions=sizes)

@@ -34,7 +34,8 @@ def within_labels(beta):
 
 
 @pytest.mark.parametrize(
-    ("name", "power"), [("gaussian", 1.0), ("poisson", 1.0), ("gaussian_diagonal", 1.0), ("poisson", 0.3)]
+    ("name", "power"),
+    [("gaussian", 1.0), ("poisson", 1.0), ("gaussian_diagonal", 1.0), ("poisson", 0.3)],
 )
 def test_program_and_collapsed_joint_are_one_model(name, power):
     """Candidate's identity, as for the plain model."""
@@ -43,16 +44,27 @@ def test_program_and_collapsed_joint_are_one_model(name, power):
     options = {"truncation": T, "within_truncation": S, "power": power}
     seeded = numpyro.handlers.seed(tvclust_mixture, jax.random.key(7))
     trace = numpyro.handlers.trace(seeded).get_trace(X, views, family, observe=False, **options)
-    params = {k: np.asarray(s["value"]) for k, s in trace.items() if s["type"] == "sample" and not k.endswith("_answer")}
+    params = {
+        k: np.asarray(s["value"])
+        for k, s in trace.items()
+        if s["type"] == "sample" and not k.endswith("_answer")
+    }
     params = {k: v for k, v in params.items() if k != "x"} | {"z": Z, "component": C}
     total, _ = log_density(tvclust_mixture, (X, views, family), options, params)
     hyper = np.array([float(params.get(prior.name, prior.median)) for prior in bound.hyper_priors])
     alpha, beta = float(params["concentration"]), float(params["within_concentration"])
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
     at = {"alpha": alpha, "beta": beta, "hyper": hyper, "noise": noise}
-    collapsed = mixture_log_joint(Z, Z * S + C, bound, views=views, concentration=Concentration(), **at)
+    collapsed = mixture_log_joint(
+        Z, Z * S + C, bound, views=views, concentration=Concentration(), **at
+    )
     (labelled, sticks), (below, within) = log_labels(Z, alpha, T), within_labels(beta)
-    collapsed += labelled + below - nested_log_prob(Z * S + C, Z, alpha, beta) - np.log(hyper[bound.free]).sum()
+    collapsed += (
+        labelled
+        + below
+        - nested_log_prob(Z * S + C, Z, alpha, beta)
+        - np.log(hyper[bound.free]).sum()
+    )
     by_program = float(total) - log_conditional(bound, hyper, Z * S + C, T * S, params)
     by_program -= sticks(params["stick"]) + within(params["within_stick"])
     assert by_program == pytest.approx(collapsed, abs=1e-8)
@@ -67,7 +79,12 @@ def test_sampler_keeps_the_same_joint():
         chain.sweep(adapt=True)
         at = {"alpha": chain.alpha, "beta": chain.beta, "hyper": chain.hyper, "noise": chain.noise}
         expected = mixture_log_joint(
-            chain.labels, chain.seating.z, bound, views=views, concentration=problem.concentration, **at
+            chain.labels,
+            chain.seating.z,
+            bound,
+            views=views,
+            concentration=problem.concentration,
+            **at,
         )
         assert chain.log_joint() == pytest.approx(expected, abs=1e-8)
 

@@ -42,7 +42,9 @@ def test_density_and_confusion_are_those_of_the_noise_model(noise, rng):
 @pytest.mark.parametrize("noise", MODELS, ids=repr)
 def test_simulated_values_follow_the_prior(noise, rng):
     """Two samplers that share no code, by a test of Kolmogorov and Smirnov for every entry."""
-    drawn = numpyro.infer.Predictive(program(noise), num_samples=1000, parallel=True)(jax.random.key(1))
+    drawn = numpyro.infer.Predictive(program(noise), num_samples=1000, parallel=True)(
+        jax.random.key(1)
+    )
     own = noise.sample_prior(5000, rng)
     for name in noise.free:
         for at in np.ndindex(own[name].shape[1:]):
@@ -61,7 +63,10 @@ def test_hamiltonian_chains_stay_inside(noise):
         error = 5 * values.std(axis=0) / np.sqrt(200)
         assert (np.abs(values.mean(axis=0) - noise.initial(SOURCES)[name]) < error).all()
     if isinstance(noise, LinkNoise):
-        params = {name: np.asarray(mcmc.get_samples().get(name, noise.initial(SOURCES)[name])) for name in ("p", "q")}
+        params = {
+            name: np.asarray(mcmc.get_samples().get(name, noise.initial(SOURCES)[name]))
+            for name in ("p", "q")
+        }
         assert (params["p"] + params["q"] > 1).all()
 
 

@@ -15,8 +15,14 @@ N, ALPHA, TRUNCATION = 5, 0.7, 10
 BEYOND_THE_STICKS = N * (ALPHA / (1 + ALPHA)) ** (TRUNCATION - 1)
 
 CASES = {
-    "gaussian_diagonal": (DiagonalGaussian(0.5, 4.0, 0.3), np.array([[0.0], [0.4], [1.1], [1.9], [2.0]])),
-    "multinomial": (Multinomial(0.7), np.array([[3, 0, 1], [2, 1, 0], [0, 3, 1], [1, 2, 0], [0, 1, 2]])),
+    "gaussian_diagonal": (
+        DiagonalGaussian(0.5, 4.0, 0.3),
+        np.array([[0.0], [0.4], [1.1], [1.9], [2.0]]),
+    ),
+    "multinomial": (
+        Multinomial(0.7),
+        np.array([[3, 0, 1], [2, 1, 0], [0, 3, 1], [1, 2, 0], [0, 1, 2]]),
+    ),
 }
 
 
@@ -35,7 +41,9 @@ def test_metropolis_within_gibbs_finds_the_exact_posterior(name):
     mcmc = numpyro.infer.MCMC(kernel, num_warmup=500, num_samples=20_000, progress_bar=False)
     mcmc.run(jax.random.key(1), X, answers(), family, ALPHA, TRUNCATION)
     z = np.asarray(mcmc.get_samples()["z"])
-    states, values = log_posterior(family.bind(X.astype(float)), answers(), Concentration(fixed=ALPHA))
+    states, values = log_posterior(
+        family.bind(X.astype(float)), answers(), Concentration(fixed=ALPHA)
+    )
     found = compare(z, states, values)
     assert found.expected < 0.05
     assert found.total_variation < 2 * found.expected + BEYOND_THE_STICKS

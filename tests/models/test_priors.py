@@ -30,10 +30,14 @@ def test_restaurant_guest_by_guest():
 
 @pytest.mark.parametrize("number", [3, 100])
 def test_no_partition_has_an_empty_cluster(number):
-    assert crp_log_prob(np.r_[0, np.ones(number, int)], 1.0) == np.inf  # Gamma(0), whatever their number
+    assert (
+        crp_log_prob(np.r_[0, np.ones(number, int)], 1.0) == np.inf
+    )  # Gamma(0), whatever their number
 
 
-@pytest.mark.parametrize("value", [0.5, (2.0, 3.0), [2.0, 3.0], np.array([1.0, 4.0]), Concentration(fixed=2.0)])
+@pytest.mark.parametrize(
+    "value", [0.5, (2.0, 3.0), [2.0, 3.0], np.array([1.0, 4.0]), Concentration(fixed=2.0)]
+)
 def test_parse_good(value):
     parsed = Concentration.parse(value)
     if isinstance(value, Concentration):
@@ -45,9 +49,14 @@ def test_parse_good(value):
         assert parsed.initial() == value[0] / value[1]
 
 
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, (1.0, 0.0), (1.0,), (1.0, 2.0, 3.0), "one", None, ("a", 1), []])
+@pytest.mark.parametrize(
+    "value",
+    [0, -1.0, np.nan, np.inf, (1.0, 0.0), (1.0,), (1.0, 2.0, 3.0), "one", None, ("a", 1), []],
+)
 def test_parse_bad(value):
-    with pytest.raises(ValueError, match=r"neither a positive number nor a pair .*; give one of these\.$"):
+    with pytest.raises(
+        ValueError, match=r"neither a positive number nor a pair .*; give one of these\.$"
+    ):
         Concentration.parse(value)
 
 
@@ -66,7 +75,8 @@ def test_fixed_stays(rng):
 
 
 @pytest.mark.parametrize(
-    ("shape", "rate", "n_clusters", "n_items"), [(1.0, 1.0, 3, 20), (0.3, 2.0, 1, 8), (4.0, 0.5, 8, 8), (1.0, 1.0, 9, 5000)]
+    ("shape", "rate", "n_clusters", "n_items"),
+    [(1.0, 1.0, 3, 20), (0.3, 2.0, 1, 8), (4.0, 0.5, 8, 8), (1.0, 1.0, 9, 5000)],
 )
 def test_escobar_and_west_against_quadrature(shape, rate, n_clusters, n_items, rng):
     prior = Concentration(shape, rate)
@@ -92,13 +102,16 @@ def test_escobar_and_west_against_quadrature(shape, rate, n_clusters, n_items, r
 
 
 @pytest.mark.parametrize(
-    ("median", "log_sd", "least"), [(0.5, 1.0, 0.0), (0.5, 1.0, 0.4), (15.0, 0.5, 1.0), (1.0, 0.4, 2.0)]
+    ("median", "log_sd", "least"),
+    [(0.5, 1.0, 0.0), (0.5, 1.0, 0.4), (15.0, 0.5, 1.0), (1.0, 0.4, 2.0)],
 )
 def test_hyper_prior_is_a_density_of_the_logarithm(median, log_sd, least, rng):
     prior = HyperPrior("base_scale", median, log_sd, least)
     low = math.log(least) if least else math.log(median) - 9 * log_sd
     high = math.log(median) + 9 * log_sd
-    assert quad(lambda u: math.exp(prior.log_prob(math.exp(u))), low, high)[0] == pytest.approx(1, abs=1e-7)
+    assert quad(lambda u: math.exp(prior.log_prob(math.exp(u))), low, high)[0] == pytest.approx(
+        1, abs=1e-7
+    )
     draws = np.log([prior.sample(rng) for _ in range(1000)])
     assert draws.min() >= low
     cdf = np.vectorize(lambda u: quad(lambda v: math.exp(prior.log_prob(math.exp(v))), low, u)[0])
@@ -114,12 +127,21 @@ def test_hyper_prior_outside_its_support():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"median": 0.0, "log_sd": 1.0}, "median=0.0 of the prior of x is not a finite number that is positive"),
+        (
+            {"median": 0.0, "log_sd": 1.0},
+            "median=0.0 of the prior of x is not a finite number that is positive",
+        ),
         ({"median": np.nan, "log_sd": 1.0}, "median=nan"),
-        ({"median": 1.0, "log_sd": -1.0}, "log_sd=-1.0 of the prior of x is not a finite number that is not negative"),
+        (
+            {"median": 1.0, "log_sd": -1.0},
+            "log_sd=-1.0 of the prior of x is not a finite number that is not negative",
+        ),
         ({"median": 1.0, "log_sd": np.inf}, "log_sd=inf"),
         ({"median": 1.0, "log_sd": 1.0, "least": -1.0}, "least=-1.0"),
-        ({"median": 1.0, "log_sd": 0.1, "least": 3.0}, "least=3.0 cuts off nearly all of the prior of x"),
+        (
+            {"median": 1.0, "log_sd": 0.1, "least": 3.0},
+            "least=3.0 cuts off nearly all of the prior of x",
+        ),
     ],
 )
 def test_hyper_prior_bad(settings, sentence):
@@ -132,7 +154,9 @@ def test_concentration_by_its_logarithm(alpha):
     by_log = Concentration.from_log(math.log(alpha))
     assert by_log.fixed == pytest.approx(alpha)
     for sizes in ([1], [3, 1], [2, 2, 5]):
-        assert by_log.log_prob(np.array(sizes), 1.0) == pytest.approx(crp_log_prob(np.array(sizes), alpha), rel=1e-12)
+        assert by_log.log_prob(np.array(sizes), 1.0) == pytest.approx(
+            crp_log_prob(np.array(sizes), alpha), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("log_alpha", [-1e6, -1e12, 1e6])
@@ -146,7 +170,9 @@ def test_concentration_beyond_floats(log_alpha):
     assert prior.log_prob(np.array([2, 4, 1]), prior.initial()) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (0.05, 2.0), (3.0, 40.0), (2.0, 0.01), (50.0, 5.0)])
+@pytest.mark.parametrize(
+    ("shape", "rate"), [(1.0, 1.0), (0.05, 2.0), (3.0, 40.0), (2.0, 0.01), (50.0, 5.0)]
+)
 def test_with_the_concentration_integrated_out_partitions_have_probability_one_in_all(shape, rate):
     prior = Concentration(shape, rate)
     total = sum(math.exp(prior.log_marginal(np.bincount(z))) for z in partitions(6))
@@ -158,12 +184,18 @@ def test_integral_over_the_concentration_by_quadrature(sizes):
     prior, sizes = Concentration(2.0, 1.5), np.array(sizes)
     shift = crp_log_prob(sizes, prior.initial())
     value, _ = quad(
-        lambda alpha: math.exp(crp_log_prob(sizes, alpha) - shift + prior.log_prior(alpha)), 0, 80, limit=500, epsrel=1e-12
+        lambda alpha: math.exp(crp_log_prob(sizes, alpha) - shift + prior.log_prior(alpha)),
+        0,
+        80,
+        limit=500,
+        epsrel=1e-12,
     )
     assert prior.log_marginal(sizes) == pytest.approx(shift + math.log(value), rel=1e-9)
 
 
 def test_a_fixed_concentration_needs_no_integral():
-    assert Concentration(fixed=0.7).log_marginal(np.array([3, 2])) == crp_log_prob(np.array([3, 2]), 0.7)
+    assert Concentration(fixed=0.7).log_marginal(np.array([3, 2])) == crp_log_prob(
+        np.array([3, 2]), 0.7
+    )
     tiny = Concentration.from_log(-1e5)
     assert tiny.log_marginal(np.array([3, 2])) == pytest.approx(-1e5, rel=1e-3)

@@ -21,7 +21,9 @@ def test_values_are_uniform_within_their_steps(rng):
 
 def test_single_items_are_spread_over_the_whole_step():
     x = np.arange(4.0)[:, None]
-    places = np.concatenate([bc.dequantise(x, steps=[0.5], seed=seed) - x for seed in range(400)]).ravel()
+    places = np.concatenate(
+        [bc.dequantise(x, steps=[0.5], seed=seed) - x for seed in range(400)]
+    ).ravel()
     assert stats.kstest(places, stats.uniform(-0.25, 0.5).cdf).pvalue > 0.01
 
 
@@ -29,8 +31,13 @@ def test_the_bound_on_the_density_of_what_was_recorded(rng):
     """Jensen's inequality, tight where the step is small beside the spread."""
     for step, slack in ((0.1, 0.01), (3.0, 1.0)):
         x = np.round(rng.normal(size=200) / step) * step
-        exact = np.log(np.diff(stats.norm.cdf(np.stack([x - step / 2, x + step / 2])), axis=0) / step).mean()
-        drawn = [stats.norm.logpdf(bc.dequantise(x[:, None], steps=[step], seed=seed)).mean() for seed in range(30)]
+        exact = np.log(
+            np.diff(stats.norm.cdf(np.stack([x - step / 2, x + step / 2])), axis=0) / step
+        ).mean()
+        drawn = [
+            stats.norm.logpdf(bc.dequantise(x[:, None], steps=[step], seed=seed)).mean()
+            for seed in range(30)
+        ]
         assert exact - slack < np.mean(drawn) < exact
 
 
@@ -40,8 +47,12 @@ def cluster_variance(X, among):
     kappa0, nu0, psi0 = bound.parameters(bound.initial_hyper())
     own = bound.X[among]
     mean = own.mean(axis=0)
-    scatter = (own - mean).T @ (own - mean) + kappa0 * len(own) / (kappa0 + len(own)) * np.outer(mean, mean)
-    return ((psi0 + scatter) / (nu0 + len(own) - len(mean) - 1) * np.outer(bound.unit, bound.unit)).diagonal()
+    scatter = (own - mean).T @ (own - mean) + kappa0 * len(own) / (kappa0 + len(own)) * np.outer(
+        mean, mean
+    )
+    return (
+        (psi0 + scatter) / (nu0 + len(own) - len(mean) - 1) * np.outer(bound.unit, bound.unit)
+    ).diagonal()
 
 
 def test_no_cluster_is_narrower_than_rounding(rng):
@@ -77,7 +88,11 @@ def test_what_is_no_measurement_stays(rng):
     ("steps", "error", "sentence"),
     [
         ([1.0], ValueError, r"steps=\[1.0\] must be 2 numbers"),
-        ([1.0, -1.0], ValueError, "steps=.* must be 2 numbers, one for each column, finite and at least 0"),
+        (
+            [1.0, -1.0],
+            ValueError,
+            "steps=.* must be 2 numbers, one for each column, finite and at least 0",
+        ),
         ("rounded", TypeError, "steps='rounded' is neither 'data' nor a number for each column"),
     ],
 )

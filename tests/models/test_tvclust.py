@@ -64,11 +64,18 @@ def data_for(name):
 
 def answers():
     links = PairwiseConstraints(
-        [(0, 1), (1, 2), (0, 3), (3, 4), (0, 1)], [False, True, True, True, True], n_items=N, source=[0, 0, 1, 1, 1]
+        [(0, 1), (1, 2), (0, 3), (3, 4), (0, 1)],
+        [False, True, True, True, True],
+        n_items=N,
+        source=[0, 0, 1, 1, 1],
     )
     more = PairwiseConstraints([(4, 5)], [True], n_items=N, name="more")
-    triplets = RelativeConstraints([(0, 1, 2), (3, 0, 4), (5, 1, 2), (4, 3, 0)], ["yes", "dnk", "no", "dnk"], n_items=N)
-    other = RelativeConstraints([(1, 2, 4)], ["yes"], n_items=N, name="other", noise=ConfusionNoise())
+    triplets = RelativeConstraints(
+        [(0, 1, 2), (3, 0, 4), (5, 1, 2), (4, 3, 0)], ["yes", "dnk", "no", "dnk"], n_items=N
+    )
+    other = RelativeConstraints(
+        [(1, 2, 4)], ["yes"], n_items=N, name="other", noise=ConfusionNoise()
+    )
     return [links, more, triplets, other]
 
 
@@ -77,7 +84,9 @@ def log_labels(z, alpha, truncation):
     counts = np.bincount(z, minlength=truncation)
     after = counts[::-1].cumsum()[::-1] - counts
     a, b = 1.0 + counts[:-1], alpha + after[:-1]
-    return np.sum(betaln(a, b) - betaln(1.0, alpha)), lambda stick: stats.beta(a, b).logpdf(stick).sum()
+    return np.sum(
+        betaln(a, b) - betaln(1.0, alpha)
+    ), lambda stick: stats.beta(a, b).logpdf(stick).sum()
 
 
 ALL_LEARNED = {"gaussian": FullGaussian(mean_precision="learn")}
@@ -88,8 +97,14 @@ OTHERS = {
     "mixed with holes": Product([*DISCRETE_PARTS, (DiagonalGaussian(), [1, 3, 4])]),
     "hurdle": Mixed([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)]),
 }
-CASES = [(name, get_family(name)) for name in FAMILIES] + list(ALL_LEARNED.items()) + list(OTHERS.items())
-WEIGHED = [(0.3, *case) for case in CASES if case[0] in ("gaussian", "gaussian_tied", "mixed with holes")]
+CASES = (
+    [(name, get_family(name)) for name in FAMILIES]
+    + list(ALL_LEARNED.items())
+    + list(OTHERS.items())
+)
+WEIGHED = [
+    (0.3, *case) for case in CASES if case[0] in ("gaussian", "gaussian_tied", "mixed with holes")
+]
 
 
 @pytest.mark.parametrize(("power", "name", "family"), [*((1.0, *case) for case in CASES), *WEIGHED])
@@ -100,7 +115,11 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
     trace = numpyro.handlers.trace(numpyro.handlers.seed(tvclust, jax.random.key(7))).get_trace(
         X, views, family, truncation=T, observe=False
     )
-    params = {k: np.asarray(s["value"]) for k, s in trace.items() if s["type"] == "sample" and not k.endswith("_answer")}
+    params = {
+        k: np.asarray(s["value"])
+        for k, s in trace.items()
+        if s["type"] == "sample" and not k.endswith("_answer")
+    }
     params = {k: v for k, v in params.items() if k != "x"} | {"z": Z}
     total, _ = log_density(tvclust, (X, views, family), {"truncation": T, "power": power}, params)
     hyper = np.array([float(params.get(prior.name, prior.median)) for prior in bound.hyper_priors])
@@ -115,7 +134,9 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
     collapsed += labelled - crp_log_prob(np.bincount(Z)[np.bincount(Z) > 0], alpha)
     # the program's density is that of the hyper-parameters, not of their logarithms
     collapsed -= np.log(hyper[bound.free]).sum()
-    by_program = float(total) - log_conditional(bound, hyper, Z, T, params) - sticks(params["stick"])
+    by_program = (
+        float(total) - log_conditional(bound, hyper, Z, T, params) - sticks(params["stick"])
+    )
     assert by_program == pytest.approx(collapsed, abs=1e-8)
 
 
@@ -125,7 +146,9 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
     exact, errors = crp_log_prob(np.bincount(blocks), alpha), []
     for truncation in (5, 20, 60):
         names = [(a, b) for a in range(truncation) for b in range(truncation) if a != b]
-        total = logsumexp([log_labels(np.array(pair)[blocks], alpha, truncation)[0] for pair in names])
+        total = logsumexp(
+            [log_labels(np.array(pair)[blocks], alpha, truncation)[0] for pair in names]
+        )
         errors.append(abs(np.exp(total) - np.exp(exact)))
         # what the docstring of the program promises
         assert errors[-1] <= len(blocks) * (alpha / (1 + alpha)) ** (truncation - 1)
@@ -137,19 +160,29 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
 def test_samplers_keep_the_same_joint(name):
     X, views = data_for(name), answers()
     bound = get_family(name).bind(X)
-    chain = CollapsedChain(TVClustProblem(bound, tuple(views)), np.zeros(N, int), np.random.default_rng(0), Moves())
+    chain = CollapsedChain(
+        TVClustProblem(bound, tuple(views)), np.zeros(N, int), np.random.default_rng(0), Moves()
+    )
     for _ in range(5):
         chain.sweep()
         z = np.unique(chain.seating.z, return_inverse=True)[1]
         plain = log_joint(
-            z, bound, views=views, concentration=Concentration(), alpha=chain.alpha, hyper=chain.hyper, noise=chain.noise
+            z,
+            bound,
+            views=views,
+            concentration=Concentration(),
+            alpha=chain.alpha,
+            hyper=chain.hyper,
+            noise=chain.noise,
         )
         assert chain.log_joint() == pytest.approx(plain, abs=1e-8)
 
 
 def run(*args, data=None, **options):
     """The trace of one run of the program, with some sites given."""
-    program = numpyro.handlers.seed(numpyro.handlers.substitute(tvclust, data=data or {}), jax.random.key(5))
+    program = numpyro.handlers.seed(
+        numpyro.handlers.substitute(tvclust, data=data or {}), jax.random.key(5)
+    )
     return numpyro.handlers.trace(program).get_trace(*args, **options)
 
 
@@ -166,11 +199,19 @@ def test_answers_count_as_in_their_noise_model():
     trace = run(data_for("multinomial"), views, "multinomial", data={"z": Z})
     assert trace["p"]["type"] == "deterministic"
     assert trace["p_none"]["value"].shape == (1,)
-    sites = [("links", {"p": "p", "q": "q"}), ("triplets", {"noise": "noise"}), ("triplets_2", {"confusion": "confusion"})]
+    sites = [
+        ("links", {"p": "p", "q": "q"}),
+        ("triplets", {"noise": "noise"}),
+        ("triplets_2", {"confusion": "confusion"}),
+    ]
     for (name, parameters), view in zip(sites, views, strict=False):
-        noise = {parameter: np.asarray(trace[site]["value"]) for parameter, site in parameters.items()}
+        noise = {
+            parameter: np.asarray(trace[site]["value"]) for parameter, site in parameters.items()
+        }
         site = trace[f"{name}_answer"]
-        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(view.log_prob(Z, noise), abs=1e-9)
+        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(
+            view.log_prob(Z, noise), abs=1e-9
+        )
     assert view.log_prob(Z, noise) < 0
 
 
@@ -178,11 +219,16 @@ def test_answers_count_as_in_their_noise_model():
 def test_patterns_are_those_of_the_views(members):
     z = np.stack(np.meshgrid(*[np.arange(3)] * members), axis=-1).ravel()
     items = np.arange(len(z)).reshape(-1, members)
-    np.testing.assert_array_equal(patterns(jax.numpy.asarray(z), items), equality_patterns(z[items]))
+    np.testing.assert_array_equal(
+        patterns(jax.numpy.asarray(z), items), equality_patterns(z[items])
+    )
 
 
 def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
-    X, family = data_for("gaussian_spherical"), SphericalGaussian(strength="learn", mean_precision="learn")
+    X, family = (
+        data_for("gaussian_spherical"),
+        SphericalGaussian(strength="learn", mean_precision="learn"),
+    )
     trace = run(X, family=family, data={"z": Z})
     for prior in family.bind(X).hyper_priors:
         assert prior.least > 0
@@ -200,37 +246,61 @@ def test_predictive_simulates_data_and_answers():
     X, (links, _, triplets, _) = data_for("multinomial"), answers()
     options = {"family": "multinomial", "truncation": T, "observe": False}
     arguments = (X, [links, triplets])
-    draws = numpyro.infer.Predictive(tvclust, num_samples=20)(jax.random.key(0), *arguments, **options)
+    draws = numpyro.infer.Predictive(tvclust, num_samples=20)(
+        jax.random.key(0), *arguments, **options
+    )
     np.testing.assert_array_equal(draws["x"].sum(axis=-1), np.tile(X.sum(axis=1), (20, 1)))
     assert draws["links_answer"].shape == (20, 5)
     assert set(np.unique(draws["triplets_answer"])) == {0, 1, 2}
     assert draws["p"].shape == (20, 2)
-    certain = {"z": np.tile(Z, (20, 1)), "probability": np.tile(np.eye(3)[[0, 1, 2, 0, 1]], (20, 1, 1))}
+    certain = {
+        "z": np.tile(Z, (20, 1)),
+        "probability": np.tile(np.eye(3)[[0, 1, 2, 0, 1]], (20, 1, 1)),
+    }
     certain |= {"p": np.ones((20, 2)), "q": np.ones((20, 2))}
-    certain |= {name: draws[name] for name in ("base_concentration", "concentration", "stick", "noise")}
-    after = numpyro.infer.Predictive(tvclust, posterior_samples=certain)(jax.random.key(1), *arguments, **options)
+    certain |= {
+        name: draws[name] for name in ("base_concentration", "concentration", "stick", "noise")
+    }
+    after = numpyro.infer.Predictive(tvclust, posterior_samples=certain)(
+        jax.random.key(1), *arguments, **options
+    )
     assert (after["x"].argmax(axis=-1) == np.array([0, 1, 2, 0, 1])[Z]).all()
     assert (after["links_answer"] == links.truths(Z)).all()
 
 
 def test_model_can_be_drawn():
-    drawing = numpyro.render_model(tvclust, model_args=(data_for("gaussian"), answers()), render_distributions=True)
+    drawing = numpyro.render_model(
+        tvclust, model_args=(data_for("gaussian"), answers()), render_distributions=True
+    )
     assert all(word in drawing.source for word in ("concentration", "links_answer", "component"))
 
 
 def test_enumerated_labels_are_refused():
-    enumerated = numpyro.handlers.substitute(tvclust, data={"z": np.arange(T)[:, None] * np.ones((1, N), int)})
-    with pytest.raises(ValueError, match=r"^the labels z arrived enumerated, with shape \(5, 6\): "):
-        numpyro.handlers.seed(enumerated, jax.random.key(0))(data_for("gaussian_diagonal"), answers(), "gaussian_diagonal")
+    enumerated = numpyro.handlers.substitute(
+        tvclust, data={"z": np.arange(T)[:, None] * np.ones((1, N), int)}
+    )
+    with pytest.raises(
+        ValueError, match=r"^the labels z arrived enumerated, with shape \(5, 6\): "
+    ):
+        numpyro.handlers.seed(enumerated, jax.random.key(0))(
+            data_for("gaussian_diagonal"), answers(), "gaussian_diagonal"
+        )
 
 
 def test_families_do_not_load_jax():
     code = "import sys, bayesclust.models.families, bayesclust.inference; print({'jax', 'numpyro'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "set()\n"
+    )
 
 
 def test_jax_computes_in_64_bits_even_if_it_is_loaded_first():
     code = "import jax.numpy as jnp, bayesclust.models; print(jnp.ones(1).dtype)"
     environment = {name: value for name, value in os.environ.items() if name != "JAX_ENABLE_X64"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     assert done.stdout == "float64\n"

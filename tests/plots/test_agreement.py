@@ -47,15 +47,21 @@ def test_scale_holds_all_values_and_starts_at_zero():
     assert far.images[0].get_clim() == (0, 3.5)
     assert far.child_axes[0].get_ylabel() == "bits"
     measured = bc.plots.agreement(bc.agreement({"a": [0, 0, 1], "b": [0, 1, 1]}))
-    assert (measured.get_title(loc="left"), measured.child_axes[0].get_ylabel()) == ("Variation of information", "bits")
+    assert (measured.get_title(loc="left"), measured.child_axes[0].get_ylabel()) == (
+        "Variation of information",
+        "bits",
+    )
     below = bc.plots.agreement(pd.DataFrame([[1.0, -0.2], [-0.2, 1.0]], names, names))
     assert below.images[0].get_clim() == (-0.2, 1)
 
 
 @pytest.mark.parametrize("number", [1, 2, 16, 30])
 def test_nothing_overflows(number, rng):
-    figure = bc.plots.agreement(table(number, rng).rename(lambda name: f"quite a long {name}", axis=0).rename(
-        lambda name: f"quite a long {name}", axis=1)).figure  # fmt: skip
+    figure = bc.plots.agreement(
+        table(number, rng)
+        .rename(lambda name: f"quite a long {name}", axis=0)
+        .rename(lambda name: f"quite a long {name}", axis=1)
+    ).figure
     figure.canvas.draw()
     box = figure.get_tightbbox()
     assert min(box.x0, box.y0) >= 0

@@ -23,10 +23,17 @@ def row_names(ax):
 def rows_of(table):
     """The answers of each row, from the table's columns."""
     for view, source, answer in [
-        ("links", 0, "same"), ("links", 0, "different"), ("links", 1, "same"), ("links", 1, "different"),
-        ("triplets", 0, "yes"), ("triplets", 0, "no"), ("triplets", 0, "dnk"),
-    ]:  # fmt: skip
-        yield table[(table["view"] == view) & (table["source"] == source) & (table["answer"] == answer)]
+        ("links", 0, "same"),
+        ("links", 0, "different"),
+        ("links", 1, "same"),
+        ("links", 1, "different"),
+        ("triplets", 0, "yes"),
+        ("triplets", 0, "no"),
+        ("triplets", 0, "dnk"),
+    ]:
+        yield table[
+            (table["view"] == view) & (table["source"] == source) & (table["answer"] == answer)
+        ]
 
 
 def dots(collection):
@@ -52,13 +59,22 @@ def test_wrong_answers_are_crosses(posterior, views):
     assert len(ax.collections) == 2 * len(ROWS)
     for y, answers in enumerate(rows_of(table)):
         right, wrong = ax.collections[2 * y : 2 * y + 2]
-        np.testing.assert_array_equal(dots(right), np.sort(answers["credibility"][~answers["flipped"]]))
-        np.testing.assert_array_equal(dots(wrong), np.sort(answers["credibility"][answers["flipped"]]))
+        np.testing.assert_array_equal(
+            dots(right), np.sort(answers["credibility"][~answers["flipped"]])
+        )
+        np.testing.assert_array_equal(
+            dots(wrong), np.sort(answers["credibility"][answers["flipped"]])
+        )
         doubted = answers["credibility"] < 0.5
         expected = f"{doubted.sum()} of {len(answers)} doubted,\n"
-        expected += f"{(doubted & answers['flipped']).sum()} of the {answers['flipped'].sum()} wrong"
+        expected += (
+            f"{(doubted & answers['flipped']).sum()} of the {answers['flipped'].sum()} wrong"
+        )
         assert ax.texts[y].get_text() == expected
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["right in truth", "wrong in truth"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "right in truth",
+        "wrong in truth",
+    ]
 
 
 def test_title_counts_doubted_answers(posterior):
@@ -95,7 +111,10 @@ def test_nothing_overlaps_or_overflows(posterior, views):
     assert box.y0 >= 0
     assert box.x1 <= figure.get_figwidth()
     assert box.y1 <= figure.get_figheight()
-    boxes = [ax.get_legend().get_window_extent(), *(t.get_window_extent() for t in [ax._left_title, *ax.texts])]
+    boxes = [
+        ax.get_legend().get_window_extent(),
+        *(t.get_window_extent() for t in [ax._left_title, *ax.texts]),
+    ]
     assert all(not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 

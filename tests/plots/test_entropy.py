@@ -8,7 +8,9 @@ import bayesclust as bc
 def bits_by_hand(z):
     share = (z[:, :, None] == z[:, None, :]).mean(axis=0)
     inner = np.clip(share, 1e-300, 1 - 1e-16)
-    entropy = np.where((share == 0) | (share == 1), 0, -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner))
+    entropy = np.where(
+        (share == 0) | (share == 1), 0, -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
+    )
     return entropy.sum(axis=1) / (z.shape[1] - 1)
 
 
@@ -27,8 +29,12 @@ def test_items_have_the_colour_of_their_entropy_and_the_least_sure_lie_on_top(rn
 
 def test_regions_are_means_of_what_is_near_and_end_far_from_items():
     # two places, of entropy 0 and 1
-    X = np.r_[np.full((30, 2), 0.0), np.full((30, 2), 100.0)] + np.random.default_rng(0).normal(size=(60, 2))
-    z = np.array([np.r_[np.zeros(30), np.arange(1, 31)], np.r_[np.zeros(30), np.full(30, 1)]]).astype(int)
+    X = np.r_[np.full((30, 2), 0.0), np.full((30, 2), 100.0)] + np.random.default_rng(0).normal(
+        size=(60, 2)
+    )
+    z = np.array(
+        [np.r_[np.zeros(30), np.arange(1, 31)], np.r_[np.zeros(30), np.full(30, 1)]]
+    ).astype(int)
     ax = bc.plots.entropy(z, X)
     mesh = ax.collections[0]
     field = mesh.get_array()

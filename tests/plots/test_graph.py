@@ -16,9 +16,21 @@ def lines_of(ax):
     for part in ax.collections:
         if isinstance(part, LineCollection):
             _, dashes = part.get_linestyle()[0]
-            style = "solid" if dashes is None else "dashed" if dashes[0] > 2 * dashes[1] / 1.2 else "dotted"
+            style = (
+                "solid"
+                if dashes is None
+                else "dashed"
+                if dashes[0] > 2 * dashes[1] / 1.2
+                else "dotted"
+            )
             for segment, value in zip(part.get_segments(), part.get_array(), strict=True):
-                found.append((tuple(map(tuple, np.round(segment, 9).tolist())), round(float(value), 9), style))
+                found.append(
+                    (
+                        tuple(map(tuple, np.round(segment, 9).tolist())),
+                        round(float(value), 9),
+                        style,
+                    )
+                )
     return sorted(found)
 
 
@@ -33,7 +45,10 @@ def expected_lines(posterior, X, table):
     found = []
     for row in table.to_dict("records"):
         for other, style in styles[row["answer"]]:
-            ends = (tuple(np.round(X[row["i"]], 9).tolist()), tuple(np.round(X[row[other]], 9).tolist()))
+            ends = (
+                tuple(np.round(X[row["i"]], 9).tolist()),
+                tuple(np.round(X[row[other]], 9).tolist()),
+            )
             found.append((ends, round(row["credibility"], 9), style))
     return sorted(found)
 
@@ -53,7 +68,11 @@ def test_doubted_answers_lie_on_top(posterior):
     ax = bc.plots.constraint_graph(posterior)
     values = [part.get_array() for part in ax.collections if isinstance(part, LineCollection)]
     halves = ["doubted" if (value < 0.5).all() else "believed" for value in values]
-    assert all((value >= 0.5).all() for value, half in zip(values, halves, strict=True) if half == "believed")
+    assert all(
+        (value >= 0.5).all()
+        for value, half in zip(values, halves, strict=True)
+        if half == "believed"
+    )
     assert halves == sorted(halves)
     assert set(halves) == {"believed", "doubted"}
 
@@ -81,8 +100,14 @@ def test_colours_run_from_vermilion_to_blue():
 def test_many_lines_are_thin_and_pale():
     z = np.repeat(np.arange(5), 40)
     links = bc.PairwiseConstraints.sample(z, size=3000, seed=0)
-    tree = to_datatree({"z": z[None, None]}, X=np.random.default_rng(0).normal(size=(200, 2)), views=[links])
-    lines = [part for part in bc.plots.constraint_graph(tree).collections if isinstance(part, LineCollection)]
+    tree = to_datatree(
+        {"z": z[None, None]}, X=np.random.default_rng(0).normal(size=(200, 2)), views=[links]
+    )
+    lines = [
+        part
+        for part in bc.plots.constraint_graph(tree).collections
+        if isinstance(part, LineCollection)
+    ]
     assert all(part.get_linewidth()[0] < 0.6 and part.get_alpha() < 0.3 for part in lines)
 
 

@@ -19,13 +19,22 @@ def path(request, rng):
     values = {name: (("gamma", "statistic"), middle + rng.random(3) * [0, -1, 1]) for name in names}
     values |= {name: ("gamma", rng.random(5)) for name in ("vi_within", "vi_between")}
     attrs = {"limit_objective": 1.0, "least_objective": 1.0 if request.param == "found" else 0.4}
-    attrs |= {"limit_n_clusters": 3, "least_n_clusters": 4, "limit_entropy": 1.5, "least_entropy": 1.9}
+    attrs |= {
+        "limit_n_clusters": 3,
+        "least_n_clusters": 4,
+        "limit_entropy": 1.5,
+        "least_entropy": 1.9,
+    }
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(values, coords, attrs | {"divergence": "euclidean"})
 
 
 def heights(ax):
-    return [line.get_ydata()[0] for line in ax.lines if len(set(np.asarray(line.get_ydata()).tolist())) == 1]
+    return [
+        line.get_ydata()[0]
+        for line in ax.lines
+        if len(set(np.asarray(line.get_ydata()).tolist())) == 1
+    ]
 
 
 def test_lines_are_means_and_bands_are_intervals(path):
@@ -38,7 +47,9 @@ def test_lines_are_means_and_bands_are_intervals(path):
         assert band.min() == path[name].sel(statistic="lower").min()
         assert band.max() == path[name].sel(statistic="upper").max()
         assert ax.get_xscale() == "log"
-    np.testing.assert_array_equal(panels[4].lines[1].get_ydata(), path["energy"].sel(statistic="mean"))
+    np.testing.assert_array_equal(
+        panels[4].lines[1].get_ydata(), path["energy"].sel(statistic="mean")
+    )
     for line, name in zip(panels[5].lines, ("vi_within", "vi_between"), strict=True):
         np.testing.assert_array_equal(line.get_ydata(), path[name])
 
@@ -52,7 +63,9 @@ def test_a_better_partition_is_drawn_where_there_is_one(path):
     assert heights(panels[4]) == ([1.0, 0.4] if missed else [1.0])
     words = [text.get_text() for text in panels[4].get_legend().get_texts()]
     assert ("the partition of least J found" in words) == missed
-    assert panels[0].get_title(loc="left") == "Variation of information to " + ("..." if missed else "RDP-means")
+    assert panels[0].get_title(loc="left") == "Variation of information to " + (
+        "..." if missed else "RDP-means"
+    )
 
 
 def test_axes_that_are_given_are_drawn_on(path):
@@ -93,10 +106,14 @@ def test_one_chain_is_compared_with_no_other(path):
 
 
 def test_what_is_no_path_is_refused(path):
-    with pytest.raises(TypeError, match=r"^path is a dict: pass the data set that bayesclust.limit_path returns.$"):
+    with pytest.raises(
+        TypeError, match=r"^path is a dict: pass the data set that bayesclust.limit_path returns.$"
+    ):
         bc.plots.limit_path({})
     with pytest.raises(ValueError, match=r"^path has no variable 'energy': pass the data set"):
         bc.plots.limit_path(path.drop_vars("energy"))
-    with pytest.raises(ValueError, match=r"^axes are 2, but the picture has 6 panels: pass 6 axes, or None.$"):
+    with pytest.raises(
+        ValueError, match=r"^axes are 2, but the picture has 6 panels: pass 6 axes, or None.$"
+    ):
         bc.plots.limit_path(path, plt.subplots(1, 2)[1])
     plt.close("all")

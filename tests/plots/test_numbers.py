@@ -11,7 +11,9 @@ def test_bars_are_shares_of_all_draws_and_marks_those_of_chains(posterior):
     values = np.arange(numbers.min(), numbers.max() + 1)
     middles = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
     np.testing.assert_allclose(middles, values)
-    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], [(numbers == k).mean() for k in values])
+    np.testing.assert_allclose(
+        [bar.get_height() for bar in ax.patches], [(numbers == k).mean() for k in values]
+    )
     marks = {line.get_label(): line for line in ax.lines}
     for chain, own in enumerate(numbers):
         line = marks[f"chain {chain}"]

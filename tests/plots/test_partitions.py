@@ -25,7 +25,11 @@ def drawn_partition(ax, X):
     found = colours_by_place(ax)
     looks = [found[tuple(place)] for place in X]
     kinds = sorted({look[:2] for look in looks})
-    return np.array([kinds.index(look[:2]) for look in looks]), np.array([look[2] < 0.5 for look in looks]), looks
+    return (
+        np.array([kinds.index(look[:2]) for look in looks]),
+        np.array([look[2] < 0.5 for look in looks]),
+        looks,
+    )
 
 
 def agreement(a, b):
@@ -102,7 +106,10 @@ def test_one_column_is_spread_over_the_height():
     places = np.asarray(ax.collections[0].get_offsets())
     np.testing.assert_array_equal(places[:, 0], np.arange(50))
     assert np.abs(np.diff(places[:, 1])).min() > 0.3
-    assert (places[:, 1].min(), places[:, 1].max()) == (pytest.approx(0, abs=0.05), pytest.approx(1, abs=0.05))
+    assert (places[:, 1].min(), places[:, 1].max()) == (
+        pytest.approx(0, abs=0.05),
+        pytest.approx(1, abs=0.05),
+    )
 
 
 def test_axes_given_are_used(posterior):

@@ -49,7 +49,9 @@ def test_many_answers_make_a_curve(posterior, views):
     lines = lines_by_name(ax)
     np.testing.assert_array_equal(lines["the answer heard"].get_xdata(), np.arange(1, 111))
     np.testing.assert_array_equal(lines["the answer heard"].get_ydata(), credibility[order])
-    np.testing.assert_array_equal(lines["wrong in truth"].get_xdata(), np.flatnonzero(flipped[order]) + 1)
+    np.testing.assert_array_equal(
+        lines["wrong in truth"].get_xdata(), np.flatnonzero(flipped[order]) + 1
+    )
 
 
 def test_noise_that_was_not_kept_leaves_no_diamonds():

@@ -46,9 +46,13 @@ def test_a_chain_apart_stands_out(rng):
 def test_the_default_is_what_there_is(posterior):
     titles = [ax.get_title(loc="left") for ax in bc.plots.ranks(posterior)]
     assert titles == [
-        "log joint density", "number of clusters", "entropy of the cluster sizes", "size of the largest cluster",
-        "Rand index to a reference", "concentration",
-    ]  # fmt: skip
+        "log joint density",
+        "number of clusters",
+        "entropy of the cluster sizes",
+        "size of the largest cluster",
+        "Rand index to a reference",
+        "concentration",
+    ]
     assert len(bc.plots.ranks(to_datatree({"z": np.zeros((1, 9, 3), int)}))) == 4
 
 
@@ -66,7 +70,10 @@ def test_nothing_overflows_and_axes_given_are_used(posterior):
 
 
 def test_what_is_not_followed_is_refused(posterior):
-    with pytest.raises(ValueError, match=r"'speed' is no functional of these draws: choose from n_clusters, .*log_joint"):
+    with pytest.raises(
+        ValueError,
+        match=r"'speed' is no functional of these draws: choose from n_clusters, .*log_joint",
+    ):
         bc.plots.ranks(posterior, "speed")
     with pytest.raises(ValueError, match="names is empty"):
         bc.plots.ranks(posterior, [])

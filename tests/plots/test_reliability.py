@@ -42,8 +42,12 @@ def test_a_confusion_matrix_is_shown_by_its_diagonal(rng):
     triplets = bc.RelativeConstraints([(0, 1, 2), (1, 0, 2)], ["yes", "dnk"], n_items=3)
     confusion = rng.dirichlet([5, 2, 1], (2, 30, 1, 3))
     draws = {"z": np.zeros((2, 30, 3), int), "confusion": confusion}
-    noisy = bc.RelativeConstraints(triplets.items, triplets.answers, n_items=3, noise=bc.ConfusionNoise())
-    tree = to_datatree(draws, views=[noisy], dims={"confusion": ("triplets_source", "truth", "answer")})
+    noisy = bc.RelativeConstraints(
+        triplets.items, triplets.answers, n_items=3, noise=bc.ConfusionNoise()
+    )
+    tree = to_datatree(
+        draws, views=[noisy], dims={"confusion": ("triplets_source", "truth", "answer")}
+    )
     (ax,) = bc.plots.reliability(tree)
     means = confusion.mean(axis=(0, 1, 2))
     np.testing.assert_allclose([line.get_xdata()[0] for line in ax.lines], np.diag(means))
@@ -53,9 +57,14 @@ def test_a_confusion_matrix_is_shown_by_its_diagonal(rng):
 
 @pytest.mark.parametrize("sources", [1, 12, 150])
 def test_any_number_of_sources_fits(sources, rng):
-    links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 30), size=300, n_sources=sources, seed=0)
-    draws = {"z": np.tile(np.repeat([0, 1], 30), (1, 20, 1)), "p": rng.beta(9, 1, (1, 20, sources)),
-             "q": rng.beta(9, 2, (1, 20, sources))}  # fmt: skip
+    links = bc.PairwiseConstraints.sample(
+        np.repeat([0, 1], 30), size=300, n_sources=sources, seed=0
+    )
+    draws = {
+        "z": np.tile(np.repeat([0, 1], 30), (1, 20, 1)),
+        "p": rng.beta(9, 1, (1, 20, sources)),
+        "q": rng.beta(9, 2, (1, 20, sources)),
+    }
     tree = to_datatree(draws, views=[links], dims={"p": ("links_source",), "q": ("links_source",)})
     (ax,) = bc.plots.reliability(tree)
     figure = ax.figure

@@ -11,7 +11,9 @@ def shown_matrix(ax):
 
 
 def frames(ax):
-    return [(patch.get_x(), patch.get_width()) for patch in ax.patches if isinstance(patch, Rectangle)]
+    return [
+        (patch.get_x(), patch.get_width()) for patch in ax.patches if isinstance(patch, Rectangle)
+    ]
 
 
 def test_matrix_shown_is_the_similarity_reordered(posterior):
@@ -23,7 +25,10 @@ def test_matrix_shown_is_the_similarity_reordered(posterior):
     for k in range(3):
         members = np.flatnonzero(labels == k)
         orders[k] = sorted(members, key=lambda i: -round(to_own[i], 10))
-    clusters = [[int(k) for k in order] for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))]
+    clusters = [
+        [int(k) for k in order]
+        for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+    ]
     fits = []
     for order in clusters:
         items = np.concatenate([orders[k] for k in order])

@@ -13,7 +13,11 @@ def names_of(ax):
 
 
 def strips(ax):
-    return {child.get_label(): np.asarray(child.images[0].get_array())[:, 0] for child in ax.child_axes if child.images}
+    return {
+        child.get_label(): np.asarray(child.images[0].get_array())[:, 0]
+        for child in ax.child_axes
+        if child.images
+    }
 
 
 def drawn_labels(colours):
@@ -55,8 +59,12 @@ def test_items_in_the_order_of_the_dendrogram(posterior):
     np.testing.assert_array_equal(ax.images[0].get_array(), matrix[np.ix_(order, order)])
     (tree,) = (child for child in ax.child_axes if child.get_xlabel() == "1 - similarity")
     drawn = sorted(np.round(part, 9).tolist() for part in tree.collections[0].get_segments())
-    brackets = zip(np.array(expected["dcoord"]), (np.array(expected["icoord"]) - 5) / 10, strict=True)
-    assert drawn == sorted(np.round(np.c_[heights, places], 9).tolist() for heights, places in brackets)
+    brackets = zip(
+        np.array(expected["dcoord"]), (np.array(expected["icoord"]) - 5) / 10, strict=True
+    )
+    assert drawn == sorted(
+        np.round(np.c_[heights, places], 9).tolist() for heights, places in brackets
+    )
     assert list(strips(ax)) == ["point estimate"]
 
 
@@ -72,7 +80,9 @@ def test_partitions_beside_the_matrix_have_the_colours_of_their_clusters(posteri
     labels = bc.point_estimate(posterior)
     other = np.where(labels == 0, 7, labels)
     other[rng.integers(0, 18, 2)] = 9
-    ax = bc.plots.similarity(posterior, labels=labels, partitions={"same": labels + 5, "other": other})
+    ax = bc.plots.similarity(
+        posterior, labels=labels, partitions={"same": labels + 5, "other": other}
+    )
     shown = np.asarray(ax.images[0].get_array())
     matrix = bc.similarity_matrix(posterior)
     found = strips(ax)
@@ -82,7 +92,9 @@ def test_partitions_beside_the_matrix_have_the_colours_of_their_clusters(posteri
     sizes = [patch.get_width() for patch in sorted(ax.patches, key=lambda patch: patch.get_x())]
     np.testing.assert_array_equal(np.flatnonzero(np.diff(drawn)) + 1, np.cumsum(sizes)[:-1])
     assert (found["same"] == found["other"]).all(axis=1).sum() == (other != 9).sum()
-    assert sorted(np.bincount(drawn_labels(found["other"]))) == sorted(np.unique(other, return_counts=True)[1])
+    assert sorted(np.bincount(drawn_labels(found["other"]))) == sorted(
+        np.unique(other, return_counts=True)[1]
+    )
     assert shown.sum() == pytest.approx(matrix.sum())
 
 
@@ -97,7 +109,9 @@ def test_strips_are_named_and_stand_before_the_colour_bar(posterior):
 
 
 def test_what_does_not_fit_is_refused(posterior):
-    with pytest.raises(ValueError, match=r"partitions\['other'\] has 2 items, but the posterior has 18"):
+    with pytest.raises(
+        ValueError, match=r"partitions\['other'\] has 2 items, but the posterior has 18"
+    ):
         bc.plots.similarity(posterior, partitions={"other": [0, 1]})
     with pytest.raises(ValueError, match='order must be "clusters" or "dendrogram"; got'):
         bc.plots.similarity(posterior, order="size")

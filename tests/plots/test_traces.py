@@ -24,7 +24,10 @@ def titles(axes):
 def values_of(posterior):
     draws, stats = posterior["posterior"], posterior["sample_stats"]
     scalars = [stats["log_joint"].values, draws["n_clusters"].values, draws["concentration"].values]
-    return scalars + [draws[name].values[..., s] for name, s in [("p", 0), ("p", 1), ("q", 0), ("q", 1), ("noise", 0)]]
+    return scalars + [
+        draws[name].values[..., s]
+        for name, s in [("p", 0), ("p", 1), ("q", 0), ("q", 1), ("noise", 0)]
+    ]
 
 
 def test_default_rows_and_their_draws(posterior):
@@ -72,9 +75,14 @@ def test_probabilities_stay_within_their_limits(posterior):
     assert 0 <= edges[0] < edges[-1] <= 1
 
 
-@pytest.mark.parametrize(("value", "limits"), [(1.0, (0.88, 1.01)), (0.0, (-0.01, 0.12)), (0.5, (0.44, 0.56))])
+@pytest.mark.parametrize(
+    ("value", "limits"), [(1.0, (0.88, 1.01)), (0.0, (-0.01, 0.12)), (0.5, (0.44, 0.56))]
+)
 def test_constant_probabilities_get_room(value, limits):
-    tree = to_datatree({"z": np.zeros((2, 5, 3), int), "p": np.full((2, 5, 1), value)}, dims={"p": ("links_source",)})
+    tree = to_datatree(
+        {"z": np.zeros((2, 5, 3), int), "p": np.full((2, 5, 1), value)},
+        dims={"p": ("links_source",)},
+    )
     axes = bc.plots.traces(tree, "p")
     low, high = axes[0, 0].get_ylim()
     assert limits[0] <= low < value < high <= limits[1]
@@ -85,7 +93,11 @@ def test_constant_probabilities_get_room(value, limits):
 
 def test_constants_one_chain_and_one_draw():
     for shape in [(1, 1), (1, 6), (2, 1)]:
-        draws = {"z": np.zeros((*shape, 4), int), "concentration": np.full(shape, 2.5), "log_shift": np.zeros(shape)}
+        draws = {
+            "z": np.zeros((*shape, 4), int),
+            "concentration": np.full(shape, 2.5),
+            "log_shift": np.zeros(shape),
+        }
         axes = bc.plots.traces(to_datatree(draws), ["n_clusters", "concentration", "log_shift"])
         axes[0, 0].figure.canvas.draw()
         assert axes.shape == (3, 2)
@@ -95,14 +107,20 @@ def test_constants_one_chain_and_one_draw():
 
 def test_draws_that_are_not_finite_are_left_out_of_distributions():
     log_joint = np.array([[-np.inf, -5.0, -6.0, -7.0]])
-    axes = bc.plots.traces(to_datatree({"z": np.zeros((1, 4, 2), int)}, {"log_joint": log_joint}), "log_joint")
+    axes = bc.plots.traces(
+        to_datatree({"z": np.zeros((1, 4, 2), int)}, {"log_joint": log_joint}), "log_joint"
+    )
     assert axes[0, 1].patches[0].get_data()[0].sum() == pytest.approx(0.75)
     assert np.isfinite(axes[0, 0].get_ylim()).all()
 
 
 def test_variables_by_name_with_all_their_components(posterior, rng):
     assert titles(bc.plots.traces(posterior, "moved")) == ["moved"]
-    draws = {"z": np.zeros((1, 4, 3), int), "centre": rng.normal(size=(1, 4, 2)), "p_night": rng.random((1, 4, 2))}
+    draws = {
+        "z": np.zeros((1, 4, 3), int),
+        "centre": rng.normal(size=(1, 4, 2)),
+        "p_night": rng.random((1, 4, 2)),
+    }
     tree = to_datatree(draws, dims={"p_night": ("night_source",)})
     assert titles(bc.plots.traces(tree, ["centre"])) == ["centre[0]", "centre[1]"]
     assert titles(bc.plots.traces(tree)) == [
@@ -117,7 +135,9 @@ def test_confusion_is_shown_by_its_diagonal_unless_asked_for(rng):
     draws = {"z": np.zeros((2, 5, 3), int), "confusion": confusion}
     tree = to_datatree(draws, dims={"confusion": ("triplets_source", "truth", "answer")})
     axes = bc.plots.traces(tree)
-    assert titles(axes)[1:] == [f'confusion: "{w}" in truth is answered "{w}"' for w in ("yes", "no", "dnk")]
+    assert titles(axes)[1:] == [
+        f'confusion: "{w}" in truth is answered "{w}"' for w in ("yes", "no", "dnk")
+    ]
     np.testing.assert_array_equal(axes[3, 0].lines[1].get_ydata(), confusion[1, :, 0, 2, 2])
     assert len(bc.plots.traces(tree, "confusion")) == 9
 
@@ -131,11 +151,17 @@ def test_one_figure_is_made_and_nothing_overflows(posterior):
     assert box.y0 >= 0
     assert box.x1 <= figure.get_figwidth()
     assert box.y1 <= figure.get_figheight()
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["chain 0", "chain 1", "chain 2"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "chain 0",
+        "chain 1",
+        "chain 2",
+    ]
 
 
 def test_what_cannot_be_shown_is_refused(posterior):
-    with pytest.raises(ValueError, match=r"'z' is no variable .* choose from .*concentration.*log_joint"):
+    with pytest.raises(
+        ValueError, match=r"'z' is no variable .* choose from .*concentration.*log_joint"
+    ):
         bc.plots.traces(posterior, "z")
     with pytest.raises(ValueError, match="var_names is empty"):
         bc.plots.traces(posterior, [])

@@ -9,8 +9,12 @@ from bayesclust.posterior.tree import to_datatree
 
 def three_sources(rng, draws=9):
     """A posterior of three partitions of four items with links of two sources and triplets with a confusion matrix."""
-    links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3)], [True, False, True], n_items=4, source=[0, 1, 1])
-    triplets = bc.RelativeConstraints([(0, 1, 2), (3, 2, 0)], ["yes", "dnk"], n_items=4, noise=bc.ConfusionNoise())
+    links = bc.PairwiseConstraints(
+        [(0, 1), (1, 2), (2, 3)], [True, False, True], n_items=4, source=[0, 1, 1]
+    )
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (3, 2, 0)], ["yes", "dnk"], n_items=4, noise=bc.ConfusionNoise()
+    )
     chains = 2
     z = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 2]])[rng.integers(3, size=(chains, draws))]
     noise = {
@@ -19,7 +23,13 @@ def three_sources(rng, draws=9):
         "confusion": rng.dirichlet([1, 1, 1], (chains, draws, 1, 3)),
     }
     dims = {"p": ("source",), "q": ("source",), "confusion": ("triplet_source", "truth", "answer")}
-    return to_datatree({"z": z, **noise}, views=[links, triplets], dims=dims), z, noise, links, triplets
+    return (
+        to_datatree({"z": z, **noise}, views=[links, triplets], dims=dims),
+        z,
+        noise,
+        links,
+        triplets,
+    )
 
 
 def likelihood(truth, answer, noise, where):
@@ -38,7 +48,9 @@ def test_log_likelihood_of_every_answer_and_draw(rng):
         labels = z[c, b]
         for m, (i, j) in enumerate(links.items):
             where = (c, b, int(links.source[m]))
-            expected = likelihood(bool(labels[i] == labels[j]), bool(links.answers[m]), noise, where)
+            expected = likelihood(
+                bool(labels[i] == labels[j]), bool(links.answers[m]), noise, where
+            )
             assert group["links"].values[c, b, m] == pytest.approx(np.log(expected))
         for m, (i, j, k) in enumerate(triplets.items):
             truth = 2
@@ -69,7 +81,9 @@ def test_leaving_an_answer_out_is_the_posterior_without_it():
         rest = prior * likelihoods[:, 1 - m]
         rest /= rest.sum()
         assert table["without"][m] == pytest.approx(rest[same[:, m]].sum(), abs=0.01)
-        assert table["log_score"][m] == pytest.approx(np.log((rest * likelihoods[:, m]).sum()), abs=0.01)
+        assert table["log_score"][m] == pytest.approx(
+            np.log((rest * likelihoods[:, m]).sum()), abs=0.01
+        )
         assert table["credibility"][m] == pytest.approx(posterior[same[:, m]].sum(), abs=0.01)
 
 
@@ -79,7 +93,9 @@ def test_sum_of_log_scores_is_what_arviz_makes_of_the_log_likelihood(rng):
     scores = bc.constraint_credibility(tree)
     expected = arviz.loo(bc.answer_log_likelihood(tree), var_name="links").elpd
     # Pareto smoothing changes the largest weights a little
-    assert scores.loc[scores["view"] == "links", "log_score"].sum() == pytest.approx(float(expected), rel=0.02)
+    assert scores.loc[scores["view"] == "links", "log_score"].sum() == pytest.approx(
+        float(expected), rel=0.02
+    )
 
 
 def test_sources_are_told_apart(rng):
@@ -89,8 +105,15 @@ def test_sources_are_told_apart(rng):
     p, q = rng.beta([90, 60], [10, 40], (2, 50, 2)), rng.beta([80, 55], [20, 45], (2, 50, 2))
     dims = {"p": ("source",), "q": ("source",)}
     table = bc.source_reliability(to_datatree({"z": z, "p": p, "q": q}, views=[links], dims=dims))
-    assert table[["source", "parameter"]].values.tolist() == [[0, "p"], [0, "q"], [1, "p"], [1, "q"]]
-    np.testing.assert_allclose(table["mean"], [p[..., 0].mean(), q[..., 0].mean(), p[..., 1].mean(), q[..., 1].mean()])
+    assert table[["source", "parameter"]].values.tolist() == [
+        [0, "p"],
+        [0, "q"],
+        [1, "p"],
+        [1, "q"],
+    ]
+    np.testing.assert_allclose(
+        table["mean"], [p[..., 0].mean(), q[..., 0].mean(), p[..., 1].mean(), q[..., 1].mean()]
+    )
     np.testing.assert_allclose(table["lower"][0], np.quantile(p[..., 0], 0.05))
     flipped = np.bincount(links.source, weights=links.flipped, minlength=2)
     np.testing.assert_allclose(table["wrong"], np.repeat(flipped, 2))
@@ -100,7 +123,11 @@ def test_sources_are_told_apart(rng):
 def test_a_confusion_matrix_has_a_row_for_each_cell(rng):
     tree, _, noise, *_ = three_sources(rng)
     table = bc.source_reliability(tree).query("view == 'triplets'")
-    assert table["parameter"].tolist()[:3] == ["confusion[yes, yes]", "confusion[yes, no]", "confusion[yes, dnk]"]
+    assert table["parameter"].tolist()[:3] == [
+        "confusion[yes, yes]",
+        "confusion[yes, no]",
+        "confusion[yes, dnk]",
+    ]
     np.testing.assert_allclose(table["mean"], noise["confusion"].mean(axis=(0, 1)).ravel())
 
 

@@ -43,7 +43,9 @@ def test_monte_carlo_error_is_that_of_repetitions(rng):
         table = bc.cluster_counts(z)
         shares.append(table["probability"].iloc[-1])
         errors.append(table["mcse"].iloc[-1])
-    assert np.std(shares) == pytest.approx(2 * 0.5 / np.sqrt(4000), rel=0.15)  # sqrt((1 + r) / (1 - r)) with r = 0.6
+    assert np.std(shares) == pytest.approx(
+        2 * 0.5 / np.sqrt(4000), rel=0.15
+    )  # sqrt((1 + r) / (1 - r)) with r = 0.6
     assert np.mean(errors) == pytest.approx(np.std(shares), rel=0.2)
 
 

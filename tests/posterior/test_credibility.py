@@ -20,7 +20,9 @@ def plain_truth(labels):
 @pytest.fixture
 def views(rng):
     pairs = np.array([rng.choice(15, 2, replace=False) for _ in range(40)])
-    links = bc.PairwiseConstraints(pairs, rng.random(40) < 0.5, n_items=15, source=np.arange(40) % 2)
+    links = bc.PairwiseConstraints(
+        pairs, rng.random(40) < 0.5, n_items=15, source=np.arange(40) % 2
+    )
     triples = np.array([rng.choice(15, 3, replace=False) for _ in range(60)])
     triplets = bc.RelativeConstraints(triples, rng.choice(["yes", "no", "dnk"], 60), n_items=15)
     return [links, triplets]
@@ -45,8 +47,19 @@ def test_every_answer_against_a_plain_loop(noisy_draws, views):
 
 
 def test_pairs_alone_have_no_third_item(views):
-    table = bc.constraint_credibility(to_datatree({"z": np.zeros((1, 4, 15), int)}, views=views[:1]))
-    assert table.columns.tolist() == ["view", "i", "j", "answer", "source", "credibility", "mcse", "likely"]
+    table = bc.constraint_credibility(
+        to_datatree({"z": np.zeros((1, 4, 15), int)}, views=views[:1])
+    )
+    assert table.columns.tolist() == [
+        "view",
+        "i",
+        "j",
+        "answer",
+        "source",
+        "credibility",
+        "mcse",
+        "likely",
+    ]
     assert (table["credibility"] == (table["answer"] == "same")).all()
 
 
@@ -62,7 +75,9 @@ def test_standard_errors_cover_the_error_they_speak_of(rng):
         errors.append(row["credibility"] - share)
         claimed.append(row["mcse"])
     assert np.mean(claimed) == pytest.approx(np.sqrt(share * (1 - share) / 400), rel=0.05)
-    assert np.mean(np.abs(errors) < 2 * np.array(claimed)) == pytest.approx(0.95, abs=3 * np.sqrt(0.05 * 0.95 / runs))
+    assert np.mean(np.abs(errors) < 2 * np.array(claimed)) == pytest.approx(
+        0.95, abs=3 * np.sqrt(0.05 * 0.95 / runs)
+    )
 
 
 def test_flipped_answers_are_the_least_believed(rng, noisy_draws):
@@ -80,7 +95,10 @@ def test_flipped_answers_are_the_least_believed(rng, noisy_draws):
 
 
 def test_a_run_without_constraints_is_refused():
-    with pytest.raises(ValueError, match=r"has no group 'constant_data'.* pass the posterior_ of a fit with constraints"):
+    with pytest.raises(
+        ValueError,
+        match=r"has no group 'constant_data'.* pass the posterior_ of a fit with constraints",
+    ):
         bc.constraint_credibility(to_datatree({"z": np.zeros((1, 4, 15), int)}))
 
 
@@ -115,7 +133,9 @@ def test_items_are_shown_with_their_clusters(views):
 def test_an_estimator_brings_its_clusters(rng):
     X = rng.normal(size=(20, 1)) + np.repeat([[0.0], [6.0]], 10, axis=0)
     links = bc.PairwiseConstraints([(0, 1), (0, 19)], [True, False], n_items=20)
-    est = bc.TVClust(num_chains=1, num_warmup=20, num_samples=20, progress=False, random_state=0).fit(X, constraints=links)
+    est = bc.TVClust(
+        num_chains=1, num_warmup=20, num_samples=20, progress=False, random_state=0
+    ).fit(X, constraints=links)
     table = bc.constraint_credibility(est)
     assert table["cluster_i"].tolist() == est.labels_[[0, 0]].tolist()
     assert table["cluster_j"].tolist() == est.labels_[[1, 19]].tolist()

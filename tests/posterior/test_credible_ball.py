@@ -56,7 +56,11 @@ def test_ball_is_the_definition_on_six_items(loss, level, seed):
     radius, upper, lower, horizontal, probability = by_definition(draws, centre, level, loss)
     assert ball.radius == pytest.approx(radius, abs=1e-8)
     assert ball.probability == pytest.approx(probability)
-    for found, expected in [(ball.upper, upper), (ball.lower, lower), (ball.horizontal, horizontal)]:
+    for found, expected in [
+        (ball.upper, upper),
+        (ball.lower, lower),
+        (ball.horizontal, horizontal),
+    ]:
         assert set(map(tuple, found.tolist())) == expected
 
 
@@ -80,7 +84,10 @@ def test_posterior_of_one_partition_has_a_ball_of_radius_zero():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"loss": VI(a=0.5)}, r"needs a distance, and VI\(a=0.5\) is none: take VI\(\) or another loss with a=1"),
+        (
+            {"loss": VI(a=0.5)},
+            r"needs a distance, and VI\(a=0.5\) is none: take VI\(\) or another loss with a=1",
+        ),
         ({"loss": "omari"}, r"needs a distance, and OneMinusARI\(\) is none"),
         ({"level": 1.0}, r"level must lie in \(0, 1\); got 1.0"),
         ({"labels": [0, 1]}, "labels has 2 items, but the posterior has 3"),

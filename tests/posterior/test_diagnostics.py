@@ -16,7 +16,11 @@ def good(noisy_draws, rng):
 
     def make(chains=4, draws=200, n=40):
         z = noisy_draws(n, 4, chains * draws).reshape(chains, draws, n)
-        variables = {"z": z, "concentration": rng.gamma(2.0, size=z.shape[:2]), "p": rng.beta(9, 1, (*z.shape[:2], 2))}
+        variables = {
+            "z": z,
+            "concentration": rng.gamma(2.0, size=z.shape[:2]),
+            "p": rng.beta(9, 1, (*z.shape[:2], 2)),
+        }
         return variables, {"log_joint": rng.normal(-500, 4, z.shape[:2])}
 
     return make
@@ -40,7 +44,11 @@ def test_functionals_against_plain_formulas(good):
 
 def test_pairs_are_different_and_half_of_them_within_clusters(good):
     variables, statistics = good(2, 50, 30)
-    names = [name for name in label_free(to_datatree(variables, statistics), 20, 0).values if name.startswith("tog")]
+    names = [
+        name
+        for name in label_free(to_datatree(variables, statistics), 20, 0).values
+        if name.startswith("tog")
+    ]
     pairs = [tuple(map(int, name[9:-1].split(", "))) for name in names]
     assert len(set(pairs)) == 20
     assert all(0 <= i < j < 30 for i, j in pairs)
@@ -67,7 +75,11 @@ def test_distances_are_mean_variations_of_information(good):
         return (entropy(np.bincount(a)) + entropy(np.bincount(b)) - 2 * shared) / np.log(2)
 
     distances = partition_distances(z)
-    assert distances[0, 1] == distances[1, 0] == pytest.approx(np.mean([vi(a, b) for a in z[0] for b in z[1]]))
+    assert (
+        distances[0, 1]
+        == distances[1, 0]
+        == pytest.approx(np.mean([vi(a, b) for a in z[0] for b in z[1]]))
+    )
     within = [vi(z[1, b], z[1, other]) for b in range(6) for other in range(6) if b != other]
     assert distances[1, 1] == pytest.approx(np.mean(within))
 
@@ -79,7 +91,10 @@ def test_r_hat_and_ess_are_arvizs(good):
     tree = to_datatree(variables, statistics)
     table = diagnose(tree).table
     draws = tree["posterior"].to_dataset()
-    rhat, ess = az.rhat(draws[["n_clusters", "concentration"]]), az.ess(draws[["n_clusters", "concentration"]])
+    rhat, ess = (
+        az.rhat(draws[["n_clusters", "concentration"]]),
+        az.ess(draws[["n_clusters", "concentration"]]),
+    )
     for name in ("n_clusters", "concentration"):
         assert table.loc[name, "rhat"] == pytest.approx(float(rhat[name]))
         assert table.loc[name, "ess"] == pytest.approx(float(ess[name]))
@@ -89,7 +104,9 @@ def test_r_hat_and_ess_are_arvizs(good):
 def test_independent_draws_are_trusted_in_run_after_run(good):
     reports = [diagnose(to_datatree(*good())) for _ in range(15)]
     assert [report.ok for report in reports] == [True] * 15
-    assert all(report.verdict.startswith(("Trust this run", "This run will do")) for report in reports)
+    assert all(
+        report.verdict.startswith(("Trust this run", "This run will do")) for report in reports
+    )
     assert str(reports[0]) == reports[0].verdict
     assert set(reports[0].table["state"]) <= {"converged", "constant"}
 
@@ -117,8 +134,13 @@ def test_modes_that_agree_in_every_single_number_are_told_apart_by_their_partiti
     tree = to_datatree({"z": z}, {"log_joint": rng.normal(size=(4, 200))})
     report = diagnose(tree, n_pairs=0)
     assert not report.ok
-    assert "partitions of chains 0 and 1 are 2.00 bits apart (VI), those within a chain 0.00" in report.verdict
-    np.testing.assert_allclose(report.distances.to_numpy(), 2.0 * (np.indices((4, 4)).sum(axis=0) % 2), atol=1e-9)
+    assert (
+        "partitions of chains 0 and 1 are 2.00 bits apart (VI), those within a chain 0.00"
+        in report.verdict
+    )
+    np.testing.assert_allclose(
+        report.distances.to_numpy(), 2.0 * (np.indices((4, 4)).sum(axis=0) % 2), atol=1e-9
+    )
 
 
 def test_frozen_chains_fail_and_constant_ones_agree():
@@ -153,7 +175,9 @@ def test_one_chain_is_never_trusted(good, rng):
     assert "By itself it looks settled" in report.verdict
     assert report.distances.shape == (1, 1)
     variables["z"][0, 200:] = rng.integers(4, size=(200, 40))
-    assert "Even by itself it has not settled" in diagnose(to_datatree(variables, statistics)).verdict
+    assert (
+        "Even by itself it has not settled" in diagnose(to_datatree(variables, statistics)).verdict
+    )
 
 
 @pytest.mark.parametrize("draws", [1, 3])
@@ -187,7 +211,10 @@ def test_a_report_is_frozen(good):
 
 
 def test_labels_alone_are_refused():
-    with pytest.raises(TypeError, match=r"a posterior is an xarray.DataTree or a fitted estimator with posterior_; got"):
+    with pytest.raises(
+        TypeError,
+        match=r"a posterior is an xarray.DataTree or a fitted estimator with posterior_; got",
+    ):
         diagnose("labels")
 
 
@@ -212,7 +239,12 @@ def test_a_mean_field_is_not_diagnosed(good):
 
 def test_fits_by_mean_field_say_so(rng):
     X = rng.normal(size=(30, 2)) + np.repeat([[0.0], [5.0]], 15, axis=0)
-    for est in (bc.TVClust("variational", num_samples=20, random_state=0), bc.DCRC(2, n_init=1, random_state=0)):
+    for est in (
+        bc.TVClust("variational", num_samples=20, random_state=0),
+        bc.DCRC(2, n_init=1, random_state=0),
+    ):
         assert "mean field" in diagnose(est.fit(X)).verdict
-    sampled = bc.TVClust(num_chains=2, num_warmup=20, num_samples=20, progress=False, random_state=0).fit(X)
+    sampled = bc.TVClust(
+        num_chains=2, num_warmup=20, num_samples=20, progress=False, random_state=0
+    ).fit(X)
     assert "mean field" not in diagnose(sampled).verdict

@@ -17,7 +17,10 @@ SETTINGS = {"sampler": "collapsed", "family": "gaussian", "view": "plain", "powe
 
 def fitted(z, *views, settings=SETTINGS, columns=2):
     return to_datatree(
-        {"z": np.tile(z, (2, 4, 1))}, X=np.zeros((len(z), columns)), views=views, attrs={"settings": settings}
+        {"z": np.tile(z, (2, 4, 1))},
+        X=np.zeros((len(z), columns)),
+        views=views,
+        attrs={"settings": settings},
     )
 
 
@@ -56,10 +59,16 @@ def test_a_class_in_pieces_is_a_conflict(flip):
 
 
 def test_remedies_are_what_has_not_been_tried():
-    said = str(dismissal(fitted(PIECES, asked(0.0), settings=SETTINGS | {"view": "auto"}, columns=34)))
+    said = str(
+        dismissal(fitted(PIECES, asked(0.0), settings=SETTINGS | {"view": "auto"}, columns=34))
+    )
     assert 'view="mixture"' not in said
     assert 'family="gaussian_tied", one covariance for 34 columns' in said
-    tied = str(dismissal(fitted(PIECES, asked(0.0), settings=SETTINGS | {"family": "gaussian_tied"}, columns=34)))
+    tied = str(
+        dismissal(
+            fitted(PIECES, asked(0.0), settings=SETTINGS | {"family": "gaussian_tied"}, columns=34)
+        )
+    )
     assert "gaussian_tied" not in tied
     everything = {"sampler": "collapsed", "family": "multinomial", "view": "auto", "power": None}
     assert "leave_view_out" in str(dismissal(fitted(PIECES, asked(0.0), settings=everything)))
@@ -148,7 +157,13 @@ def test_classes_of_two_ellipses_each():
     corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
     X = np.repeat(corners, 20, axis=0) + np.random.default_rng(0).normal(size=(80, 2))
     links = bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=1)
-    short = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "progress": False, "random_state": 0}
+    short = {
+        "num_chains": 2,
+        "num_warmup": 60,
+        "num_samples": 60,
+        "progress": False,
+        "random_state": 0,
+    }
     plain = bc.TVClust(concentration=1.0, **short).fit(X, constraints=links)
     told = bc.diagnose(plain).conflict
     assert told.startswith("Data and answers tell two stories") == (plain.n_clusters_ == 4)

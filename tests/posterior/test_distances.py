@@ -12,7 +12,8 @@ from bayesclust.posterior.losses import VI, Binder
 def test_by_hand():
     halves, one, each = [0, 0, 1, 1], [0, 0, 0, 0], [0, 1, 2, 3]
     found = bc.posterior_distance([halves, one] * 4, [halves, each] * 4)
-    # matched: half of the draws stay, and one cluster becomes four, two bits; or each goes to the halves and on
+    # matched: half of the draws stay, and one cluster becomes four, two bits; or each goes to the
+    # halves and on
     assert found.transport == pytest.approx(1.0)
     assert found.noise == 0
     assert found.between == pytest.approx((0 + 1 + 1 + 2) / 4)
@@ -24,7 +25,9 @@ def test_transport_is_the_best_matching(rng):
     found = bc.posterior_distance(first, second, loss="nvi", draws=5)
     chosen = np.linspace(0, 9, 5).round().astype(int)
     cost = [[bc.losses.NVI().loss(a, b) for b in second[chosen]] for a in first[chosen]]
-    best = min(np.mean([cost[i][j] for i, j in enumerate(order)]) for order in permutations(range(5)))
+    best = min(
+        np.mean([cost[i][j] for i, j in enumerate(order)]) for order in permutations(range(5))
+    )
     assert found.transport == pytest.approx(best, abs=1e-12)
 
 
@@ -63,10 +66,15 @@ def test_variation_of_information_is_not_of_negative_type():
     """Three items: one posterior joins two of them, any two alike, the other joins all or none."""
     pairs, ends = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [[0, 0, 0], [0, 1, 2]]
     mean = {
-        loss: [np.mean([[loss.loss(a, b) for b in y] for a in x]) for x, y in ((pairs, ends), (pairs, pairs), (ends, ends))]
+        loss: [
+            np.mean([[loss.loss(a, b) for b in y] for a in x])
+            for x, y in ((pairs, ends), (pairs, pairs), (ends, ends))
+        ]
         for loss in (VI(), Binder())
     }
-    excess = {type(loss): between - (one + other) / 2 for loss, (between, one, other) in mean.items()}
+    excess = {
+        type(loss): between - (one + other) / 2 for loss, (between, one, other) in mean.items()
+    }
     assert excess[VI] < -0.01
     assert excess[Binder] > 0
 
@@ -76,7 +84,11 @@ def test_variation_of_information_is_not_of_negative_type():
     [
         (np.zeros((8, 3), int), {}, "the first posterior is about 4 items and the second about 3"),
         (np.zeros((3, 4), int), {}, "3 draws are too few"),
-        (np.zeros((8, 4), int), {"loss": "omari"}, r"needs one of partitions, and OneMinusARI\(\) is none"),
+        (
+            np.zeros((8, 4), int),
+            {"loss": "omari"},
+            r"needs one of partitions, and OneMinusARI\(\) is none",
+        ),
         (np.zeros((8, 4), int), {"draws": 1}, "draws must be an integer of at least 2"),
     ],
 )
@@ -87,4 +99,6 @@ def test_bad_input(second, settings, said):
 
 def test_it_prints_what_matters():
     text = repr(bc.posterior_distance([[0, 0]] * 4, [[0, 1]] * 4))
-    assert text.startswith("<PosteriorDistance: 1 apart, 0 of it expected of equal ones; between 1, within 0 and 0")
+    assert text.startswith(
+        "<PosteriorDistance: 1 apart, 0 of it expected of equal ones; between 1, within 0 and 0"
+    )

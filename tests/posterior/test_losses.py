@@ -54,7 +54,10 @@ def test_vi_is_two_conditional_entropies(rng, a):
     for _ in range(20):
         truth, estimate = rng.integers(4, size=30), rng.integers(6, size=30)
         shared = mutual_info_score(truth, estimate)
-        bits = (a * (entropy(np.bincount(estimate)) - shared) + (2 - a) * (entropy(np.bincount(truth)) - shared)) / np.log(2)
+        bits = (
+            a * (entropy(np.bincount(estimate)) - shared)
+            + (2 - a) * (entropy(np.bincount(truth)) - shared)
+        ) / np.log(2)
         assert VI(a).loss(truth, estimate) == pytest.approx(bits, abs=1e-12)
 
 
@@ -63,7 +66,9 @@ def test_binder_counts_pairs(rng, a):
     for _ in range(20):
         truth, estimate = rng.integers(4, size=30), rng.integers(6, size=30)
         (_, joined), (split, _) = pair_confusion_matrix(truth, estimate)  # ordered pairs
-        assert Binder(a).loss(truth, estimate) == pytest.approx((a * split + (2 - a) * joined) / 30**2, abs=1e-14)
+        assert Binder(a).loss(truth, estimate) == pytest.approx(
+            (a * split + (2 - a) * joined) / 30**2, abs=1e-14
+        )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +93,9 @@ def test_ratios_by_scikit_learn(rng):
         shared = mutual_info_score(truth, estimate)
         joint = entropy(np.bincount(6 * truth + estimate))
         most = max(entropy(np.bincount(truth)), entropy(np.bincount(estimate)))
-        assert OneMinusARI().loss(truth, estimate) == pytest.approx(1 - adjusted_rand_score(truth, estimate), abs=1e-12)
+        assert OneMinusARI().loss(truth, estimate) == pytest.approx(
+            1 - adjusted_rand_score(truth, estimate), abs=1e-12
+        )
         assert NVI().loss(truth, estimate) == pytest.approx(1 - shared / joint, abs=1e-12)
         assert ID().loss(truth, estimate) == pytest.approx((most - shared) / np.log(2), abs=1e-12)
         normalised = normalized_mutual_info_score(truth, estimate, average_method="max")
@@ -130,7 +137,9 @@ def test_which_losses_are_metrics(all_partitions):
 @pytest.mark.parametrize("loss", LOSSES, ids=by_id)
 def test_weights_swap_with_the_roles(rng, loss):
     first, second = rng.integers(3, size=(2, 12))
-    assert loss.loss(first, second) == pytest.approx(type(loss)(2 - loss.a).loss(second, first), abs=1e-13)
+    assert loss.loss(first, second) == pytest.approx(
+        type(loss)(2 - loss.a).loss(second, first), abs=1e-13
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES + RATIOS, ids=by_id)
@@ -163,7 +172,9 @@ def test_pairs_at_the_threshold_of_binder_cost_the_same_joined_or_apart():
 def test_labels_are_names_only(rng):
     z, other = rng.integers(3, size=(2, 20))
     for loss in LOSSES + RATIOS:
-        assert loss.loss(z, other) == pytest.approx(loss.loss(-100 * z, 10**12 + 7 * other), abs=1e-14)
+        assert loss.loss(z, other) == pytest.approx(
+            loss.loss(-100 * z, 10**12 + 7 * other), abs=1e-14
+        )
 
 
 def test_a_new_loss_is_a_potential_and_a_scale(rng):
@@ -190,8 +201,16 @@ def test_names_of_losses():
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: as_loss("rand"), ValueError, f"loss must be {NAMES} or a loss such as VI(a=0.5); got 'rand'."),
-        (lambda: as_loss(1), TypeError, f"loss must be {NAMES} or a loss such as VI(a=0.5); got 1."),
+        (
+            lambda: as_loss("rand"),
+            ValueError,
+            f"loss must be {NAMES} or a loss such as VI(a=0.5); got 'rand'.",
+        ),
+        (
+            lambda: as_loss(1),
+            TypeError,
+            f"loss must be {NAMES} or a loss such as VI(a=0.5); got 1.",
+        ),
         (lambda: VI(a=2), ValueError, "a must lie in (0, 2); got 2."),
         (lambda: Binder(a=0), ValueError, "a must lie in (0, 2); got 0."),
         (lambda: VI(a="1"), TypeError, "a must be a number in (0, 2); got '1' of type str."),

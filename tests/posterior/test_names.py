@@ -10,8 +10,17 @@ from bayesclust.posterior.tree import to_datatree
 @pytest.fixture
 def tree():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3, source=[0, 1])
-    draws = {"z": np.zeros((2, 4, 3), int), "p": np.full((2, 4, 2), 0.9), "q": np.full((2, 4, 2), 0.8)}
-    return to_datatree(draws, X=np.ones((3, 2)), views=[links], dims={"p": ("links_source",), "q": ("links_source",)})
+    draws = {
+        "z": np.zeros((2, 4, 3), int),
+        "p": np.full((2, 4, 2), 0.9),
+        "q": np.full((2, 4, 2), 0.8),
+    }
+    return to_datatree(
+        draws,
+        X=np.ones((3, 2)),
+        views=[links],
+        dims={"p": ("links_source",), "q": ("links_source",)},
+    )
 
 
 def test_names_are_numbers_until_there_are_others(tree):
@@ -22,7 +31,9 @@ def test_names_are_numbers_until_there_are_others(tree):
 
 
 def test_names_survive_a_file_and_change_nothing_else(tree, tmp_path):
-    named = with_names(tree, items=["a", "<b>", "ü"], features=["x", "y"], sources={"links": ["ann", "bob"]})
+    named = with_names(
+        tree, items=["a", "<b>", "ü"], features=["x", "y"], sources={"links": ["ann", "bob"]}
+    )
     named.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
     with xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf") as read:
         assert item_names(read) == ["a", "<b>", "ü"]

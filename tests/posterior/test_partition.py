@@ -126,7 +126,9 @@ def test_a_loss_of_another_form_has_no_search():
 
     draws = np.repeat([[0, 0, 1, 1, 1, 2, 2, 2]], 4, axis=0)
     assert point_estimate(draws, Unlike(), exact=True).tolist() == draws[0].tolist()
-    with pytest.raises(TypeError, match=r"the search knows no steps for .*: make it an AdditiveLoss or a RatioLoss"):
+    with pytest.raises(
+        TypeError, match=r"the search knows no steps for .*: make it an AdditiveLoss or a RatioLoss"
+    ):
         point_estimate(draws, Unlike())
 
 
@@ -137,7 +139,9 @@ def test_nine_items_by_enumeration(all_partitions, noisy_draws, loss):
     for seed in range(3):
         draws = 5 - 2 * noisy_draws(9, 4, 25, noise=0.3, uncertain=0.5)
         least = expected_losses(loss, every, draws).min()
-        assert loss.expected(point_estimate(draws, loss, max_clusters=9, seed=seed), draws) == pytest.approx(least, abs=1e-9)
+        assert loss.expected(
+            point_estimate(draws, loss, max_clusters=9, seed=seed), draws
+        ) == pytest.approx(least, abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", RATIOS, ids=by_id)
@@ -182,14 +186,18 @@ def test_partitions_into_few_clusters_are_visited_once(all_partitions, limit):
     z, seen = np.zeros(5, np.int64), [(0,) * 5]
     while next_partition(z, limit):
         seen.append(tuple(z.tolist()))
-    assert sorted(seen) == sorted(tuple(row) for row in all_partitions(5).tolist() if max(row) < limit)
+    assert sorted(seen) == sorted(
+        tuple(row) for row in all_partitions(5).tolist() if max(row) < limit
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES + RATIOS, ids=by_id)
 def test_the_exact_answer_is_the_best_of_all_partitions(all_partitions, noisy_draws, loss):
     draws = noisy_draws(6, 3, 15, noise=0.3)
     labels = point_estimate(draws, loss, exact=True, max_clusters=6)
-    assert loss.expected(labels, draws) == pytest.approx(min(loss.expected(z, draws) for z in all_partitions(6)), abs=1e-9)
+    assert loss.expected(labels, draws) == pytest.approx(
+        min(loss.expected(z, draws) for z in all_partitions(6)), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES + RATIOS, ids=by_id)
@@ -213,7 +221,9 @@ def test_no_draw_is_better(noisy_draws, loss, n, clusters):
 
 
 def test_equal_draws_are_their_own_estimate(rng):
-    z = canonical(rng.integers(40, size=200))  # more clusters than the tables have room for at first
+    z = canonical(
+        rng.integers(40, size=200)
+    )  # more clusters than the tables have room for at first
     for loss in LOSSES + RATIOS:
         np.testing.assert_array_equal(point_estimate(np.tile(z, (5, 1)), loss, n_runs=2), z)
 
@@ -250,7 +260,9 @@ def test_the_seed_decides_and_threads_do_not(noisy_draws):
     draws = noisy_draws(80, 6, 40, noise=0.5, uncertain=0.6)
     first = point_estimate(draws, n_runs=2, seed=3, n_jobs=1)
     np.testing.assert_array_equal(first, point_estimate(draws, n_runs=2, seed=3, n_jobs=2))
-    values = expected_losses(VI(), [point_estimate(draws, n_runs=1, seed=s) for s in range(20)], draws)
+    values = expected_losses(
+        VI(), [point_estimate(draws, n_runs=1, seed=s) for s in range(20)], draws
+    )
     assert len(set(values)) > 1
     assert VI().expected(point_estimate(draws, n_runs=16), draws) < np.quantile(values, 0.3)
 
@@ -261,7 +273,9 @@ def test_relabelled_draws_and_chains_give_the_same_estimate(noisy_draws, rng):
     assert expected.dtype == np.int64
     np.testing.assert_array_equal(expected, canonical(expected))
     names = np.array([rng.permutation(4) for _ in range(50)])
-    np.testing.assert_array_equal(point_estimate(np.take_along_axis(names, draws, axis=1)), expected)
+    np.testing.assert_array_equal(
+        point_estimate(np.take_along_axis(names, draws, axis=1)), expected
+    )
     tree = to_datatree({"z": draws.reshape(2, 25, 40)})
     np.testing.assert_array_equal(point_estimate(tree), expected)
 
@@ -275,7 +289,11 @@ def test_one_item_and_one_draw():
     ("settings", "error", "sentence"),
     [
         ({"n_runs": 0}, ValueError, "n_runs must be an integer of at least 1; got 0."),
-        ({"max_clusters": -1}, ValueError, "max_clusters must be an integer of at least 0; got -1."),
+        (
+            {"max_clusters": -1},
+            ValueError,
+            "max_clusters must be an integer of at least 0; got -1.",
+        ),
         ({"n_jobs": 0}, ValueError, "n_jobs must be an integer of at least 1; got 0."),
         (
             {"exact": True},

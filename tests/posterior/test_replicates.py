@@ -16,7 +16,10 @@ def known(views, z=Z, p=0.9, q=0.85, draws=80):
     views = views if isinstance(views, list) else [views]
     variables = {"z": np.tile(z, (1, draws, 1))}
     for view, suffix in zip(views, ["", *(f"_{view.name}" for view in views[1:])], strict=True):
-        variables |= {name + suffix: np.full((1, draws, view.n_sources), v) for name, v in (("p", p), ("q", q))}
+        variables |= {
+            name + suffix: np.full((1, draws, view.n_sources), v)
+            for name, v in (("p", p), ("q", q))
+        }
     return to_datatree(variables, views=views)
 
 
@@ -28,7 +31,9 @@ def row(table, check, source=0):
 
 def ask(rng, size, z=Z, p=0.9, q=0.85, n_sources=1):
     pairs = np.array([rng.choice(len(z), 2, replace=False) for _ in range(size)])
-    asked = bc.PairwiseConstraints(pairs, np.zeros(size, bool), len(z), source=rng.integers(n_sources, size=size))
+    asked = bc.PairwiseConstraints(
+        pairs, np.zeros(size, bool), len(z), source=rng.integers(n_sources, size=size)
+    )
     return asked.simulate(z, {"p": np.full(n_sources, p), "q": np.full(n_sources, q)}, rng)
 
 
@@ -42,7 +47,9 @@ def test_numbers_by_hand():
     assert row(table, "contradictions")["observed"] == 1  # 0 and 2 are joined by 1
     assert row(table, "contradictions", 1)["observed"] == 1  # 3 and 4, said to be both
     assert row(table, "contradictions", None)["observed"] == 3
-    assert row(table, "disagreements", None)["observed"] == 1 + 2  # about 0 and 2; two of the three about 3 and 4
+    assert (
+        row(table, "disagreements", None)["observed"] == 1 + 2
+    )  # about 0 and 2; two of the three about 3 and 4
     assert row(table, "wrong answers")["observed"] == 2  # 1 and 2 said to be the same, 3 and 4 not
     assert row(table, "wrong answers", 1)["observed"] == 2  # 0 and 2 the same, 3 and 4 not
     assert row(table, "wrong answers by item")["observed"] == 0
@@ -50,15 +57,22 @@ def test_numbers_by_hand():
 
 
 def test_wrong_answers_by_cluster_by_hand():
-    links = bc.PairwiseConstraints([(0, 1), (0, 2), (1, 3), (2, 3)], [False, False, True, True], n_items=4)
-    found = row(bc.check_answers(known(links, z=np.array([0, 0, 1, 1]), p=0.9, q=0.8)), "wrong answers by cluster")
+    links = bc.PairwiseConstraints(
+        [(0, 1), (0, 2), (1, 3), (2, 3)], [False, False, True, True], n_items=4
+    )
+    found = row(
+        bc.check_answers(known(links, z=np.array([0, 0, 1, 1]), p=0.9, q=0.8)),
+        "wrong answers by cluster",
+    )
     # within the first: 1 wrong, 0.1 expected; across: 1 and 0.4; within the second: 0 and 0.1
     assert found["observed"] == pytest.approx(0.9**2 / 0.1 + 0.6**2 / 0.4 + 0.1)
 
 
 def test_p_values_are_spread_evenly_where_the_model_is_right(rng):
     """Of a posterior that has not learned from the answers; one that has pushes them to the middle."""
-    tables = [bc.check_answers(known(ask(rng, 80, n_sources=2), draws=40), seed=rng) for _ in range(30)]
+    tables = [
+        bc.check_answers(known(ask(rng, 80, n_sources=2), draws=40), seed=rng) for _ in range(30)
+    ]
     p = pd.concat(tables).groupby("check")["p"].agg(["mean", "size"])
     assert len(p) >= 6
     assert (abs(p["mean"] - 0.5) < 4 * 0.29 / np.sqrt(p["size"])).all()
@@ -78,17 +92,31 @@ def test_contradictions_of_a_few_answers():
     """Chains of three answers with a fourth against them, ten times; one such would be too much for good sources."""
     chains = [(i, i + 1) for i in range(29) if i % 3 < 2]
     ends = [(i, i + 2) for i in range(0, 30, 3)]
-    links = bc.PairwiseConstraints(chains + ends, [True] * len(chains) + [False] * len(ends), n_items=30)
+    links = bc.PairwiseConstraints(
+        chains + ends, [True] * len(chains) + [False] * len(ends), n_items=30
+    )
     table = bc.check_answers(known(links, z=np.repeat(np.arange(10), 3), p=0.98, q=0.98))
-    assert row(table, "contradictions")["observed"] == row(table, "broken triangles")["observed"] == 10
+    assert (
+        row(table, "contradictions")["observed"] == row(table, "broken triangles")["observed"] == 10
+    )
     assert row(table, "contradictions")["finding"] == "more than the noise model expects"
 
 
 def test_triangles_by_hand():
-    answers = {(0, 1): True, (1, 2): True, (0, 2): False, (2, 3): True, (0, 3): False, (1, 3): False, (3, 4): True}
+    answers = {
+        (0, 1): True,
+        (1, 2): True,
+        (0, 2): False,
+        (2, 3): True,
+        (0, 3): False,
+        (1, 3): False,
+        (3, 4): True,
+    }
     links = bc.PairwiseConstraints(list(answers), list(answers.values()), n_items=5)
     # 0 - 1 - 2 and 1 - 2 - 3; what 0 and 3 are both the same as, nobody says
-    assert row(bc.check_answers(known(links, z=np.zeros(5, int))), "broken triangles")["observed"] == 2
+    assert (
+        row(bc.check_answers(known(links, z=np.zeros(5, int))), "broken triangles")["observed"] == 2
+    )
 
 
 def test_a_source_that_always_agrees(rng):
@@ -112,7 +140,9 @@ def test_hard_items(rng):
     hard = (pairs < 2).any(axis=1)
     right = Z[pairs[:, 0]] == Z[pairs[:, 1]]
     rate = hard.sum() / len(hard)  # all answers about two items are wrong, no others
-    table = bc.check_answers(known(bc.PairwiseConstraints(pairs, right ^ hard, N), p=1 - rate, q=1 - rate))
+    table = bc.check_answers(
+        known(bc.PairwiseConstraints(pairs, right ^ hard, N), p=1 - rate, q=1 - rate)
+    )
     assert row(table, "wrong answers")["finding"] == "as expected"
     assert row(table, "wrong answers by item")["finding"] == "more than the noise model expects"
 
@@ -132,7 +162,12 @@ def test_triplets_have_three_shares_and_no_contradictions(rng):
     draws = {"z": np.tile(Z, (1, 50, 1)), "noise": np.full((1, 50, 1), 0.1)}
     table = bc.check_answers(to_datatree(draws, views=[triplets]))
     shares = [f'share of "{word}"' for word in triplets.vocabulary]
-    assert table["check"].tolist() == [*shares, "wrong answers", "wrong answers by item", "wrong answers by cluster"]
+    assert table["check"].tolist() == [
+        *shares,
+        "wrong answers",
+        "wrong answers by item",
+        "wrong answers by cluster",
+    ]
     assert sum(row(table, share)["observed"] for share in shares) == pytest.approx(1)
     assert row(table, "wrong answers")["observed"] == triplets.flipped.sum()
     assert table["p"].between(0, 1).all()

@@ -16,7 +16,9 @@ def test_the_share_of_draws_that_put_two_items_together(noisy_draws, n, draws):
 
 def test_chains_are_pooled(noisy_draws):
     z = noisy_draws(12, 3, 20)
-    np.testing.assert_array_equal(similarity_matrix(to_datatree({"z": z.reshape(4, 5, 12)})), similarity_matrix(z))
+    np.testing.assert_array_equal(
+        similarity_matrix(to_datatree({"z": z.reshape(4, 5, 12)})), similarity_matrix(z)
+    )
 
 
 def test_more_draws_than_sixteen_bits_count():
@@ -25,7 +27,9 @@ def test_more_draws_than_sixteen_bits_count():
     np.testing.assert_array_equal(similarity_matrix(z), [[1, 0.75], [0.75, 1]])
 
 
-@pytest.mark.parametrize(("n", "draws", "number"), [(1, 1, 3), (7, 3, 2), (33, 50, 40), (600, 130, 5)])
+@pytest.mark.parametrize(
+    ("n", "draws", "number"), [(1, 1, 3), (7, 3, 2), (33, 50, 40), (600, 130, 5)]
+)
 def test_most_similar_items_are_those_of_the_matrix(noisy_draws, n, draws, number):
     z = noisy_draws(n, 4, draws)
     matrix = similarity_matrix(z)
@@ -42,7 +46,8 @@ def test_entropy_of_an_item_is_the_mean_over_its_pairs(noisy_draws, n, draws):
     z = noisy_draws(n, 3, draws)
     matrix = similarity_matrix(z)
     expected = [
-        sum(-p * np.log2(p) - (1 - p) * np.log2(1 - p) for p in row if 0 < p < 1) / max(n - 1, 1) for row in matrix
+        sum(-p * np.log2(p) - (1 - p) * np.log2(1 - p) for p in row if 0 < p < 1) / max(n - 1, 1)
+        for row in matrix
     ]
     np.testing.assert_allclose(item_entropy(z), expected, atol=1e-12)
 

@@ -6,7 +6,14 @@ import xarray as xr
 
 import bayesclust as bc
 from bayesclust.posterior.labels import canonical
-from bayesclust.posterior.tree import chain_partitions, group, log_joints, stacked_partitions, stored_views, to_datatree
+from bayesclust.posterior.tree import (
+    chain_partitions,
+    group,
+    log_joints,
+    stacked_partitions,
+    stored_views,
+    to_datatree,
+)
 
 
 def plain_canonical(row):
@@ -20,7 +27,9 @@ def test_canonical_labels_number_clusters_as_they_appear(rng, low, high):
     result = canonical(z)
     assert result.dtype == np.int16
     assert result.shape == z.shape
-    assert result.reshape(-1, 20).tolist() == [plain_canonical(row) for row in z.reshape(-1, 20).tolist()]
+    assert result.reshape(-1, 20).tolist() == [
+        plain_canonical(row) for row in z.reshape(-1, 20).tolist()
+    ]
 
 
 def test_canonical_labels_of_many_items_are_wider():
@@ -32,9 +41,21 @@ def test_canonical_labels_of_many_items_are_wider():
 @pytest.mark.parametrize(
     ("z", "error", "sentence"),
     [
-        ([0.0, 1.0], TypeError, "labels must be integers; got dtype float64: number the clusters 0, 1, 2, ..."),
-        (["a", "b"], TypeError, "labels must be integers; got dtype <U1: number the clusters 0, 1, 2, ..."),
-        (3, ValueError, "labels must have shape (..., n); got a single number: pass an array with one label per item."),
+        (
+            [0.0, 1.0],
+            TypeError,
+            "labels must be integers; got dtype float64: number the clusters 0, 1, 2, ...",
+        ),
+        (
+            ["a", "b"],
+            TypeError,
+            "labels must be integers; got dtype <U1: number the clusters 0, 1, 2, ...",
+        ),
+        (
+            3,
+            ValueError,
+            "labels must have shape (..., n); got a single number: pass an array with one label per item.",
+        ),
     ],
 )
 def test_canonical_refuses(z, error, sentence):
@@ -65,7 +86,13 @@ def tree(rng, views):
         X=rng.normal(size=(5, 2)),
         views=views,
         dims={"p": ("links_source",), "confusion": ("triplets_source", "truth", "answer")},
-        attrs={"seed": 3, "large": 2**70, "settings": {"family": "gaussian", "b": True}, "none": None, "n": np.int64(4)},
+        attrs={
+            "seed": 3,
+            "large": 2**70,
+            "settings": {"family": "gaussian", "b": True},
+            "none": None,
+            "n": np.int64(4),
+        },
     )
 
 
@@ -96,7 +123,11 @@ def test_a_tree_survives_netcdf(tree, views, tmp_path):
         assert json.loads(back.attrs["large"]) == 2**70
         assert json.loads(back.attrs["settings"]) == {"family": "gaussian", "b": True}
         for stored, view in zip(stored_views(back), views, strict=True):
-            assert (stored.name, stored.kind, stored.vocabulary) == (view.name, view.kind, view.vocabulary)
+            assert (stored.name, stored.kind, stored.vocabulary) == (
+                view.name,
+                view.kind,
+                view.vocabulary,
+            )
             np.testing.assert_array_equal(stored.items, view.items)
             np.testing.assert_array_equal(stored.answers, view.answers)
             np.testing.assert_array_equal(stored.source, view.source)
@@ -107,7 +138,9 @@ def test_arviz_reads_the_tree(tree):
     import arviz as az
 
     summary = az.summary(tree, var_names=["concentration"], round_to="none")
-    assert summary.loc["concentration", "mean"] == pytest.approx(float(tree["posterior"]["concentration"].mean()))
+    assert summary.loc["concentration", "mean"] == pytest.approx(
+        float(tree["posterior"]["concentration"].mean())
+    )
 
 
 def test_draws_come_out_of_everything_that_holds_them(tree):

@@ -22,19 +22,36 @@ def make():
         draws = {"z": z, "concentration": rng.gamma(2, 1, shape)}
         dims, given = {}, []
         if views:
-            links = bc.PairwiseConstraints.sample(truth, size=80, flip=[0.02, 0.4], n_sources=2, seed=1)
+            links = bc.PairwiseConstraints.sample(
+                truth, size=80, flip=[0.02, 0.4], n_sources=2, seed=1
+            )
             given = [links, bc.RelativeConstraints.sample(truth, size=20, noise=0.2, seed=2)]
             draws |= {"p": rng.beta(90, 9, (*shape, 2)), "q": rng.beta(60, 20, (*shape, 2))}
             draws |= {"noise": rng.beta(2, 9, (*shape, 1))}
             dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
         data = truth[:, None] * 3 + rng.normal(size=(24, 4)) if X else None
-        attrs = {"settings": settings, "seed": 1, "version": "0.1", "fit_seconds": 1.25, "data": "a<b>.csv"}
-        tree = to_datatree(draws, {"log_joint": rng.normal(-50, 3, shape)}, X=data, views=given, dims=dims, attrs=attrs)
+        attrs = {
+            "settings": settings,
+            "seed": 1,
+            "version": "0.1",
+            "fit_seconds": 1.25,
+            "data": "a<b>.csv",
+        }
+        tree = to_datatree(
+            draws,
+            {"log_joint": rng.normal(-50, 3, shape)},
+            X=data,
+            views=given,
+            dims=dims,
+            attrs=attrs,
+        )
         if not named:
             return tree
         names = [f"item {i}" for i in range(24)]
-        names[3] = "<b>bold</b> & \"co\""
-        return with_names(tree, items=names, sources={"links": ["ann", "</script>"]} if views else None)
+        names[3] = '<b>bold</b> & "co"'
+        return with_names(
+            tree, items=names, sources={"links": ["ann", "</script>"]} if views else None
+        )
 
     return build
 

@@ -8,7 +8,10 @@ from html import escape, unescape
 
 import pytest
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
 WRAPPER = """<!DOCTYPE html><body>
 <iframe id="page" style="width: {width}px; height: 900px; border: 0" srcdoc="{page}"></iframe>
 <p id="found"></p><script>
@@ -27,17 +30,31 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no chromium")
 
 def opened(page, tmp_path, width):
     """What the browser makes of a page at this width, and what it says on its console."""
-    (tmp_path / "wrapper.html").write_text(WRAPPER.format(width=width, page=escape(page)), encoding="utf-8")
+    (tmp_path / "wrapper.html").write_text(
+        WRAPPER.format(width=width, page=escape(page)), encoding="utf-8"
+    )
     run = subprocess.run(
         [
-            BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-            "--virtual-time-budget=9000", f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1400,1000",
-            "--dump-dom", f"file://{tmp_path}/wrapper.html",
+            BROWSER,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            "--virtual-time-budget=9000",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=1400,1000",
+            "--dump-dom",
+            f"file://{tmp_path}/wrapper.html",
         ],
-        capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     found = re.search(r'<p id="found">(.*?)</p>', run.stdout)
-    return json.loads(unescape(found[1])), [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+    return json.loads(unescape(found[1])), [
+        line for line in run.stderr.splitlines() if "CONSOLE" in line
+    ]
 
 
 @pytest.mark.parametrize("width", [360, 1280])

@@ -14,7 +14,9 @@ def test_numbers_partition_and_ball_are_those_of_the_posterior(make):
     found = findings(tree)
     z = tree["posterior"]["z"].values.reshape(-1, 24)
     numbers, counts = np.unique(z.max(axis=1) + 1, return_counts=True)
-    assert found.numbers == {int(k): pytest.approx(c / 400) for k, c in zip(numbers, counts, strict=True)}
+    assert found.numbers == {
+        int(k): pytest.approx(c / 400) for k, c in zip(numbers, counts, strict=True)
+    }
     np.testing.assert_array_equal(found.labels, bc.point_estimate(tree))
     assert found.ball.radius == bc.credible_ball(tree).radius
     assert (found.ok, found.verdict) == (bc.diagnose(tree).ok, bc.diagnose(tree).verdict)
@@ -40,14 +42,20 @@ def test_unsure_items_are_named(make):
 def test_suspects_are_the_least_believed_with_names(make):
     tree = make()
     table = bc.constraint_credibility(tree)
-    doubted = table[table["credibility"] < 0.5].sort_values(["credibility", "without"], kind="stable")
+    doubted = table[table["credibility"] < 0.5].sort_values(
+        ["credibility", "without"], kind="stable"
+    )
     found = findings(tree, suspects=7)
     assert (found.answers, found.doubted) == (100, len(doubted))
     assert found.suspects["credibility"].tolist() == doubted["credibility"].head(7).tolist()
-    for row, own in zip(found.suspects.to_dict("records"), doubted.head(7).to_dict("records"), strict=True):
+    for row, own in zip(
+        found.suspects.to_dict("records"), doubted.head(7).to_dict("records"), strict=True
+    ):
         asked = [own[m] for m in "ijk" if own[m] is not None and own[m] == own[m]]
         assert row["items"] == [found.names[int(i)] for i in asked]
-        assert row["source"] == (["ann", "</script>"][own["source"]] if own["view"] == "links" else "source 0")
+        assert row["source"] == (
+            ["ann", "</script>"][own["source"]] if own["view"] == "links" else "source 0"
+        )
     assert set(found.sources["source"]) == {"ann", "</script>", "source 0"}
 
 
@@ -87,13 +95,23 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
     assert all("expected" in sentence for sentence in findings(make()).surprises)
     truth = np.repeat([0, 1], 15)
     coin = bc.PairwiseConstraints.sample(truth, size=60, flip=[0.0, 0.5], n_sources=2, seed=1)
-    draws = {"z": np.tile(truth, (2, 40, 1)), "p": np.full((2, 40, 2), 0.97), "q": np.full((2, 40, 2), 0.97)}
+    draws = {
+        "z": np.tile(truth, (2, 40, 1)),
+        "p": np.full((2, 40, 2), 0.97),
+        "q": np.full((2, 40, 2), 0.97),
+    }
     tree = to_datatree(draws, views=[coin], dims={"p": ("links_source",), "q": ("links_source",)})
     tree = with_names(tree, sources={"links": ["ann", "bob"]})
     found = findings(tree)
-    wrong = sum((truth[coin.items[:, 0]] == truth[coin.items[:, 1]])[coin.source == 1] != coin.answers[coin.source == 1])
+    wrong = sum(
+        (truth[coin.items[:, 0]] == truth[coin.items[:, 1]])[coin.source == 1]
+        != coin.answers[coin.source == 1]
+    )
     assert wrong > 8
-    assert any(sentence.startswith(f"links, bob: wrong answers: {wrong}, where ") for sentence in found.surprises)
+    assert any(
+        sentence.startswith(f"links, bob: wrong answers: {wrong}, where ")
+        for sentence in found.surprises
+    )
     assert any("bob is at odds with the rest" in sentence for sentence in found.surprises)
     assert not any("ann" in sentence for sentence in found.surprises)
     assert "NOT AS THE NOISE MODEL EXPECTS\n  links, bob" in as_text(found)

@@ -55,7 +55,10 @@ def test_the_page_is_well_formed_and_needs_nothing_else(page):
         for name in ("src", "href"):
             assert attrs.get(name, "data:").startswith("data:"), (tag, attrs)
         assert not any(name.startswith("on") for name in attrs)
-    assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in reader.tags
+    assert (
+        "meta",
+        {"name": "viewport", "content": "width=device-width, initial-scale=1"},
+    ) in reader.tags
     assert "prefers-color-scheme: dark" in page
 
 
@@ -69,7 +72,9 @@ def test_every_figure_is_a_picture_that_says_what_it_shows(page):
         assert pixels.shape[:2] == (int(attrs["height"]), int(attrs["width"]))
         assert len(np.unique(pixels[::9, ::9, :3].reshape(-1, 3), axis=0)) > 10
         assert len(attrs["alt"]) > 10
-    assert len({attrs["src"] for attrs in found}) >= len(found) - 2  # bounds of the ball may be one partition
+    assert (
+        len({attrs["src"] for attrs in found}) >= len(found) - 2
+    )  # bounds of the ball may be one partition
     assert sum(tag == "figcaption" for tag, _ in read(page).tags) == len(found)
 
 
@@ -89,29 +94,45 @@ def test_tables_say_what_was_found(make, page):
     found = findings(make())
     cells = read(page).words["td"]
     for row in found.suspects.to_dict("records"):
-        claim = f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
+        claim = (
+            f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
+        )
         at = cells.index(claim)
         assert cells[at + 1 : at + 3] == [f"{row['credibility']:.3f}", f"{row['without']:.3f}"]
     for row in found.sources.to_dict("records"):
         at = next(
-            at for at in range(len(cells)) if cells[at : at + 2] == [f"{row['source']}, {row['view']}", row["parameter"]]
+            at
+            for at in range(len(cells))
+            if cells[at : at + 2] == [f"{row['source']}, {row['view']}", row["parameter"]]
         )
         assert cells[at + 2] == f"{row['mean']:.2f}"
         assert cells[at + 4] == f"{row['wrong']:.1f} of {row['answers']}"
     for row in found.clusters.to_dict("records"):
         at = cells.index(", ".join(row["typical"]))
-        assert cells[at - 3 : at] == [str(row["cluster"]), str(row["items"]), f"{row['belonging']:.3f}"]
+        assert cells[at - 3 : at] == [
+            str(row["cluster"]),
+            str(row["items"]),
+            f"{row['belonging']:.3f}",
+        ]
 
 
 def test_the_verdict_is_marked_by_more_than_its_colour(make, page):
     def heads(page):
-        attrs = next(attrs for tag, attrs in read(page).tags if attrs.get("class", "").startswith("verdict"))
+        attrs = next(
+            attrs for tag, attrs in read(page).tags if attrs.get("class", "").startswith("verdict")
+        )
         return attrs["class"].split()[1:], re.search(r'class="verdict[^>]*><b>([^<]*)</b>', page)[1]
 
     bare = {"X": False, "views": False}
     assert heads(page) == (["good"], "This run can be used.")
-    assert heads(report_page(make(shape=(1, 30), **bare))) == (["bad"], "Do not rely on this run yet.")
-    assert heads(report_page(make(settings={"sampler": "variational"}, **bare))) == ([], "Nothing to diagnose.")
+    assert heads(report_page(make(shape=(1, 30), **bare))) == (
+        ["bad"],
+        "Do not rely on this run yet.",
+    )
+    assert heads(report_page(make(settings={"sampler": "variational"}, **bare))) == (
+        [],
+        "Nothing to diagnose.",
+    )
     assert heads(report_page(make(shape=(1, 1), **bare))) == ([], "One partition, not a posterior.")
 
 
@@ -125,7 +146,12 @@ def test_the_same_posterior_gives_the_same_page_whatever_the_style(make, page):
 
 @pytest.mark.parametrize(
     ("what", "number"),
-    [({"X": False}, 7), ({"views": False}, 9), ({"shape": (1, 1)}, 5), ({"settings": {"sampler": "variational"}}, 11)],
+    [
+        ({"X": False}, 7),
+        ({"views": False}, 9),
+        ({"shape": (1, 1)}, 5),
+        ({"settings": {"sampler": "variational"}}, 11),
+    ],
 )
 def test_what_there_is_nothing_for_is_left_out(make, what, number):
     assert len(images(read(report_page(make(**what))))) == number

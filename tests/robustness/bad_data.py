@@ -31,20 +31,28 @@ ANYWHERE = [
 
 
 def at_random(array, value, rng, dtype=None):
-    changed = np.array(array, dtype=dtype or np.result_type(np.asarray(array).dtype, np.asarray(value).dtype))
+    changed = np.array(
+        array, dtype=dtype or np.result_type(np.asarray(array).dtype, np.asarray(value).dtype)
+    )
     changed[tuple(rng.integers(length) for length in changed.shape)] = value
     return changed
 
 
 def ragged(array):
     rows = np.asarray(array).tolist()
-    return [rows[0][:-1], *rows[1:]] if isinstance(rows[0], list) and len(rows[0]) > 1 else [[1], [2, 3]]
+    return (
+        [rows[0][:-1], *rows[1:]]
+        if isinstance(rows[0], list) and len(rows[0]) > 1
+        else [[1], [2, 3]]
+    )
 
 
 def of_items(good, rng, least=2):
     X = np.asarray(good, dtype=np.float64)
     yield from (at_random(X, value, rng) for value in (np.nan, np.inf, -np.inf, 1e200, -1e300))
-    yield from (at_random(X, value, rng, object) for value in ("word", {}, None, [1, 2], 3j, Thing()))
+    yield from (
+        at_random(X, value, rng, object) for value in ("word", {}, None, [1, 2], 3j, Thing())
+    )
     yield from (
         X[:, 0],
         X[None],
@@ -56,7 +64,16 @@ def of_items(good, rng, least=2):
         X.astype("M8[D]"),
         X.astype("m8[s]"),
     )
-    yield from (csr_array(X), ragged(X), None, 7.0, "data.csv", [], [[]], np.ma.masked_array(X, mask=X[1, 0] == X))
+    yield from (
+        csr_array(X),
+        ragged(X),
+        None,
+        7.0,
+        "data.csv",
+        [],
+        [[]],
+        np.ma.masked_array(X, mask=X[1, 0] == X),
+    )
     yield pd.DataFrame(X).astype({0: str})
     yield pd.DataFrame(X).assign(kind=pd.Categorical(["a"] * len(X)))
     yield pd.DataFrame(X, dtype="Float64").mask(X[-1, -1] == X)
@@ -88,14 +105,26 @@ def of_labels(good, rng):
     """Labels may be words: what is wrong is their shape, their number, or that one is missing."""
     z = np.asarray(good)
     yield from (z[:0], z[None], np.stack([z, z], 1), at_random(z, np.nan, rng, float), 7, None)
-    yield from ([[0], [1, 2]], at_random(z, None, rng, object), at_random(z, np.nan, rng, object), "abc")
+    yield from (
+        [[0], [1, 2]],
+        at_random(z, None, rng, object),
+        at_random(z, np.nan, rng, object),
+        "abc",
+    )
     yield pd.DataFrame({"z": z})
 
 
 def of_integer_labels(good, rng):
     z = np.asarray(good)
     yield from of_labels(good, rng)
-    yield from (z + 0.5, z.astype(float), z.astype(str), z + 1j, z.astype("M8[D]"), at_random(z, "x", rng, object))
+    yield from (
+        z + 0.5,
+        z.astype(float),
+        z.astype(str),
+        z + 1j,
+        z.astype("M8[D]"),
+        at_random(z, "x", rng, object),
+    )
     yield at_random(z, np.inf, rng, float)
 
 
@@ -110,8 +139,20 @@ def of_draws(good, rng):
         np.zeros((2, 0), int),
         np.zeros((1, 1, 1, 2), int),
     )
-    yield from (np.full((3, 4), np.nan), np.zeros((3, 4)), np.zeros((3, 4), str), [[0, 1], [0]], [], [Thing()])
-    yield from (np.zeros((3, 4), complex), np.full((3, 4), None), np.zeros((3, 4), "M8[D]"), pd.DataFrame({"z": [0]}))
+    yield from (
+        np.full((3, 4), np.nan),
+        np.zeros((3, 4)),
+        np.zeros((3, 4), str),
+        [[0, 1], [0]],
+        [],
+        [Thing()],
+    )
+    yield from (
+        np.zeros((3, 4), complex),
+        np.full((3, 4), None),
+        np.zeros((3, 4), "M8[D]"),
+        pd.DataFrame({"z": [0]}),
+    )
     yield from of_tree(good, rng)
 
 
@@ -126,8 +167,12 @@ def of_tree(good, rng):
     )
     yield xr.DataTree.from_dict({"posterior": xr.Dataset()})
     yield xr.DataTree.from_dict({"posterior": xr.Dataset({"z": ("item", np.zeros(4, int))})})
-    yield xr.DataTree.from_dict({"posterior": xr.Dataset({"z": (("chain", "draw", "item"), np.zeros((1, 2, 3)))})})
-    yield xr.DataTree.from_dict({"posterior": xr.Dataset({"z": (("a", "b", "c"), np.zeros((1, 2, 3), int))})})
+    yield xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"z": (("chain", "draw", "item"), np.zeros((1, 2, 3)))})}
+    )
+    yield xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"z": (("a", "b", "c"), np.zeros((1, 2, 3), int))})}
+    )
     yield xr.DataTree.from_dict(
         {"posterior": xr.Dataset({"z": (("chain", "draw", "item"), np.zeros((0, 2, 3), int))})}
     )
@@ -156,7 +201,13 @@ def of_views(good, rng):
         [[other]],
         pd.DataFrame([[0, 1]]),
     )
-    yield from (bc.PairwiseConstraints, bc.LinkNoise(), {other}, iter([1]), [bc.LabelConstraints([(0, 1)], 7)])
+    yield from (
+        bc.PairwiseConstraints,
+        bc.LinkNoise(),
+        {other},
+        iter([1]),
+        [bc.LabelConstraints([(0, 1)], 7)],
+    )
 
 
 def of_tuples(good, rng):
@@ -197,7 +248,10 @@ def of_answers(good, rng):
         ["maybe"] * len(given),
         [None] * len(given),
     )
-    yield from (np.full(len(given), value) for value in (-1, 9, 0.5, np.nan, 2**40, 1j, np.datetime64("2020-01-01")))
+    yield from (
+        np.full(len(given), value)
+        for value in (-1, 9, 0.5, np.nan, 2**40, 1j, np.datetime64("2020-01-01"))
+    )
     yield [[0], [1, 2]]
     yield {0, 1}
 
@@ -235,13 +289,26 @@ def of_stored_dataset(good, rng):
 
 
 def of_label_tuples(good, rng):
-    yield from (7, None, "z", [[0], [1, 2]], np.zeros((2, 4), int), np.zeros((2, 1), int), [], Thing())
+    yield from (
+        7,
+        None,
+        "z",
+        [[0], [1, 2]],
+        np.zeros((2, 4), int),
+        np.zeros((2, 1), int),
+        [],
+        Thing(),
+    )
 
 
 def of_item_labels(good, rng):
     """Whole numbers (..., n)."""
     z = np.asarray(good)
-    yield from (value for value in of_integer_labels(good, rng) if getattr(value, "shape", None) != z[None].shape)
+    yield from (
+        value
+        for value in of_integer_labels(good, rng)
+        if getattr(value, "shape", None) != z[None].shape
+    )
 
 
 def of_integer_array(good, rng):
@@ -279,7 +346,18 @@ def of_draws_array(good, rng):
 
 def of_label_rows(good, rng):
     z = np.asarray(good)
-    yield from (z[:, :0], z + 0.5, z.astype(str), z[None], None, 7, "z", [[0], [1, 2]], z[:, :-1], z.astype(float))
+    yield from (
+        z[:, :0],
+        z + 0.5,
+        z.astype(str),
+        z[None],
+        None,
+        7,
+        "z",
+        [[0], [1, 2]],
+        z[:, :-1],
+        z.astype(float),
+    )
 
 
 def of_class_labels(good, rng):

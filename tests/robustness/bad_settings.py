@@ -50,7 +50,20 @@ def of_number(good, rng, interval="(0, inf)", whole=()):
 
 
 def of_choice(good, rng):
-    yield from ("nonsense", "", 7, 2.5, [good], {"a": 1}, b"word", np.nan, Thing(), {"a"}, np.array([good, good]), 1j)
+    yield from (
+        "nonsense",
+        "",
+        7,
+        2.5,
+        [good],
+        {"a": 1},
+        b"word",
+        np.nan,
+        Thing(),
+        {"a"},
+        np.array([good, good]),
+        1j,
+    )
 
 
 def of_seed(good, rng):
@@ -92,7 +105,9 @@ def of_prior(good, rng):
 
 def of_amount(good, rng):
     """A positive number or the two numbers of its prior."""
-    yield from (value for value in of_prior(good, rng) if not (isinstance(value, float) and value == 1.5))
+    yield from (
+        value for value in of_prior(good, rng) if not (isinstance(value, float) and value == 1.5)
+    )
 
 
 def of_axes(good, rng):
@@ -101,7 +116,16 @@ def of_axes(good, rng):
 
 def of_flags(good, rng):
     given = np.asarray(good)
-    yield from (given[:-1], given[None], given + 2, 7, "wrong", ["a"] * len(given), [None] * len(given), given + 0.5)
+    yield from (
+        given[:-1],
+        given[None],
+        given + 2,
+        7,
+        "wrong",
+        ["a"] * len(given),
+        [None] * len(given),
+        given + 0.5,
+    )
     yield np.full(len(given), np.nan)
 
 
@@ -138,7 +162,17 @@ def of_estimator(good, rng):
 
 
 def of_family(good, rng):
-    yield from (None, 7, "normal", bc.families.FullGaussian, Thing(), ["gaussian"], b"gaussian", {}, np.nan)
+    yield from (
+        None,
+        7,
+        "normal",
+        bc.families.FullGaussian,
+        Thing(),
+        ["gaussian"],
+        b"gaussian",
+        {},
+        np.nan,
+    )
 
 
 def of_loss_object(good, rng):
@@ -161,7 +195,12 @@ def of_methods(good, rng):
         {"a": bc.RDPMeans()},
         [TRUTH],
     )
-    yield from ({"a": TRUTH[None, None, None]}, {"a": Thing()}, {"a": TRUTH + 0.5 + 1j}, {"a": "words", "b": TRUTH})
+    yield from (
+        {"a": TRUTH[None, None, None]},
+        {"a": Thing()},
+        {"a": TRUTH + 0.5 + 1j},
+        {"a": "words", "b": TRUTH},
+    )
 
 
 def of_differences(good, rng):
@@ -181,7 +220,16 @@ def of_table(good, rng):
 
 
 def of_path_table(good, rng):
-    yield from (None, 7, "path", {}, Thing(), xr.Dataset(), good.isel(gamma=slice(0, 0)), xr.DataTree())
+    yield from (
+        None,
+        7,
+        "path",
+        {},
+        Thing(),
+        xr.Dataset(),
+        good.isel(gamma=slice(0, 0)),
+        xr.DataTree(),
+    )
 
 
 def of_questions(good, rng):
@@ -234,7 +282,17 @@ def of_anything_else(good, rng):
 
 def of_weights(good, rng):
     W = np.asarray(good)
-    yield from (W[0], W[:, :-1], W.astype(str), W + 1j, None, 7, "W", ragged(W), at_random(W, np.nan, rng))
+    yield from (
+        W[0],
+        W[:, :-1],
+        W.astype(str),
+        W + 1j,
+        None,
+        7,
+        "W",
+        ragged(W),
+        at_random(W, np.nan, rng),
+    )
 
 
 def of_matrix(good, rng):

@@ -34,7 +34,10 @@ def faults(error, argument):
         found.append(f"is a {type(error).__name__}")
     *_, last = traceback.walk_tb(error.__traceback__)
     where = last[0].f_globals.get("__name__", "?")
-    if not where.startswith("bayesclust.") and (where, last[0].f_code.co_name) not in ACCEPTED_ELSEWHERE:
+    if (
+        not where.startswith("bayesclust.")
+        and (where, last[0].f_code.co_name) not in ACCEPTED_ELSEWHERE
+    ):
         found.append(f"comes from {where}:{last[1]}")
     sentence = str(error)
     if not sentence.endswith((".", "?", "...")) or "\n" in sentence or len(sentence) > LONGEST:

@@ -79,7 +79,12 @@ TABLE = {
         name=("name", "links"),
     ),
     **{
-        name: entry(getattr(bc, name), rows=("rows", rows), n_items=("count", N), name=("optional name", "mine"))
+        name: entry(
+            getattr(bc, name),
+            rows=("rows", rows),
+            n_items=("count", N),
+            name=("optional name", "mine"),
+        )
         for name, rows in {
             "LabelConstraints": [(0, 1), (3, 0)],
             "SpanConstraints": [([0, 1], [0, 2])],
@@ -91,7 +96,9 @@ TABLE = {
     "UniformNoise": entry(bc.UniformNoise, eps=("prior", (1.0, 9.0))),
     "ConfusionNoise": entry(bc.ConfusionNoise, prior=("optional weights", np.ones((3, 3)))),
     "constraints.View.restrict": entry(LINKS.restrict, items=("indices", [0, 1, 2, 5])),
-    "constraints.View.with_answers": entry(LINKS.with_answers, answers=("answers", [0, 1, 0, 1, 1])),
+    "constraints.View.with_answers": entry(
+        LINKS.with_answers, answers=("answers", [0, 1, 0, 1, 1])
+    ),
     "constraints.View.with_noise": entry(LINKS.with_noise, noise=("noise", bc.LinkNoise(0.9, 0.9))),
     "constraints.View.patterns": entry(LINKS.patterns, z=("item labels", TRUTH)),
     "constraints.View.truths": entry(LINKS.truths, z=("item labels", TRUTH)),
@@ -105,13 +112,18 @@ TABLE = {
     ),
     "constraints.to_dataset": entry(bc.constraints.to_dataset, views=("stored", SEVERAL)),
     "constraints.views_from_dataset": entry(
-        bc.constraints.views_from_dataset, ds=("stored dataset", lambda: bc.constraints.to_dataset(SEVERAL))
+        bc.constraints.views_from_dataset,
+        ds=("stored dataset", lambda: bc.constraints.to_dataset(SEVERAL)),
     ),
-    "constraints.equality_patterns": entry(bc.constraints.equality_patterns, labels=("label tuples", [[0, 0, 1]])),
+    "constraints.equality_patterns": entry(
+        bc.constraints.equality_patterns, labels=("label tuples", [[0, 0, 1]])
+    ),
     # columns
     "check_columns": entry(bc.check_columns, X=("items with gaps", X)),
     "dequantise": entry(bc.dequantise, X=("items with gaps", X), seed=("seed", 0)),
-    "families.mixed_family": entry(bc.families.mixed_family, X=("items with gaps", X), covariance=("choice", "full")),
+    "families.mixed_family": entry(
+        bc.families.mixed_family, X=("items with gaps", X), covariance=("choice", "full")
+    ),
     "families.get_family": entry(bc.families.get_family, family=("family", "gaussian")),
     # draws
     "similarity_matrix": entry(bc.similarity_matrix, posterior=DRAWS),
@@ -151,7 +163,9 @@ TABLE = {
     "source_reliability": entry(bc.source_reliability, posterior=ANSWERED),
     "view_conflict": entry(bc.view_conflict, posterior=ANSWERED),
     "answer_log_likelihood": entry(bc.answer_log_likelihood, posterior=ANSWERED),
-    "check_answers": entry(bc.check_answers, posterior=ANSWERED, draws=("count", 20), seed=("seed", 0)),
+    "check_answers": entry(
+        bc.check_answers, posterior=ANSWERED, draws=("count", 20), seed=("seed", 0)
+    ),
     "posterior.stacked_partitions": entry(P.stacked_partitions, posterior=DRAWS),
     "posterior.canonical": entry(P.canonical, z=("integer array", TRUTH)),
     "posterior.to_datatree": entry(
@@ -161,7 +175,8 @@ TABLE = {
         views=("views", SEVERAL),
     ),
     "posterior.CredibleBall.distance": entry(
-        lambda labels: bc.credible_ball(world.tree()).distance(labels), labels=("integer labels", TRUTH)
+        lambda labels: bc.credible_ball(world.tree()).distance(labels),
+        labels=("integer labels", TRUTH),
     ),
     "losses.as_loss": entry(bc.losses.as_loss, loss=("loss", "vi")),
     "losses.expected_losses": entry(
@@ -179,14 +194,20 @@ TABLE = {
     "losses.VI": entry(bc.losses.VI, a=("(0, inf)", 1.0)),
     "losses.Binder": entry(bc.losses.Binder, a=("(0, inf)", 1.0)),
     "losses.Loss.loss": entry(
-        bc.losses.VI().loss, truth=("integer labels", TRUTH), estimate=("integer labels", TRUTH[::-1])
+        bc.losses.VI().loss,
+        truth=("integer labels", TRUTH),
+        estimate=("integer labels", TRUTH[::-1]),
     ),
     "losses.Loss.expected": entry(
-        bc.losses.VI().expected, estimate=("integer labels", TRUTH), draws=("label rows", np.tile(TRUTH, (3, 1)))
+        bc.losses.VI().expected,
+        estimate=("integer labels", TRUTH),
+        draws=("label rows", np.tile(TRUTH, (3, 1))),
     ),
     # scores
     **{
-        f"metrics.{name}": entry(getattr(bc.metrics, name), labels=LABELS, truth=("labels", np.roll(TRUTH, 1)))
+        f"metrics.{name}": entry(
+            getattr(bc.metrics, name), labels=LABELS, truth=("labels", np.roll(TRUTH, 1))
+        )
         for name in ("adjusted_rand", "nmi", "pairwise_f", "pairwise_scores")
     },
     "metrics.variation_of_information": entry(

@@ -75,7 +75,9 @@ def settings_of(name):
 
 def fit_of(name):
     own = {} if name in ("DPMeans", "MKMeans") else {"constraints": ("optional views", LINKS)}
-    own |= {key: ("optional integer labels", value) for key, value in PARTITION.get(name, {}).items()}
+    own |= {
+        key: ("optional integer labels", value) for key, value in PARTITION.get(name, {}).items()
+    }
 
     def fit(X, constraints=None, partition=None, **settings):
         more = {} if partition is None else {"partition": partition}
@@ -89,7 +91,9 @@ def settings_entry(name):
 
     def fit(**settings):
         return getattr(bc, name)(**{**SHORT_OF.get(name, {}), **settings}).fit(
-            X, constraints=None if name in ("DPMeans", "MKMeans") else LINKS, **PARTITION.get(name, {})
+            X,
+            constraints=None if name in ("DPMeans", "MKMeans") else LINKS,
+            **PARTITION.get(name, {}),
         )
 
     return entry(fit, slow=True, **settings_of(name))
@@ -120,10 +124,16 @@ FITS = {
     "RDPMeans.objective": method_of("RDPMeans", "objective", labels=("integer labels", TRUTH)),
     "DPMeans.objective": method_of("DPMeans", "objective", labels=("integer labels", TRUTH)),
     "RDPMeans.from_posterior": entry(
-        bc.RDPMeans.from_posterior, posterior=("tree", world.linked), X=("items", X), loss=("loss", "vi")
+        bc.RDPMeans.from_posterior,
+        posterior=("tree", world.linked),
+        X=("items", X),
+        loss=("loss", "vi"),
     ),
     "PCKMeans.from_posterior": entry(
-        bc.PCKMeans.from_posterior, posterior=("tree", world.linked), X=("items", X), loss=("loss", "vi")
+        bc.PCKMeans.from_posterior,
+        posterior=("tree", world.linked),
+        X=("items", X),
+        loss=("loss", "vi"),
     ),
     "MPCKMeans.from_posterior": entry(
         bc.MPCKMeans.from_posterior,

@@ -44,7 +44,9 @@ def saved_session(path, **arguments):
     with tempfile.TemporaryDirectory() as folder:
         own = Path(folder) / "session.npz"
         world.session().save(own)
-        return bc.InteractiveSession.load(own if path == "session.npz" else path, **arguments).labels
+        return bc.InteractiveSession.load(
+            own if path == "session.npz" else path, **arguments
+        ).labels
 
 
 def answering(question, answer):
@@ -142,14 +144,25 @@ DATA = {
         contrast=("[0, inf)", 0.5),
         concentration=("(0, inf)", 100.0),
     ),
-    "datasets.make_shape": entry(bc.datasets.make_shape, **SHAPE, kind=("choice", "moons"), noise=("[0, inf)", 0.05)),
+    "datasets.make_shape": entry(
+        bc.datasets.make_shape, **SHAPE, kind=("choice", "moons"), noise=("[0, inf)", 0.05)
+    ),
 }
 PICTURES = {
     "plots.similarity": entry(
-        bc.plots.similarity, slow=True, posterior=DRAWS, labels=LABELS, ax=AXES, order=("choice", "clusters")
+        bc.plots.similarity,
+        slow=True,
+        posterior=DRAWS,
+        labels=LABELS,
+        ax=AXES,
+        order=("choice", "clusters"),
     ),
-    "plots.entropy": entry(bc.plots.entropy, slow=True, posterior=DRAWS, X=("optional points", X), ax=AXES),
-    "plots.n_clusters": entry(bc.plots.n_clusters, slow=True, posterior=DRAWS, labels=LABELS, ax=AXES),
+    "plots.entropy": entry(
+        bc.plots.entropy, slow=True, posterior=DRAWS, X=("optional points", X), ax=AXES
+    ),
+    "plots.n_clusters": entry(
+        bc.plots.n_clusters, slow=True, posterior=DRAWS, labels=LABELS, ax=AXES
+    ),
     "plots.partitions": entry(
         bc.plots.partitions,
         slow=True,
@@ -175,7 +188,11 @@ PICTURES = {
         axes=AXES,
     ),
     "plots.constraints": entry(
-        bc.plots.constraints, slow=True, posterior=ANSWERED, flipped=("optional flags", FLAGS), ax=AXES
+        bc.plots.constraints,
+        slow=True,
+        posterior=ANSWERED,
+        flipped=("optional flags", FLAGS),
+        ax=AXES,
     ),
     "plots.ranking": entry(
         bc.plots.ranking,
@@ -195,9 +212,14 @@ PICTURES = {
         ax=AXES,
     ),
     "plots.agreement": entry(
-        bc.plots.agreement, slow=True, matrix=("table", lambda: bc.agreement({"a": TRUTH, "b": TRUTH[::-1]})), ax=AXES
+        bc.plots.agreement,
+        slow=True,
+        matrix=("table", lambda: bc.agreement({"a": TRUTH, "b": TRUTH[::-1]})),
+        ax=AXES,
     ),
-    "plots.limit_path": entry(bc.plots.limit_path, slow=True, path=("path table", world.path), axes=AXES),
+    "plots.limit_path": entry(
+        bc.plots.limit_path, slow=True, path=("path table", world.path), axes=AXES
+    ),
     "write_report": entry(
         to_file(bc.write_report, "report.html"),
         slow=True,
@@ -250,12 +272,17 @@ QUESTIONS = {
     "InteractiveSession.add": entry(
         lambda constraints: world.session().add(constraints), constraints=("views", SEVERAL)
     ),
-    "InteractiveSession.area": entry(lambda score: world.scored().area(score), score=("choice", "quality")),
+    "InteractiveSession.area": entry(
+        lambda score: world.scored().area(score), score=("choice", "quality")
+    ),
     "InteractiveSession.save": entry(
         to_file(lambda path: world.session().save(path), "s.npz"), path=("path", "s.npz")
     ),
     "InteractiveSession.load": entry(
-        saved_session, path=("file", "session.npz"), X=("items", X), chooser=("optional chooser", None)
+        saved_session,
+        path=("file", "session.npz"),
+        X=("items", X),
+        chooser=("optional chooser", None),
     ),
 }
 FURTHER = {**MODELS, **DATA, **PICTURES, **QUESTIONS}
@@ -291,7 +318,10 @@ WITHOUT_DATA = {
     "selection.Neighbourhoods": "the state that choosers share, made of checked answers",
     "selection.Question": "a pair of words and items, checked where it is answered",
     "selection.Situation": "what sessions hand to choosers, made of checked data",
-    **dict.fromkeys(("losses.ID", "losses.NID", "losses.NVI", "losses.OneMinusARI", "selection.MinMax"), "takes nothing"),
+    **dict.fromkeys(
+        ("losses.ID", "losses.NID", "losses.NVI", "losses.OneMinusARI", "selection.MinMax"),
+        "takes nothing",
+    ),
     "families.*": "settings of families, checked in tests/models/families",
 }
 """Public names that are not in the table, and why."""

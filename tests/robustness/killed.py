@@ -1,6 +1,7 @@
 """Processes killed at random moments: run as a program, since a test's own process must neither fork nor be killed.
 
-``python -m tests.robustness.killed KIND KILLS SEED`` prints, as JSON, how many kills met the work, and what was wrong then.
+``python -m tests.robustness.killed KIND KILLS SEED`` prints, as JSON, how many kills met the work,
+and what was wrong then.
 """
 
 import json
@@ -27,7 +28,14 @@ RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], 12)
 X = RNG.normal(size=(24, 2)) + 3.0 * Y[:, None]
 LINKS = bc.PairwiseConstraints.sample(Y, size=15, flip=0.1, seed=0)
-LONG = {"num_chains": 2, "num_warmup": 10, "num_samples": 20, "progress": False, "random_state": 0, "n_jobs": 1}
+LONG = {
+    "num_chains": 2,
+    "num_warmup": 10,
+    "num_samples": 20,
+    "progress": False,
+    "random_state": 0,
+    "n_jobs": 1,
+}
 FITS = {
     "collapsed": lambda: bc.TVClust(family="gaussian_spherical", **LONG),
     "gibbs": lambda: bc.TVClust("gibbs", family="gaussian_spherical", **LONG),
@@ -79,7 +87,11 @@ class Chains:
 
     def fit(self, path):
         tree = FITS[self.kind]().fit(X, constraints=LINKS, checkpoint=path).posterior_
-        return {f"{group}/{name}": values.values for group in checkpoint.GROUPS for name, values in tree[group].items()}
+        return {
+            f"{group}/{name}": values.values
+            for group in checkpoint.GROUPS
+            for name, values in tree[group].items()
+        }
 
     def timed(self, path):
         begun = time.monotonic()
@@ -90,16 +102,24 @@ class Chains:
         """How many draws each chain has on disk."""
         found = []
         for chain in range(LONG["num_chains"]):
-            store = SimpleNamespace(path=path, number_of_chains=LONG["num_chains"])  # as much of it as reading takes
+            store = SimpleNamespace(
+                path=path, number_of_chains=LONG["num_chains"]
+            )  # as much of it as reading takes
             record = checkpoint.Record(store, chain, LONG["num_chains"], LONG["num_samples"])
             state, draws = record.load()
-            assert all(len(values) == record.saved for group in draws.values() for values in group.values())
+            assert all(
+                len(values) == record.saved for group in draws.values() for values in group.values()
+            )
             found.append(0 if state is None else state["draws"])
         return found
 
     def differences(self, path):
         found = self.fit(path)
-        return [name for name, values in self.expected.items() if not np.array_equal(found[name], values, equal_nan=True)]
+        return [
+            name
+            for name, values in self.expected.items()
+            if not np.array_equal(found[name], values, equal_nan=True)
+        ]
 
     def round(self, folder, rng):
         path, hits, wrong, before = folder / "run.zarr", 0, [], [0] * LONG["num_chains"]
@@ -139,7 +159,10 @@ class Sessions:
 class Cells:
     """Cells that are appended one by one: whole lines are kept, and the same command goes on after them."""
 
-    seconds, number = 0.05, 10_000  # more work than there is time for before the kills, on a busy machine too
+    seconds, number = (
+        0.05,
+        10_000,
+    )  # more work than there is time for before the kills, on a busy machine too
     kinds = {"seed": "int64", "trial": "int64", "score": "float64"}  # noqa: RUF012
 
     def round(self, folder, rng):
@@ -148,7 +171,12 @@ class Cells:
 
         def work(rows=wanted):
             left = cells.missing(rows, cells.load(path, self.kinds))
-            for _ in cells.run_all(left, lambda cell: {"seed": 0, "trial": cell[1], "score": cell[1] / 7}, path, self.kinds):
+            for _ in cells.run_all(
+                left,
+                lambda cell: {"seed": 0, "trial": cell[1], "score": cell[1] / 7},
+                path,
+                self.kinds,
+            ):
                 pass
 
         for _ in range(ROUNDS):
@@ -159,7 +187,9 @@ class Cells:
             before = len(found)
         work()
         found = cells.load(path, self.kinds)
-        if found.trial.tolist() != list(range(self.number)) or not np.array_equal(found.score, np.arange(self.number) / 7):
+        if found.trial.tolist() != list(range(self.number)) or not np.array_equal(
+            found.score, np.arange(self.number) / 7
+        ):
             wrong.append("the file that was gone on with is another")
         return hits, wrong
 
@@ -171,7 +201,9 @@ class Outputs:
 
     def round(self, folder, rng):
         path, hits, wrong = folder / "posterior.nc", 0, []
-        trees = [to_datatree({"z": np.tile(np.arange(500) % number, (1, 4, 1))}) for number in (2, 3)]
+        trees = [
+            to_datatree({"z": np.tile(np.arange(500) % number, (1, 4, 1))}) for number in (2, 3)
+        ]
 
         def write(tree):
             write_netcdf(tree, path)
@@ -189,7 +221,12 @@ class Outputs:
         return hits, wrong
 
 
-KINDS = {**{name: lambda name=name: Chains(name) for name in FITS}, "sessions": Sessions, "cells": Cells, "outputs": Outputs}
+KINDS = {
+    **{name: lambda name=name: Chains(name) for name in FITS},
+    "sessions": Sessions,
+    "cells": Cells,
+    "outputs": Outputs,
+}
 
 
 def main(kind, kills, seed):

@@ -17,7 +17,9 @@ NUMBERS = [*INTEGERS, "float16", "float32", "longdouble", "object", ">f8", ">i4"
 def spread(array, axis):
     """The same values with others between them in memory."""
     wide = np.repeat(array, 2, axis=axis)
-    wide[(slice(None),) * axis + (slice(1, None, 2),)] = -77 if array.dtype.kind in "if" else wide.flat[0]
+    wide[(slice(None),) * axis + (slice(1, None, 2),)] = (
+        -77 if array.dtype.kind in "if" else wide.flat[0]
+    )
     return wide[(slice(None),) * axis + (slice(None, None, 2),)]
 
 
@@ -53,7 +55,10 @@ def frames(X):
     yield "frame with an odd index", pd.DataFrame(X, index=odd_index(n))
     yield "frame of nullable columns", pd.DataFrame(X).astype("Float64")
     yield "frame of small nullable integers", pd.DataFrame(X).astype("Int16")
-    yield "frame of mixed columns", pd.DataFrame({at: X[:, at].astype(("float32", "int16")[at % 2]) for at in range(d)})
+    yield (
+        "frame of mixed columns",
+        pd.DataFrame({at: X[:, at].astype(("float32", "int16")[at % 2]) for at in range(d)}),
+    )
     yield "frame of objects", pd.DataFrame(X, dtype=object)
     yield "frame with one name for all columns", pd.DataFrame(X, columns=[0] * d)
 
@@ -101,7 +106,9 @@ def of_tuples(rows):
 LAYOUTS = {
     "items": of_items,
     "new items": of_items,
-    "items with gaps": lambda X: ((what, value) for what, value in of_items(X) if "one name" not in what),
+    "items with gaps": lambda X: (
+        (what, value) for what, value in of_items(X) if "one name" not in what
+    ),
     "points": of_items,
     "labels": of_any_labels,
     "integer labels": of_labels,
@@ -126,7 +133,11 @@ def layouts(sort, good):
 
 def standard(sort, good):
     """What the other layouts are to say: the plain array, for draws their labels alone."""
-    return good["posterior"]["z"].values.reshape(-1, good["posterior"].sizes["item"]) if sort == "draws" else good
+    return (
+        good["posterior"]["z"].values.reshape(-1, good["posterior"].sizes["item"])
+        if sort == "draws"
+        else good
+    )
 
 
 FITTED = ("labels_", "posterior_", "cluster_centers_", "coef_", "cost_")
@@ -162,15 +173,24 @@ def is_objects(value):
 
 
 READERS = [
-    (of_type(xr.DataTree), lambda tree: {path: plain(node.to_dataset()) for path, node in tree.subtree_with_keys}),
-    (of_type(xr.Dataset), lambda data: {str(name): variable.values for name, variable in data.variables.items()}),
+    (
+        of_type(xr.DataTree),
+        lambda tree: {path: plain(node.to_dataset()) for path, node in tree.subtree_with_keys},
+    ),
+    (
+        of_type(xr.Dataset),
+        lambda data: {str(name): variable.values for name, variable in data.variables.items()},
+    ),
     (of_type(xr.DataArray), lambda array: array.values),
     (of_type(jax.Array), np.asarray),
     (of_type(pd.DataFrame), cells_of),
     (of_type(pd.Series), lambda series: [list(series.index), series.tolist()]),
     (of_type(pd.Categorical), lambda words: words.tolist()),
     (sparse.issparse, lambda matrix: matrix.toarray()),
-    (of_type(bc.constraints.View), lambda view: plain([view.items, view.answers, view.source, view.n_items, view.name])),
+    (
+        of_type(bc.constraints.View),
+        lambda view: plain([view.items, view.answers, view.source, view.n_items, view.name]),
+    ),
     (of_type(bc.constraints.Rules), lambda rules: plain([rules.rows, rules.n_items, rules.name])),
     (lambda value: hasattr(value, "get_params"), fit_of),
     (lambda value: hasattr(value, "get_children"), lambda axes: len(axes.get_children())),

@@ -30,7 +30,9 @@ def judged(number, seed):
         values = corruptions(entry.arguments[argument].sort, entry.good()[argument], rng)
         value = values[rng.integers(len(values))]
         error = outcome(entry, argument, value)
-        wrong += [f"{name}({argument}={value!r}) {fault}: {error}" for fault in faults(error, argument)]
+        wrong += [
+            f"{name}({argument}={value!r}) {fault}: {error}" for fault in faults(error, argument)
+        ]
     return wrong
 
 
@@ -62,7 +64,12 @@ def test_a_fault_would_be_seen():
         return None
 
     assert faults(None, "X") == ["was taken"]
-    assert [fault.split()[0] for fault in faults(caught(elsewhere), "X")] == ["is", "comes", "is", "does"]
+    assert [fault.split()[0] for fault in faults(caught(elsewhere), "X")] == [
+        "is",
+        "comes",
+        "is",
+        "does",
+    ]
     assert faults(caught(unnamed), "this")[0].startswith("comes from tests.robustness")
     assert faults(outcome(TABLE["point_estimate"], "loss", "nonsense"), "loss") == []
 

@@ -18,7 +18,9 @@ def public_names():
     names = [(name, getattr(bc, name)) for name in bc.__all__ if name != "__version__"]
     rooms = [(name, value) for name, value in names if inspect.ismodule(value)]
     names += [
-        (f"{room}.{name}", getattr(value, name)) for room, value in rooms for name in getattr(value, "__all__", ())
+        (f"{room}.{name}", getattr(value, name))
+        for room, value in rooms
+        for name in getattr(value, "__all__", ())
     ]
     shortest = {}
     for name, value in sorted(names, key=lambda pair: (pair[0].count("."), pair[0])):

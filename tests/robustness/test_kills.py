@@ -17,7 +17,9 @@ FEW = {"sessions": 4, "cells": 8}
 def killed(kind, number, seed):
     command = [sys.executable, "-m", "tests.robustness.killed", kind, str(number), str(seed)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

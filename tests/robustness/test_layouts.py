@@ -15,7 +15,9 @@ CASES = [
     for argument, (sort, _) in entry.arguments.items()
     if layouts(sort, entry.good()[argument])
 ]
-LONG = tuple(name for name in TABLE if name.startswith(("models.tvclust", "models.dcrc", "write_report")))
+LONG = tuple(
+    name for name in TABLE if name.startswith(("models.tvclust", "models.dcrc", "write_report"))
+)
 """Entries that take many seconds."""
 FEW = 2
 TIMES = {"time_", "fit_seconds", "seconds"}
@@ -42,7 +44,9 @@ def check(name, argument, variants):
         before = deepcopy(plain(value))
         found = called(entry, **{argument: value})
         np.testing.assert_equal(found, expected, err_msg=f"{name}({argument}={what})")
-        np.testing.assert_equal(plain(value), before, err_msg=f"{name} changed its {argument}, {what}")
+        np.testing.assert_equal(
+            plain(value), before, err_msg=f"{name} changed its {argument}, {what}"
+        )
 
 
 @pytest.mark.parametrize(("name", "argument"), [case for case in CASES if case[0] not in LONG])

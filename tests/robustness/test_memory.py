@@ -26,10 +26,14 @@ GREEDY = {
     "chains": lambda: bc.TVClust(**world.SHORT).fit(world.X),
     "blocked chains": lambda: bc.TVClust("blocked", **world.SHORT).fit(world.X),
     "mean field": lambda: bc.TVClust("variational", progress=False).fit(world.X),
-    "chains of DCRC": lambda: bc.DCRC(2, inference="gibbs", **world.SHORT).fit(world.X, constraints=world.LINKS),
+    "chains of DCRC": lambda: bc.DCRC(2, inference="gibbs", **world.SHORT).fit(
+        world.X, constraints=world.LINKS
+    ),
     "a kernel": lambda: bc.DCRC(2, kernel="rbf").fit(world.X, constraints=world.LINKS),
     "chains of the random field": lambda: bc.HMRFMeans(2, **world.SHORT).fit(world.X),
-    "a path": lambda: bc.limit_path(world.X, limit=bc.DPMeans(penalty=200.0), gammas=[1.0], **world.SHORT),
+    "a path": lambda: bc.limit_path(
+        world.X, limit=bc.DPMeans(penalty=200.0), gammas=[1.0], **world.SHORT
+    ),
     "eigenvectors": lambda: bc.SpectralRDPMeans(penalty=200.0).fit(world.X),
     "similarities": lambda: bc.similarity_matrix(DRAWS),
     "a picture of similarities": lambda: bc.plots.similarity(DRAWS, order="dendrogram"),
@@ -52,7 +56,10 @@ def test_where_nothing_is_known_nothing_is_refused(monkeypatch):
 def test_sentences_are_in_units_that_can_be_read(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 3 << 28)
     check_memory(3 << 28, "this", "take less")
-    with pytest.raises(MemoryError, match=r"^this needs 12\.0 GiB of memory, but only 0\.8 GiB are left: take less\.$"):
+    with pytest.raises(
+        MemoryError,
+        match=r"^this needs 12\.0 GiB of memory, but only 0\.8 GiB are left: take less\.$",
+    ):
         check_memory(12 << 30, "this", "take less")
 
 
@@ -83,15 +90,21 @@ MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100
         ({"a": (1 << 62, 10, 0)}, 400 * 1024),
     ],
 )
-def test_the_narrowest_of_machine_and_control_groups_counts(monkeypatch, tmp_path, groups, expected):
+def test_the_narrowest_of_machine_and_control_groups_counts(
+    monkeypatch, tmp_path, groups, expected
+):
     files(monkeypatch, tmp_path, MACHINE, groups)
     assert available_memory() == expected
 
 
-@pytest.mark.parametrize("meminfo", ["", "MemAvailable: many kB\nSwapFree: 1 kB\n", "MemFree: 3 kB\n"])
+@pytest.mark.parametrize(
+    "meminfo", ["", "MemAvailable: many kB\nSwapFree: 1 kB\n", "MemFree: 3 kB\n"]
+)
 def test_what_cannot_be_read_is_asked_of_the_system(monkeypatch, tmp_path, meminfo):
     files(monkeypatch, tmp_path, meminfo)
-    assert available_memory() == pytest.approx(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=0.5)
+    assert available_memory() == pytest.approx(
+        os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=0.5
+    )
 
 
 LIMITED = """
@@ -114,10 +127,17 @@ def test_under_a_limit_of_address_space():
     """A matrix of 4.8 GB where a quarter of one is left: a sentence, not a traceback from an allocation."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+        [sys.executable, "-c", LIMITED],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2")
+    assert done.stdout.startswith(
+        "the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2"
+    )
     assert done.stdout.endswith("similar_items keeps the most similar ones only.\n")
 
 
@@ -136,11 +156,15 @@ class Labels:
 
 def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
     said = []
-    monkeypatch.setattr("bayesclust.estimators._draws.check_memory", lambda needed, *words: said.append(needed))
+    monkeypatch.setattr(
+        "bayesclust.estimators._draws.check_memory", lambda needed, *words: said.append(needed)
+    )
     check_room(1000, 2, 800)
 
     def put_together(number):
-        draws = run_chains([lambda: Labels(0), lambda: Labels(1)], Schedule(0, number, 1), progress=False, n_jobs=1)
+        draws = run_chains(
+            [lambda: Labels(0), lambda: Labels(1)], Schedule(0, number, 1), progress=False, n_jobs=1
+        )
         stacked_partitions(to_datatree(draws.posterior, draws.sample_stats))
 
     put_together(2)  # what is imported and compiled on the way is no draw
@@ -153,7 +177,9 @@ def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
 
 def test_what_is_said_is_what_is_taken(monkeypatch):
     said = []
-    monkeypatch.setattr("bayesclust.posterior.similarity.check_memory", lambda needed, *words: said.append(needed))
+    monkeypatch.setattr(
+        "bayesclust.posterior.similarity.check_memory", lambda needed, *words: said.append(needed)
+    )
     draws = np.zeros((2, 1500), np.int64)
     tracemalloc.start()
     bc.similarity_matrix(draws)

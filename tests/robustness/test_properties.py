@@ -45,7 +45,9 @@ FROM, TO = -495, 490
 def tables(draw):
     """Whole numbers with ties, items that are there twice, and constant columns."""
     n, d = draw(st.integers(3, 9)), draw(st.integers(1, 3))
-    rows = draw(st.lists(st.lists(st.integers(-9, 60), min_size=d, max_size=d), min_size=n, max_size=n))
+    rows = draw(
+        st.lists(st.lists(st.integers(-9, 60), min_size=d, max_size=d), min_size=n, max_size=n)
+    )
     table = np.array(rows, dtype=np.float64)
     if draw(st.booleans()):
         table[:, draw(st.integers(0, d - 1))] = draw(st.integers(-9, 60))
@@ -57,7 +59,9 @@ def tables(draw):
 def arranged(draw, table):
     """The same numbers in another type, container and order."""
     wanted = [name for name in NUMBERS if table.min() >= 0 or not name.startswith("uint")]
-    return ORDERS[draw(st.sampled_from(sorted(ORDERS)))](table.astype(draw(st.sampled_from(wanted))))
+    return ORDERS[draw(st.sampled_from(sorted(ORDERS)))](
+        table.astype(draw(st.sampled_from(wanted)))
+    )
 
 
 @given(data=st.data())
@@ -87,7 +91,11 @@ def test_results_follow_neither_layout_nor_unit(name, data):
         warnings.simplefilter("error", RuntimeWarning)
         fits = [
             QUICK[name](k).fit(values, constraints=links)
-            for values in (table, arranged(data.draw, table), table * 2.0 ** data.draw(st.integers(FROM, TO)))
+            for values in (
+                table,
+                arranged(data.draw, table),
+                table * 2.0 ** data.draw(st.integers(FROM, TO)),
+            )
         ]
     for fit in fits:
         np.testing.assert_array_equal(fit.labels_, fits[0].labels_)
@@ -121,7 +129,9 @@ def test_what_is_too_large_is_refused(power, sign):
     values = X.copy()
     values[1, 0] = sign * 10.0**power
     assert abs(values[1, 0]) > LARGEST
-    with pytest.raises(ValueError, match=r"^X has values beyond 1e\+150 in row 1: rescale the features\.$"):
+    with pytest.raises(
+        ValueError, match=r"^X has values beyond 1e\+150 in row 1: rescale the features\.$"
+    ):
         bc.DPMeans(penalty=1.0).fit(values)
 
 
@@ -137,7 +147,12 @@ def test_partitions_are_known_by_who_is_with_whom(data, z):
     kind = data.draw(st.sampled_from(["int16", "uint8", ">i4", "int64"]))
     renamed = np.array([names[label + 5] for label in z], dtype=kind)
     renamed = ORDERS[data.draw(st.sampled_from(sorted(ORDERS)))](renamed)
-    for score in (bc.metrics.adjusted_rand, bc.metrics.nmi, bc.metrics.pairwise_f, bc.metrics.variation_of_information):
+    for score in (
+        bc.metrics.adjusted_rand,
+        bc.metrics.nmi,
+        bc.metrics.pairwise_f,
+        bc.metrics.variation_of_information,
+    ):
         assert score(renamed, other) == pytest.approx(score(z, other), abs=1e-12)
     for loss in (bc.losses.VI(), bc.losses.Binder(), bc.losses.NVI()):
         assert loss.loss(renamed, other) == pytest.approx(loss.loss(z, other), abs=1e-12)
@@ -149,4 +164,6 @@ def test_polars_frames_are_read_where_polars_is_there():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(X, schema=["a", "b"])
     np.testing.assert_array_equal(check_items(frame), X)
-    np.testing.assert_array_equal(bc.DPMeans(penalty=200.0).fit(frame).labels_, world.fitted("DPMeans").labels_)
+    np.testing.assert_array_equal(
+        bc.DPMeans(penalty=200.0).fit(frame).labels_, world.fitted("DPMeans").labels_
+    )

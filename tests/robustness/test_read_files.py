@@ -64,7 +64,9 @@ def test_damaged_sessions(tmp_path):
     for _ in range(MANY):
         path.write_bytes(damaged(whole, rng))
         found = refused(lambda: bc.InteractiveSession.load(path, world.X), ValueError)
-        if found is not None:  # what was changed is not read: times, flags and names in the archive's margins
+        if (
+            found is not None
+        ):  # what was changed is not read: times, flags and names in the archive's margins
             taken += 1
             assert repr(found) == repr(expected)
             assert found.labels.tolist() == expected.labels.tolist()
@@ -94,7 +96,9 @@ def test_damaged_checkpoints(tmp_path, number):
         if found is not None:
             taken += 1
             for name, values in expected.posterior.items():
-                np.testing.assert_array_equal(found.posterior[name], values, err_msg=str(files[at % len(files)]))
+                np.testing.assert_array_equal(
+                    found.posterior[name], values, err_msg=str(files[at % len(files)])
+                )
     assert taken < number / 2
 
 
@@ -122,7 +126,9 @@ def test_damaged_posteriors(tmp_path):
     world.tree().to_netcdf(path, engine="h5netcdf")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", NETCDF, str(path), str(MANY)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < MANY
 
@@ -130,7 +136,11 @@ def test_damaged_posteriors(tmp_path):
 def test_damaged_cells(tmp_path):
     path, rng = tmp_path / "cells.csv", np.random.default_rng(0)
     rows = [(0, trial) for trial in range(40)]
-    list(cells.run_all(rows, lambda cell: {"seed": 0, "trial": cell[1], "score": cell[1] / 7}, path, KINDS))
+    list(
+        cells.run_all(
+            rows, lambda cell: {"seed": 0, "trial": cell[1], "score": cell[1] / 7}, path, KINDS
+        )
+    )
     whole = path.read_bytes()
     for _ in range(MANY):
         path.write_bytes(damaged(whole, rng))
@@ -161,13 +171,22 @@ def test_files_of_other_programs(tmp_path, what):
         with pytest.raises(ValueError, match=r"'?.*file.* (is|exists)") as caught:
             call()
         assert str(caught.value).endswith(".")
-    if what not in ("nothing", "zeros", "an archive", "JSON", "an array"):  # without a line break, nothing is whole
+    if what not in (
+        "nothing",
+        "zeros",
+        "an archive",
+        "JSON",
+        "an array",
+    ):  # without a line break, nothing is whole
         with pytest.raises(ValueError, match="is no file of cells"):
             cells.load(path, KINDS)
 
 
 def test_folders_and_files_of_later_versions(tmp_path):
-    for call in (lambda: bc.InteractiveSession.load(tmp_path, world.X), lambda: read_posterior(tmp_path)):
+    for call in (
+        lambda: bc.InteractiveSession.load(tmp_path, world.X),
+        lambda: read_posterior(tmp_path),
+    ):
         with pytest.raises(ValueError, match=r"\.$"):
             call()
     later = tmp_path / "later.zarr"
@@ -210,7 +229,19 @@ def test_a_crafted_file_runs_nothing(tmp_path):
 
 
 RUN = {"eval", "exec", "compile", "__import__", "literal_eval"}
-CODE = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "runpy", "code", "subprocess"}
+CODE = {
+    "pickle",
+    "cPickle",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "marshal",
+    "shelve",
+    "yaml",
+    "runpy",
+    "code",
+    "subprocess",
+}
 KERNEL_CACHE = PACKAGE / "_jit.py"
 """numba keeps compiled code beside the sources, as Python does: whoever can write there can change the sources as well."""
 HELPERS = PACKAGE / "_beside.py"
@@ -220,7 +251,11 @@ HELPERS = PACKAGE / "_beside.py"
 def runs_code(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+            )
             yield from (name for name in names if name.partition(".")[0] in CODE)
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
@@ -251,4 +286,6 @@ def test_nothing_in_the_package_runs_what_a_file_holds():
 def test_code_that_is_run_would_be_seen():
     code = "import pickle\nfrom joblib import load\nnp.load(a)\nnp.load(a, allow_pickle=True)\neval(a)\npd.read_pickle(a)"
     loads = ["np.load", "np.load", "np.load(allow_pickle=True)"]
-    assert sorted(runs_code(ast.parse(code))) == sorted(["pickle", "joblib", *loads, "eval", "pd.read_pickle"])
+    assert sorted(runs_code(ast.parse(code))) == sorted(
+        ["pickle", "joblib", *loads, "eval", "pd.read_pickle"]
+    )

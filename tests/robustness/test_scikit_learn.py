@@ -27,15 +27,25 @@ MORE = {
 
 def test_every_estimator_is_among_those_that_are_checked():
     public = [getattr(bc.estimators, name) for name in bc.estimators.__all__]
-    found = {value.__name__ for value in public if inspect.isclass(value) and issubclass(value, BaseEstimator)}
+    found = {
+        value.__name__
+        for value in public
+        if inspect.isclass(value) and issubclass(value, BaseEstimator)
+    }
     assert found == set(ESTIMATORS)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_scikit_learn_accepts_it(name):
-    short = TINY if name in ("TVClust", "HMRFMeans") else {"penalty": None} if name in PENALIZED else {}
+    short = (
+        TINY if name in ("TVClust", "HMRFMeans") else {"penalty": None} if name in PENALIZED else {}
+    )
     estimator = MORE[name]() if name in MORE else ESTIMATORS[name](**short)
     results = check_estimator(estimator, on_fail=None, on_skip=None)
-    assert [(result["check_name"], result["exception"]) for result in results if result["status"] == "failed"] == []
+    assert [
+        (result["check_name"], result["exception"])
+        for result in results
+        if result["status"] == "failed"
+    ] == []
     assert len(results) > 30

@@ -14,11 +14,25 @@ from bayesclust._files import check_path, check_target, replaced
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bayesclust"
 WRITERS = {
-    "write_text", "write_bytes", "to_csv", "to_netcdf", "to_zarr", "to_json", "to_excel", "to_parquet", "savefig",
-    "savetxt", "savez", "savez_compressed", "tofile",
-}  # fmt: skip
+    "write_text",
+    "write_bytes",
+    "to_csv",
+    "to_netcdf",
+    "to_zarr",
+    "to_json",
+    "to_excel",
+    "to_parquet",
+    "savefig",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+    "tofile",
+}
 ELSEWHERE = {
-    ("experiments/reproduce/cells.py", "open"): "cells are appended; a line cut short is left out and written again",
+    (
+        "experiments/reproduce/cells.py",
+        "open",
+    ): "cells are appended; a line cut short is left out and written again",
     ("inference/processes.py", "open"): "a lock file, which stays empty",
     ("report/markup.py", "savefig"): "into memory",
 }
@@ -32,7 +46,9 @@ def opens_for_writing(call):
         return False
     modes = [*call.args[0 if isinstance(call.func, ast.Attribute) else 1 :][:1]]
     modes += [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
-    return any(not isinstance(mode, ast.Constant) or set("wax+") & set(str(mode.value)) for mode in modes)
+    return any(
+        not isinstance(mode, ast.Constant) or set("wax+") & set(str(mode.value)) for mode in modes
+    )
 
 
 def writes(tree):
@@ -40,11 +56,17 @@ def writes(tree):
 
     def walk(node, inside):
         if isinstance(node, ast.With):
-            inside = inside or any("replaced(" in ast.unparse(item.context_expr) for item in node.items)
+            inside = inside or any(
+                "replaced(" in ast.unparse(item.context_expr) for item in node.items
+            )
         if isinstance(node, ast.Call) and not inside:
             name = getattr(node.func, "attr", getattr(node.func, "id", None))
             owner = ast.unparse(node.func).partition(".")[0]
-            if name in WRITERS or (name, owner) in (("save", "np"), ("dump", "json")) or opens_for_writing(node):
+            if (
+                name in WRITERS
+                or (name, owner) in (("save", "np"), ("dump", "json"))
+                or opens_for_writing(node)
+            ):
                 yield name
         for child in ast.iter_child_nodes(node):
             yield from walk(child, inside)
@@ -67,7 +89,9 @@ def test_a_writer_outside_would_be_seen():
     assert list(writes(ast.parse(code))) == ["write_text", "open", "open"]
 
 
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()]
+)
 @pytest.mark.parametrize("before", [b"what was there", None])
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, error, before):
     path = tmp_path / "file.txt"
@@ -91,7 +115,9 @@ def test_the_last_steps_may_fail_too(tmp_path, monkeypatch, step):
     with pytest.raises(OSError, match="No space left"), replaced(tmp_path / "file.txt") as draft:
         draft.write_text("new")
     monkeypatch.undo()
-    assert [(child.name, child.read_text()) for child in tmp_path.iterdir()] == [("file.txt", "old")]
+    assert [(child.name, child.read_text()) for child in tmp_path.iterdir()] == [
+        ("file.txt", "old")
+    ]
 
 
 def test_a_file_that_is_replaced_is_as_others_are(tmp_path):
@@ -171,7 +197,9 @@ def test_where_nothing_more_can_be_written(tmp_path):
     """What NumPy, HDF5 and zarr write under a limit of size, which a system meets as it meets a full disk."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-W", "ignore", "-c", LIMITED, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
     assert done.returncode == 0, done.stderr
     found = [line.split(",")[1:] for line in done.stdout.splitlines() if line.startswith("RESULT")]
     names = ["session.npz", "draws.nc", "run.zarr"]

@@ -15,12 +15,22 @@ TRUTH = np.repeat([0, 1, 2], 4)
 X = np.random.default_rng(0).integers(0, 8, (N, 2)) + 30.0 * TRUTH[:, None]
 NEW = X[::3] + 1.0
 COUNTS = np.random.default_rng(1).integers(1, 5, (N, 3)) + 9.0 * np.eye(3)[TRUTH]
-BINARY = (np.random.default_rng(2).random((N, 3)) < np.where(TRUTH[:, None] == np.arange(3), 0.9, 0.1)).astype(float)
+BINARY = (
+    np.random.default_rng(2).random((N, 3)) < np.where(TRUTH[:, None] == np.arange(3), 0.9, 0.1)
+).astype(float)
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (0, 4), (5, 9), (8, 9)], [1, 1, 0, 0, 1], n_items=N)
-TRIPLETS = bc.RelativeConstraints([(0, 1, 5), (0, 4, 8), (9, 10, 2)], ["yes", "dnk", "yes"], n_items=N)
+TRIPLETS = bc.RelativeConstraints(
+    [(0, 1, 5), (0, 4, 8), (9, 10, 2)], ["yes", "dnk", "yes"], n_items=N
+)
 RULES = bc.LabelConstraints([(0, 1)], n_items=N)
 SEVERAL = [LINKS, TRIPLETS]
-SHORT: dict[str, Any] = {"num_chains": 2, "num_warmup": 6, "num_samples": 6, "progress": False, "random_state": 0}
+SHORT: dict[str, Any] = {
+    "num_chains": 2,
+    "num_warmup": 6,
+    "num_samples": 6,
+    "progress": False,
+    "random_state": 0,
+}
 
 
 class Argument(NamedTuple):
@@ -98,10 +108,14 @@ ESTIMATORS = {
     "HMRFMeans": lambda **more: bc.HMRFMeans(3, **SHORT | more),
     "MKMeans": lambda **more: bc.MKMeans(3, **{"random_state": 0} | more),
     "MPCKMeans": lambda **more: bc.MPCKMeans(3, **{"random_state": 0} | more),
-    "MinimalModification": lambda **more: bc.MinimalModification(0.5, 1.0, **{"time_limit": None} | more),
+    "MinimalModification": lambda **more: bc.MinimalModification(
+        0.5, 1.0, **{"time_limit": None} | more
+    ),
     "PCKMeans": lambda **more: bc.PCKMeans(3, **{"random_state": 0} | more),
     "RDPMeans": lambda **more: bc.RDPMeans(**{"penalty": 200.0, "random_state": 0} | more),
-    "SpectralRDPMeans": lambda **more: bc.SpectralRDPMeans(**{"penalty": 200.0, "random_state": 0} | more),
+    "SpectralRDPMeans": lambda **more: bc.SpectralRDPMeans(
+        **{"penalty": 200.0, "random_state": 0} | more
+    ),
     "SupervisedMeans": lambda **more: bc.SupervisedMeans(3, **{"random_state": 0} | more),
     "TVClust": lambda **more: bc.TVClust(**SHORT | more),
 }
@@ -130,7 +144,11 @@ def pair_question():
 def scored():
     """A session with classes to be judged by, and two partitions."""
     made = bc.InteractiveSession(
-        X, np.roll(TRUTH, 1), y=TRUTH, modification=bc.MinimalModification(0.5, 1.0, time_limit=None), random_state=0
+        X,
+        np.roll(TRUTH, 1),
+        y=TRUTH,
+        modification=bc.MinimalModification(0.5, 1.0, time_limit=None),
+        random_state=0,
     )
     made.add(LINKS)
     made.modify()

@@ -12,7 +12,12 @@ from bayesclust.selection.neighbourhoods import Neighbourhoods
 
 def situation(pairs=(), same=(), skipped=(), n=6):
     links = [bc.PairwiseConstraints(list(pairs), list(same), n_items=n)] if len(pairs) else []
-    return Situation(np.zeros((n, 1)), np.zeros(n, dtype=int), links, [Question("pair", pair) for pair in skipped])
+    return Situation(
+        np.zeros((n, 1)),
+        np.zeros(n, dtype=int),
+        links,
+        [Question("pair", pair) for pair in skipped],
+    )
 
 
 def known(*args, **settings):
@@ -104,14 +109,24 @@ def test_believed_answers_are_the_closure_of_those_that_do_not_contradict_earlie
 def test_where_nobody_knew_the_item_goes_on_and_then_rests():
     """Nobody knew of 3 and 0: it is compared with 2, and, when all else is asked, with 1, the other one of 0's."""
     pairs, same = [(0, 1), (1, 2)], [1, 0]
-    assert [q.items for q in known(pairs, same, [(0, 3)], n=4).questions([], equal_to(2), 9)] == [(2, 3), (1, 3)]
+    assert [q.items for q in known(pairs, same, [(0, 3)], n=4).questions([], equal_to(2), 9)] == [
+        (2, 3),
+        (1, 3),
+    ]
     found = known([*pairs, (2, 3)], [*same, 0], [(0, 3)], n=4)
     assert found.begun == []
     assert not found.fresh.any()
     assert [q.items for q in found.questions([], equal_to(2), 9)] == [(1, 3)]
-    assert known([*pairs, (2, 3)], [*same, 0], [(0, 3), (1, 3)], n=4).questions([], equal_to(2), 9) == []
+    assert (
+        known([*pairs, (2, 3)], [*same, 0], [(0, 3), (1, 3)], n=4).questions([], equal_to(2), 9)
+        == []
+    )
     # and where the last answer settles it, it is in a neighbourhood of its own
-    assert known([*pairs, (2, 3), (1, 3)], [*same, 0, 0], [(0, 3)], n=4).members == [[0, 1], [2], [3]]
+    assert known([*pairs, (2, 3), (1, 3)], [*same, 0, 0], [(0, 3)], n=4).members == [
+        [0, 1],
+        [2],
+        [3],
+    ]
 
 
 def test_several_questions_are_about_different_items_first():

@@ -33,7 +33,12 @@ def situation(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
 
 @pytest.mark.parametrize(
     ("kind", "view", "power"),
-    [("pair", "plain", None), ("triplet", "plain", 0.5), ("either", "mixture", None), ("pair", "mixture", 0.5)],
+    [
+        ("pair", "plain", None),
+        ("triplet", "plain", 0.5),
+        ("either", "mixture", None),
+        ("pair", "mixture", 0.5),
+    ],
 )
 def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, view, power):
     choose, rng = chooser(kind, view, power), np.random.default_rng(0)
@@ -57,7 +62,9 @@ def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, view, p
 
 
 def test_the_gain_is_what_hearing_each_answer_takes_away(monkeypatch):
-    monkeypatch.setattr(Particles, "renew", lambda self, rng: pytest.fail("weights alone were to change"))
+    monkeypatch.setattr(
+        Particles, "renew", lambda self, rng: pytest.fail("weights alone were to change")
+    )
     choose, rng = chooser(target="binder", noise=None), np.random.default_rng(0)
     asked = situation([(0, 9), (3, 20)], [False, False])
     table = choose.gains(asked, rng, [Question("pair", (2, 12))])
@@ -65,7 +72,14 @@ def test_the_gain_is_what_hearing_each_answer_takes_away(monkeypatch):
     before = choose.particles
     for word, p in (("same", table["same"][0]), ("different", table["different"][0])):
         after = copy.deepcopy(before)
-        after.hear([bc.PairwiseConstraints([(0, 9), (3, 20), (2, 12)], ["different", "different", word], 24)], rng)
+        after.hear(
+            [
+                bc.PairwiseConstraints(
+                    [(0, 9), (3, 20), (2, 12)], ["different", "different", word], 24
+                )
+            ],
+            rng,
+        )
         wanted += p * (measure(before.weights) - measure(after.weights))
     assert table["gain"][0] == pytest.approx(wanted)
     assert table[["same", "different", "dnk"]].sum(axis=1)[0] == pytest.approx(1)
@@ -84,8 +98,16 @@ def test_skips_are_learned_and_make_a_question_worth_less():
 def test_it_starts_anew_where_answers_were_taken_back_or_many_came_or_data_are_others():
     choose, rng = chooser(), np.random.default_rng(0)
     kept = choose.update(situation([(0, 1), (0, 9)], [True, False]), rng).particles
-    assert choose.update(situation([(0, 1), (0, 9), (2, 3)], [True, False, True]), rng).particles is kept
-    assert choose.update(situation([(0, 1), (0, 9), *[(2, 3)] * 32], [True, False, *[True] * 32]), rng).particles is not kept
+    assert (
+        choose.update(situation([(0, 1), (0, 9), (2, 3)], [True, False, True]), rng).particles
+        is kept
+    )
+    assert (
+        choose.update(
+            situation([(0, 1), (0, 9), *[(2, 3)] * 32], [True, False, *[True] * 32]), rng
+        ).particles
+        is not kept
+    )
     kept = choose.particles
     assert choose.update(situation([(0, 1)], [True]), rng).particles is not kept
     again = choose.particles
@@ -96,13 +118,17 @@ def test_it_starts_anew_where_answers_were_taken_back_or_many_came_or_data_are_o
 def test_of_several_models_the_one_that_predicts_the_answers_decides():
     rng = np.random.default_rng(1)
     angle, ring = rng.uniform(0, 2 * np.pi, 60), np.repeat([0, 1], 30)
-    points = np.where(ring, 5.0, 0.5)[:, None] * np.c_[np.cos(angle), np.sin(angle)] + 0.3 * rng.normal(size=(60, 2))
+    points = np.where(ring, 5.0, 0.5)[:, None] * np.c_[
+        np.cos(angle), np.sin(angle)
+    ] + 0.3 * rng.normal(size=(60, 2))
     one, several = few(), few(view="mixture")
     choose = PosteriorQuestions(estimator=[one, several], num_draws=40, least_gain=0.0)
     pairs = [tuple(rng.choice(60, 2, replace=False).tolist()) for _ in range(80)]
     for number in range(0, 81, 20):
         asked = pairs[:number]
-        choose.update(situation(asked, [bool(ring[i] == ring[j]) for i, j in asked], points=points), rng)
+        choose.update(
+            situation(asked, [bool(ring[i] == ring[j]) for i, j in asked], points=points), rng
+        )
     assert choose.particles.shares[1] > 0.9
     assert bc.metrics.pairwise_f(choose.labels(), ring) > 0.9
 
@@ -133,7 +159,12 @@ def test_where_all_draws_agree_it_stops_or_asks_at_random(rng):
 def test_it_stops_after_so_many_questions_in_a_row_that_were_not_worth_it(rng):
     choose = chooser(least_gain=10.0, patience=3)
     asked = [(0, 9), (1, 10), (2, 11)]
-    assert [len(choose(situation(asked[:m], [False] * m), 2, rng)) for m in range(4)] == [2, 2, 1, 0]
+    assert [len(choose(situation(asked[:m], [False] * m), 2, rng)) for m in range(4)] == [
+        2,
+        2,
+        1,
+        0,
+    ]
     choose.least_gain = 0.0  # one is worth it, and patience begins anew
     assert choose(situation(asked, [False] * 3), 1, rng)
     choose.least_gain = 10.0
@@ -151,7 +182,9 @@ def test_batches_add_and_the_bound_cuts_them(rng):
 
 def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypatch):
     monkeypatch.setitem(CHOOSERS, "posterior", chooser())
-    one, other = (bc.InteractiveSession(X, [0] * 24, chooser="posterior", random_state=0) for _ in range(2))
+    one, other = (
+        bc.InteractiveSession(X, [0] * 24, chooser="posterior", random_state=0) for _ in range(2)
+    )
     (question,) = one.ask()
     one.answer(question, "different")
     assert one.ask() != [question]
@@ -166,28 +199,50 @@ def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: PosteriorQuestions("two"), ValueError, 'kind must be "pair" or "triplet" or "either"; got \'two\'.'),
         (
-            lambda: PosteriorQuestions(estimator=bc.TVClust("gibbs")), ValueError,
+            lambda: PosteriorQuestions("two"),
+            ValueError,
+            'kind must be "pair" or "triplet" or "either"; got \'two\'.',
+        ),
+        (
+            lambda: PosteriorQuestions(estimator=bc.TVClust("gibbs")),
+            ValueError,
             "only sampler='collapsed' hears answers one by one; got 'gibbs': choose that one.",
         ),
         (
-            lambda: PosteriorQuestions(estimator=bc.DPMeans()), TypeError,
+            lambda: PosteriorQuestions(estimator=bc.DPMeans()),
+            TypeError,
             "estimator must be a TVClust, or several; got DPMeans: pass TVClust(...).",
         ),
-        (lambda: PosteriorQuestions(estimator=[]), ValueError, "estimator is empty: pass TVClust(...), or several."),
-        (lambda: PosteriorQuestions(patience=-1), ValueError, "patience must be an integer of at least 0; got -1."),
-        (lambda: PosteriorQuestions(num_draws=3), ValueError, "num_draws must be an integer of at least 4; got 3."),
         (
-            lambda: PosteriorQuestions().labels(), ValueError,
+            lambda: PosteriorQuestions(estimator=[]),
+            ValueError,
+            "estimator is empty: pass TVClust(...), or several.",
+        ),
+        (
+            lambda: PosteriorQuestions(patience=-1),
+            ValueError,
+            "patience must be an integer of at least 0; got -1.",
+        ),
+        (
+            lambda: PosteriorQuestions(num_draws=3),
+            ValueError,
+            "num_draws must be an integer of at least 4; got 3.",
+        ),
+        (
+            lambda: PosteriorQuestions().labels(),
+            ValueError,
             "there are no draws yet: call the chooser, or update(situation, rng).",
         ),
         (
-            lambda: chooser().gains(situation(), np.random.default_rng(0), [Question("pair", (0, 24))]), ValueError,
+            lambda: chooser().gains(
+                situation(), np.random.default_rng(0), [Question("pair", (0, 24))]
+            ),
+            ValueError,
             "pairs[0] names item 24, but with n_items=24 items are numbered 0 to 23: correct the index or n_items.",
         ),
     ],
-)  # fmt: skip
+)
 def test_bad_settings_are_refused(call, error, sentence):
     with pytest.raises(error) as caught:
         call()

@@ -52,4 +52,7 @@ def test_pairs_come_by_how_much_the_draws_disagree(rng):
 @pytest.mark.parametrize("kind", ["pair", "triplet"])
 def test_draws_that_agree_leave_nothing_to_ask(kind, rng):
     same = np.repeat(np.arange(20)[None] % 10, 3, axis=0)
-    assert propose(kind, same, np.full(3, 1 / 3), set(), 5, rng).shape == (0, 2 if kind == "pair" else 3)
+    assert propose(kind, same, np.full(3, 1 / 3), set(), 5, rng).shape == (
+        0,
+        2 if kind == "pair" else 3,
+    )

@@ -56,7 +56,9 @@ def blobs():
 def test_right_answers_make_known_all_classes_and_then_nothing_is_asked(name, blobs, rng):
     X, y = blobs
     asked, known = session(CHOOSERS[name], X, lambda i, j: y[i] == y[j], y, rng)
-    assert sorted(sorted(members) for members in known.members) == [np.flatnonzero(y == k).tolist() for k in range(3)]
+    assert sorted(sorted(members) for members in known.members) == [
+        np.flatnonzero(y == k).tolist() for k in range(3)
+    ]
     # an item is compared with each neighbourhood at most once
     assert len(asked) <= len(y) * 3
     assert CHOOSERS[name](situation(X, asked, [int(y[i] == y[j]) for i, j in asked]), 4, rng) == []
@@ -137,7 +139,11 @@ def test_explore_then_consolidate():
 def test_explore_consolidate_draws_items_uniformly(rng):
     X = np.arange(8.0)[:, None]
     now = situation(X, [(0, 7)], [0])
-    items = [max(q.items, key=lambda i: i not in (0, 7)) for _ in range(600) for q in ExploreConsolidate(2)(now, 1, rng)]
+    items = [
+        max(q.items, key=lambda i: i not in (0, 7))
+        for _ in range(600)
+        for q in ExploreConsolidate(2)(now, 1, rng)
+    ]
     counts = np.bincount(items, minlength=8)[1:7]
     assert counts.sum() == 600
     assert counts.min() > 60
@@ -148,7 +154,10 @@ def test_informativeness_by_hand_and_by_all_orders(rng):
     assert informativeness(np.full((1, 4), 0.25))[0] == pytest.approx(2 / 2.5)
     assert informativeness(np.array([[0.0, 1.0], [0.0, 0.0]])).tolist() == [0.0, 0.0]
     for p in rng.dirichlet(np.ones(4), size=10):
-        least = min(sum((turn + 1) * p[k] for turn, k in enumerate(order)) for order in permutations(range(4)))
+        least = min(
+            sum((turn + 1) * p[k] for turn, k in enumerate(order))
+            for order in permutations(range(4))
+        )
         assert informativeness(p[None])[0] == pytest.approx(-sum(p * np.log2(p)) / least)
 
 
@@ -169,7 +178,9 @@ def test_npu_against_a_plain_twin(n_jobs, blobs, rng):
     assert (probability[[0, 1, 8, 14]] == 0).all()
     best = max(worth, key=lambda x: worth[x])
     assert sorted(worth.values())[-2] < worth[best] - 1e-9
-    assert [q.items for q in NPU(n_jobs=n_jobs)(now, 1, rng)] == [ordered("pair", (best, hoods[int(np.argmax(p[best]))][0]))]
+    assert [q.items for q in NPU(n_jobs=n_jobs)(now, 1, rng)] == [
+        ordered("pair", (best, hoods[int(np.argmax(p[best]))][0]))
+    ]
 
 
 def test_npu_learns_a_forest_only_where_data_or_partition_changed(blobs, monkeypatch, rng):
@@ -198,7 +209,9 @@ def test_npu_with_one_cluster_draws_among_equals(rng):
     """All items are in one leaf of every tree: each neighbourhood is as probable as the other for all."""
     X = np.arange(6.0)[:, None]
     chooser, now = NPU(n_trees=5), situation(X, [(0, 5)], [0])
-    assert {max(q.items, key=lambda i: i not in (0, 5)) for _ in range(40) for q in chooser(now, 1, rng)} == {1, 2, 3, 4}
+    assert {
+        max(q.items, key=lambda i: i not in (0, 5)) for _ in range(40) for q in chooser(now, 1, rng)
+    } == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -208,7 +221,9 @@ def test_in_a_session(name, blobs):
     for _ in range(8):
         (question,) = talk.ask()
         i, j = question.items
-        talk.answer(question, "dnk" if (i + j) % 5 == 0 else "same" if y[i] == y[j] else "different")
+        talk.answer(
+            question, "dnk" if (i + j) % 5 == 0 else "same" if y[i] == y[j] else "different"
+        )
     assert talk.heard == 8
 
 

@@ -11,7 +11,9 @@ from bayesclust.selection import CHOOSERS, Question, RandomQuestions, Situation
 from bayesclust.selection.protocol import ordered
 
 PAIRS = list(combinations(range(5), 2))
-TRIPLETS = [(i, j, k) for i in range(5) for j, k in combinations([x for x in range(5) if x != i], 2)]
+TRIPLETS = [
+    (i, j, k) for i in range(5) for j, k in combinations([x for x in range(5) if x != i], 2)
+]
 
 
 def situation(constraints=(), skipped=()):

@@ -13,7 +13,9 @@ Z = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 0, 0, 1], [0, 1, 1, 1, 1]
 def tree(p, q):
     links = bc.PairwiseConstraints([(0, 1), (2, 4)], [True, False], n_items=5)
     noise = {"p": np.reshape(p, (1, 4, 1)), "q": np.reshape(q, (1, 4, 1))}
-    return to_datatree({"z": Z[None], **noise}, views=[links], dims=dict.fromkeys(noise, ("links_source",)))
+    return to_datatree(
+        {"z": Z[None], **noise}, views=[links], dims=dict.fromkeys(noise, ("links_source",))
+    )
 
 
 def test_the_noise_of_each_draw_is_heeded():
@@ -22,7 +24,9 @@ def test_the_noise_of_each_draw_is_heeded():
     same = Z[:, [0, 1]] == Z[:, [2, 2]]
     says_same = np.where(same, p[:, None], 1 - q[:, None])
     share = 1 / 12  # nobody skipped, two answered
-    answers = np.stack([(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full((2, 4), share)], axis=2)
+    answers = np.stack(
+        [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full((2, 4), share)], axis=2
+    )
     wanted = expected_gains(uncertainty("partition", Z), np.full(4, 0.25), answers)
     assert table["gain"].to_numpy() == pytest.approx(wanted)
     assert table["same"].to_numpy() == pytest.approx(answers[:, :, 0].mean(axis=1))
@@ -32,13 +36,17 @@ def test_what_was_answered_is_not_suggested_and_the_best_comes_first():
     table = bc.selection.suggest(tree([0.9] * 4, [0.9] * 4), size=20, target="partition")
     assert not {(0, 1), (2, 4)} & set(map(tuple, table[["i", "j"]].to_numpy().tolist()))
     assert table["gain"][0] == table["gain"].max() == pytest.approx(table["adds"][0])
-    assert (table["adds"] <= table["gain"] + 1e-12).all()  # information of answers that are independent given the draw
+    assert (
+        table["adds"] <= table["gain"] + 1e-12
+    ).all()  # information of answers that are independent given the draw
 
 
 def test_triplets_where_none_were_asked_and_estimators():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(2, 1, (8, 2))]
-    est = bc.TVClust(num_chains=2, num_warmup=30, num_samples=30, progress=False, random_state=0).fit(X)
+    est = bc.TVClust(
+        num_chains=2, num_warmup=30, num_samples=30, progress=False, random_state=0
+    ).fit(X)
     table = bc.selection.suggest(est, "triplet", size=3, target="n_clusters")
     assert list(table.columns) == ["kind", "i", "j", "k", "gain", "yes", "no", "dnk", "adds"]
     assert table[["yes", "no", "dnk"]].sum(axis=1).to_numpy() == pytest.approx(np.ones(3))

@@ -61,7 +61,10 @@ def test_everything_can_be_taken_back(blobs):
     states = []
 
     def keep():
-        shown = [repr(one.rows if isinstance(one, bc.constraints.Rules) else one.items) for one in session.constraints]
+        shown = [
+            repr(one.rows if isinstance(one, bc.constraints.Rules) else one.items)
+            for one in session.constraints
+        ]
         states.append((session.labels.tolist(), session.pending, session.heard, shown))
 
     keep()
@@ -76,10 +79,16 @@ def test_everything_can_be_taken_back(blobs):
     for state in reversed(states):
         found = session.labels.tolist(), session.pending, session.heard
         assert found == state[:3]
-        assert [repr(o.rows if isinstance(o, bc.constraints.Rules) else o.items) for o in session.constraints] == state[3]
+        assert [
+            repr(o.rows if isinstance(o, bc.constraints.Rules) else o.items)
+            for o in session.constraints
+        ] == state[3]
         if state is not states[0]:
             session.undo()
-    with pytest.raises(ValueError, match=r"^there is nothing to undo: no answer was added and no partition modified\.$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^there is nothing to undo: no answer was added and no partition modified\.$",
+    ):
         session.undo()
 
 
@@ -111,7 +120,9 @@ def test_a_chooser_is_any_callable(blobs):
     def nearest_to_the_middle(situation, size, rng):
         order = np.argsort(((situation.X - situation.X.mean(axis=0)) ** 2).sum(axis=1))
         heard = situation.asked("pair")
-        return [Question("pair", (0, int(i))) for i in order if i and (0, int(i)) not in heard][:size]
+        return [Question("pair", (0, int(i))) for i in order if i and (0, int(i)) not in heard][
+            :size
+        ]
 
     session = bc.InteractiveSession(X, np.zeros(60, int), y=y, chooser=nearest_to_the_middle)
     first = session.ask()
@@ -129,7 +140,10 @@ def test_it_shows_itself_in_a_notebook(blobs):
     X, y = blobs
     session = bc.InteractiveSession(X, y, y=y, random_state=0)
     replies(session, y, 3)
-    assert repr(session) == "<InteractiveSession: 60 items in 3 clusters after 3 answers, 3 not yet heeded>"
+    assert (
+        repr(session)
+        == "<InteractiveSession: 60 items in 3 clusters after 3 answers, 3 not yet heeded>"
+    )
     session.modify()
     shown = session._repr_html_()
     assert "60 items in 3 clusters after 3 answers</p>" in shown
@@ -144,52 +158,63 @@ X4 = [[0.0], [1.0], [2.0], [3.0]]
     ("call", "error", "sentence"),
     [
         (
-            lambda s: bc.InteractiveSession([[1.0]], [0]), ValueError,
+            lambda s: bc.InteractiveSession([[1.0]], [0]),
+            ValueError,
             "X has one item (n_samples=1): pass at least two items.",
         ),
         (
-            lambda s: bc.InteractiveSession(X4, [0] * 4, y=[1]), ValueError,
+            lambda s: bc.InteractiveSession(X4, [0] * 4, y=[1]),
+            ValueError,
             "y has 1 entries, but X has 4 items: pass one class for each.",
         ),
         (
-            lambda s: bc.InteractiveSession(X4, [0] * 4, modification=bc.DPMeans()), TypeError,
+            lambda s: bc.InteractiveSession(X4, [0] * 4, modification=bc.DPMeans()),
+            TypeError,
             "modification must be a MinimalModification; got DPMeans.",
         ),
         (
-            lambda s: bc.InteractiveSession(X4, [0] * 4, modification=bc.MinimalModification(2.0)), ValueError,
+            lambda s: bc.InteractiveSession(X4, [0] * 4, modification=bc.MinimalModification(2.0)),
+            ValueError,
             "anchors must lie in [0, 1]; got 2.0.",
         ),
         (
-            lambda s: bc.InteractiveSession(X4, [0] * 4, chooser=3), TypeError,
+            lambda s: bc.InteractiveSession(X4, [0] * 4, chooser=3),
+            TypeError,
             "chooser must be a name or a callable; got int.",
         ),
         (lambda s: s.ask(0), ValueError, "size must be an integer of at least 1; got 0."),
         (
-            lambda s: s.answer(Question("pair", (0, 1)), "yes"), ValueError,
+            lambda s: s.answer(Question("pair", (0, 1)), "yes"),
+            ValueError,
             'answer must be "same" or "different" or "dnk"; got \'yes\'.',
         ),
         (
-            lambda s: s.answer(Question("quartet", (0, 1)), "yes"), ValueError,
+            lambda s: s.answer(Question("quartet", (0, 1)), "yes"),
+            ValueError,
             'the kind of a question must be "pair" or "triplet"; got \'quartet\'.',
         ),
         (
-            lambda s: s.answer(Question("pair", (0, 4)), "same"), ValueError,
+            lambda s: s.answer(Question("pair", (0, 4)), "same"),
+            ValueError,
             "pairs[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the index or n_items.",
         ),
         (
-            lambda s: s.answer(Question("pair", (0, 4)), "dnk"), ValueError,
+            lambda s: s.answer(Question("pair", (0, 4)), "dnk"),
+            ValueError,
             "pairs[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the index or n_items.",
         ),
         (
-            lambda s: s.add(bc.LabelConstraints([(0, 1)], 5)), ValueError,
+            lambda s: s.add(bc.LabelConstraints([(0, 1)], 5)),
+            ValueError,
             "the constraints 'label' are on 5 items, but X has 4: pass the X they were made for, or restrict(items) them.",
         ),
         (
-            lambda s: s.area(), ValueError,
+            lambda s: s.area(),
+            ValueError,
             "the quality is not known: pass the true classes y to the session.",
         ),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_refused_in_a_sentence(call, error, sentence):
     session = bc.InteractiveSession(X4, [0, 0, 1, 1])
     with pytest.raises(error) as caught:

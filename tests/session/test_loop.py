@@ -21,16 +21,26 @@ def in_turn(*questions):
     return choose
 
 
-PLAN = [Question("pair", (2, 3)), Question("pair", (0, 5)), Question("triplet", (1, 2, 4)), Question("pair", (0, 1))]
+PLAN = [
+    Question("pair", (2, 3)),
+    Question("pair", (0, 5)),
+    Question("triplet", (1, 2, 4)),
+    Question("pair", (0, 1)),
+]
 
 
 def run(lines, *, partition=(0, 0, 0, 1, 1, 1), **settings):
     session = bc.InteractiveSession(
-        X, list(partition), chooser=in_turn(*PLAN), modification=bc.MinimalModification(super_instances=1.0)
+        X,
+        list(partition),
+        chooser=in_turn(*PLAN),
+        modification=bc.MinimalModification(super_instances=1.0),
     )
     out, saved = io.StringIO(), []
     source = io.StringIO("".join(f"{line}\n" for line in lines))
-    taken = answer_questions(session, source, out, save=lambda: saved.append(session.heard), **settings)
+    taken = answer_questions(
+        session, source, out, save=lambda: saved.append(session.heard), **settings
+    )
     return session, taken, out.getvalue(), saved
 
 
@@ -76,7 +86,10 @@ def test_modify_now_dont_know_and_what_is_not_understood():
 def test_a_conflict_is_said_and_can_be_taken_back():
     session, taken, said, _ = run(["y", "n", "y", "y"], partition=[0] * 6)
     assert taken == 4
-    assert "the partition stays as it is: this constraint cannot hold: links[1] (items 0 and 5 apart): leave one" in said
+    assert (
+        "the partition stays as it is: this constraint cannot hold: links[1] (items 0 and 5 apart): leave one"
+        in said
+    )
     assert session.history.answers.tolist() == [0, 1]
     assert session.pending == 3
 

@@ -14,15 +14,21 @@ Y = np.repeat([0, 1, 2], 10)
 
 
 def session():
-    settings = bc.MinimalModification(0.1, np.float64(0.5), satisfied=0.9, new_clusters=2, time_limit=None)
-    made = bc.InteractiveSession(X, Y, y=np.array(list("aabbc") * 6), modification=settings, random_state=3)
-    made.add([
-        bc.LabelConstraints([(0, 4)], 30),
-        bc.SpanConstraints([([1, 2], [0, 3])], 30),
-        bc.SpreadConstraints([([3, 13, 23], 2)], 30),
-        bc.ImplicationConstraints([([(0, 1, True)], [(4, 5, False)])], 30),
-        bc.RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["no", "dnk"], 30),
-    ])
+    settings = bc.MinimalModification(
+        0.1, np.float64(0.5), satisfied=0.9, new_clusters=2, time_limit=None
+    )
+    made = bc.InteractiveSession(
+        X, Y, y=np.array(list("aabbc") * 6), modification=settings, random_state=3
+    )
+    made.add(
+        [
+            bc.LabelConstraints([(0, 4)], 30),
+            bc.SpanConstraints([([1, 2], [0, 3])], 30),
+            bc.SpreadConstraints([([3, 13, 23], 2)], 30),
+            bc.ImplicationConstraints([([(0, 1, True)], [(4, 5, False)])], 30),
+            bc.RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["no", "dnk"], 30),
+        ]
+    )
     for number, question in enumerate(made.ask(12)):
         made.answer(question, ("same", "different", "dnk")[number % 3])
         if number % 4 == 3:
@@ -81,14 +87,19 @@ def test_a_chooser_without_a_name_must_be_passed_again(tmp_path):
 
     path = tmp_path / "s.npz"
     bc.InteractiveSession(X, Y, chooser=none_left).save(path)
-    with pytest.raises(ValueError, match=r"^the chooser of this session had no name and could not be saved: pass it as"):
+    with pytest.raises(
+        ValueError,
+        match=r"^the chooser of this session had no name and could not be saved: pass it as",
+    ):
         bc.InteractiveSession.load(path, X)
     assert bc.InteractiveSession.load(path, X, chooser=none_left).ask() == []
 
 
 def archive_of(about):
     stream = io.BytesIO()
-    np.savez_compressed(stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), labels=Y[None])
+    np.savez_compressed(
+        stream, about=np.frombuffer(json.dumps(about).encode(), np.uint8), labels=Y[None]
+    )
     return stream.getvalue()
 
 
@@ -100,13 +111,28 @@ def test_other_files_and_other_data_are_refused_in_a_sentence(tmp_path):
     np.save(pickled, np.array([{}], dtype=object))
     whole = io.BytesIO()
     np.savez_compressed(whole, labels=Y[None])
-    for content in (b"", b"some text", pickled.getvalue(), whole.getvalue(), archive_of([]), archive_of({})):
+    for content in (
+        b"",
+        b"some text",
+        pickled.getvalue(),
+        whole.getvalue(),
+        archive_of([]),
+        archive_of({}),
+    ):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"s.npz' is no session of bayesclust: give the path of one that was saved\.$"):
+        with pytest.raises(
+            ValueError,
+            match=r"s.npz' is no session of bayesclust: give the path of one that was saved\.$",
+        ):
             bc.InteractiveSession.load(path, X)
     path.write_bytes(archive_of({"format": 99}))
-    with pytest.raises(ValueError, match=r"was saved in format 99, but this version of bayesclust reads 1: use the version"):
+    with pytest.raises(
+        ValueError,
+        match=r"was saved in format 99, but this version of bayesclust reads 1: use the version",
+    ):
         bc.InteractiveSession.load(path, X)
     session().save(path)
-    with pytest.raises(ValueError, match=r"s.npz' is on other data: pass the X that it was made for\.$"):
+    with pytest.raises(
+        ValueError, match=r"s.npz' is on other data: pass the X that it was made for\.$"
+    ):
         bc.InteractiveSession.load(path, X + 1)

@@ -26,12 +26,20 @@ def odd_ones(n, rng, m=8):
 
 @pytest.mark.parametrize(
     ("labels", "odd"),
-    [([5, 5, 5], "none"), ([5, 5, 2], "third"), ([5, 2, 5], "second"), ([2, 5, 5], "first"), ([1, 2, 3], "none")],
+    [
+        ([5, 5, 5], "none"),
+        ([5, 5, 2], "third"),
+        ([5, 2, 5], "second"),
+        ([2, 5, 5], "first"),
+        ([1, 2, 3], "none"),
+    ],
 )
 def test_the_odd_one_is_the_one_apart(labels, odd):
     view = OddOneOut([(0, 1, 2)], [odd], n_items=3)
     assert (view.truths(labels) == view.answers).all()
-    assert view.odd_items.tolist() == ([] if odd == "none" else [["first", "second", "third"].index(odd)])
+    assert view.odd_items.tolist() == (
+        [] if odd == "none" else [["first", "second", "third"].index(odd)]
+    )
 
 
 @pytest.mark.parametrize("chain_type", [*CHAINS.values(), MetropolisChain])
@@ -41,13 +49,22 @@ def test_every_partition_of_six_items_is_visited_as_often_as_it_should(chain_typ
 
 
 def test_weights_that_are_none_are_refused():
-    with pytest.raises(ValueError, match=r"^right and wrong must be positive weights; got 2\.0 and 0\.0\.$"):
+    with pytest.raises(
+        ValueError, match=r"^right and wrong must be positive weights; got 2\.0 and 0\.0\.$"
+    ):
         OddNoise(2.0, 0.0)
 
 
 def test_answers_of_a_kind_that_nothing_loaded_defines_are_refused():
     (stored,) = views_from_dataset(to_dataset([OddOneOut([(0, 1, 2)], ["none"], n_items=3)]))
-    draws = xr.Dataset({"odd_confusion": (("chain", "draw", "source", "truth", "answer"), np.full((1, 1, 1, 4, 4), 0.25))})
+    draws = xr.Dataset(
+        {
+            "odd_confusion": (
+                ("chain", "draw", "source", "truth", "answer"),
+                np.full((1, 1, 1, 4, 4), 0.25),
+            )
+        }
+    )
     assert confusions(stored, draws).shape == (1, 1, 1, 4, 4)
     message = r"^the answers 'odd' are of the kind 'hearsay', whose noise has the parameters odd_confusion, and no such "
     with pytest.raises(ValueError, match=message):
@@ -63,9 +80,15 @@ def test_all_skeletons_work_together():
     truths = asked.truths(LABELS)
     answers = asked.with_answers(np.where(truths == 3, rng.integers(3, size=150), truths))
     est = bc.TVClust(
-        MetropolisChain, family=Directions(), loss=OneMinusF(), num_chains=2, num_warmup=200, num_samples=200,
-        random_state=0, progress=False,
-    ).fit(X, constraints=answers)  # fmt: skip
+        MetropolisChain,
+        family=Directions(),
+        loss=OneMinusF(),
+        num_chains=2,
+        num_warmup=200,
+        num_samples=200,
+        random_state=0,
+        progress=False,
+    ).fit(X, constraints=answers)
     assert bc.metrics.pairwise_f(est.labels_, LABELS) == 1
     # the Dirichlet posterior of each row, as if the partition were known
     asked_of = np.bincount(truths, minlength=4)

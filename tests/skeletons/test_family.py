@@ -30,7 +30,9 @@ def bound(rng):
 def test_to_weigh_less_is_refused_where_a_family_cannot(bound):
     mixed = Product([(Directions(), [0]), ("gaussian_diagonal", [1])]).bind(bound.X)
     assert not mixed.can_be_coarsened()
-    sentence = r"^power=0\.5 is for families that can be coarsened; got Directions: leave power=1\.$"
+    sentence = (
+        r"^power=0\.5 is for families that can be coarsened; got Directions: leave power=1\.$"
+    )
     for whole in (bound, mixed):
         with pytest.raises(ValueError, match=sentence):
             whole.coarsened(0.5)
@@ -68,7 +70,9 @@ def test_the_numpyro_sites_are_von_mises(bound):
     mu, z = np.array([[2.0, -0.1], [0.5, 3.0]]), np.arange(12) % 2
     with handlers.substitute(data={"direction": mu}), handlers.seed(rng_seed=0):
         found = bound.component_sites(HYPER)(z).log_prob(bound.X)
-    np.testing.assert_allclose(found, stats.vonmises(HYPER[0], loc=mu[z]).logpdf(bound.X).sum(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(
+        found, stats.vonmises(HYPER[0], loc=mu[z]).logpdf(bound.X).sum(axis=1), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("chain_type", [CollapsedChain, GibbsChain])
@@ -76,12 +80,21 @@ def test_the_numpyro_sites_are_von_mises(bound):
 def test_every_partition_of_six_items_is_visited_as_often_as_it_should(precision, chain_type):
     rng = np.random.default_rng(5)
     family = Directions(precision).bind(directions(6, 2, rng))
-    judge(TVClustProblem(family, all_views(6, rng), Concentration(2.0, 1.0)), None, 6000, 5, chain_type)
+    judge(
+        TVClustProblem(family, all_views(6, rng), Concentration(2.0, 1.0)),
+        None,
+        6000,
+        5,
+        chain_type,
+    )
 
 
 def test_angles_are_wrapped_and_degrees_refused():
-    np.testing.assert_allclose(Directions().bind(np.array([[-0.5], [2 * np.pi - 0.5]])).X, -0.5, atol=1e-15)
-    with pytest.raises(ValueError, match=r"^X holds 359, which is more than a full turn: pass angles in radians, from -pi"):
+    np.testing.assert_allclose(
+        Directions().bind(np.array([[-0.5], [2 * np.pi - 0.5]])).X, -0.5, atol=1e-15
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"^X holds 359, which is more than a full turn: pass angles in radians, from -pi",
+    ):
         Directions().bind(np.array([[1.0], [359.0]]))
-
-

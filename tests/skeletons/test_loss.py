@@ -26,7 +26,10 @@ def test_it_counts_pairs(rng):
 def test_it_is_no_metric():
     pair, whole, other = [0, 0, 1], [0, 0, 0], [0, 1, 1]
     loss = OneMinusF().loss
-    assert loss(pair, other) == 1 > loss(pair, whole) + loss(whole, other) - 1e-12 or not OneMinusF().is_metric
+    assert (
+        loss(pair, other) == 1 > loss(pair, whole) + loss(whole, other) - 1e-12
+        or not OneMinusF().is_metric
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -36,4 +39,6 @@ def test_the_estimate_is_the_best_of_all_partitions(seed):
     draws = all_of_them[rng.choice(len(all_of_them), size=9)]
     expected = [np.mean([plain(truth, estimate) for truth in draws]) for estimate in all_of_them]
     found = bc.point_estimate(draws, loss=OneMinusF())
-    assert np.mean([plain(truth, found) for truth in draws]) == pytest.approx(min(expected), abs=1e-12)
+    assert np.mean([plain(truth, found) for truth in draws]) == pytest.approx(
+        min(expected), abs=1e-12
+    )

@@ -60,7 +60,13 @@ def test_a_class_is_a_sampler_of_the_estimator(tmp_path):
 
     def fit(number, **settings):
         est = bc.TVClust(
-            MetropolisChain, num_chains=2, num_warmup=60, num_samples=number, progress=False, random_state=0, moves=ALONE
+            MetropolisChain,
+            num_chains=2,
+            num_warmup=60,
+            num_samples=number,
+            progress=False,
+            random_state=0,
+            moves=ALONE,
         )
         return est.fit(X, **settings)
 
@@ -70,10 +76,15 @@ def test_a_class_is_a_sampler_of_the_estimator(tmp_path):
     fit(10, checkpoint=tmp_path / "run.zarr")
     again = fit(40, checkpoint=tmp_path / "run.zarr")
     for name in ("z", "concentration"):
-        np.testing.assert_array_equal(again.posterior_["posterior"][name], whole.posterior_["posterior"][name])
+        np.testing.assert_array_equal(
+            again.posterior_["posterior"][name], whole.posterior_["posterior"][name]
+        )
 
 
 @pytest.mark.parametrize("kind", [dict, bc.RDPMeans])
 def test_other_classes_are_refused(kind):
-    with pytest.raises(TypeError, match=rf"^sampler is the class {kind.__name__}, which is no sampler of plain clusters: "):
+    with pytest.raises(
+        TypeError,
+        match=rf"^sampler is the class {kind.__name__}, which is no sampler of plain clusters: ",
+    ):
         bc.TVClust(kind).fit(np.zeros((3, 1)))

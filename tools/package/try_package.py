@@ -1,7 +1,8 @@
 """Build the wheel and the sdist, and try each as a user would: in an empty environment, with types and warnings as errors.
 
-The oldest dependencies that pyproject.toml allows are tried on the oldest Python, and whatever is newest on every Python
-that is found. Run by `make package`, which says with which sampler the user's program fits.
+The oldest dependencies that pyproject.toml allows are tried on the oldest Python, and whatever is
+newest on every Python that is found. Run by `make package`, which says with which sampler the
+user's program fits.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ BOUND = re.compile(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 KINDS = {".css", ".ipynb", ".md", ".py", ".rst", ".toml"}
 NAMES = {".gitignore", "LICENSE", "Makefile", "PKG-INFO", "find-python", "make-venv", "py.typed"}
 # a user's settings must not lead back to this checkout
-OUTSIDE = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))}
+OUTSIDE = {
+    name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))
+}
 
 
 def oldest(dependencies: Sequence[str]) -> list[str]:
@@ -50,7 +53,9 @@ def faults(held: Sequence[str], sources: Sequence[str], others: Sequence[str] = 
         or "__pycache__" in path.parts
     ]
     lacking = [name for name in sources if held.count(name) != 1]
-    return [f"has {name}" for name in strange] + [f"holds {name} not exactly once" for name in lacking]
+    return [f"has {name}" for name in strange] + [
+        f"holds {name} not exactly once" for name in lacking
+    ]
 
 
 def build(folder: Path) -> tuple[Path, Path]:
@@ -61,10 +66,16 @@ def build(folder: Path) -> tuple[Path, Path]:
         about = re.compile(r"^bayesclust-[^/]+\.dist-info/")
         in_wheel = [name for name in archive.namelist() if not about.match(name)]
     with tarfile.open(sdist) as archive:
-        in_sdist = [member.name.partition("/")[2] for member in archive.getmembers() if not member.isdir()]
-    sources = [path.relative_to(ROOT).as_posix() for path in (ROOT / "bayesclust").rglob("*.py")] + ["bayesclust/py.typed"]
+        in_sdist = [
+            member.name.partition("/")[2] for member in archive.getmembers() if not member.isdir()
+        ]
+    sources = [
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "bayesclust").rglob("*.py")
+    ] + ["bayesclust/py.typed"]
     others = ("benchmarks", "docs", "notebooks", "tests", "tools")
-    found = faults(in_wheel, sources) + faults(in_sdist, [*sources, "README.md", "tests/test_house.py"], others)
+    found = faults(in_wheel, sources) + faults(
+        in_sdist, [*sources, "README.md", "tests/test_house.py"], others
+    )
     if found:
         sys.exit(f"a built file {'; '.join(found[:5])}: mend [tool.hatch.build] in pyproject.toml.")
     return wheel, sdist
@@ -84,13 +95,21 @@ def pythons() -> Iterator[tuple[str, str]]:
 def run(command: Sequence[Any], folder: Path) -> None:
     """Run a command, and stop with what it printed if it fails."""
     done = subprocess.run(
-        command, cwd=folder, env=OUTSIDE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        command,
+        cwd=folder,
+        env=OUTSIDE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     if done.returncode:
         sys.exit(f"{done.stdout}\nfailed: {' '.join(str(word) for word in command)}")
 
 
-def attempt(name: str, python: str, file: Path, bounds: Sequence[str], sampler: str, folder: Path) -> None:
+def attempt(
+    name: str, python: str, file: Path, bounds: Sequence[str], sampler: str, folder: Path
+) -> None:
     """Install a built file into an empty environment, run the user's program there, and check its types."""
     home = folder / name.replace(" ", "-")
     run([python, "-m", "venv", home], folder)
@@ -103,7 +122,17 @@ def attempt(name: str, python: str, file: Path, bounds: Sequence[str], sampler: 
     program = shutil.copy(USER, home)
     run([inside, "-W", "error", program, sampler], home)
     run([home / "bin" / "bayesclust", "--help"], home)
-    types = [sys.executable, "-m", "mypy", "--strict", "--python-executable", inside, "--cache-dir", home / "mypy", program]
+    types = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--python-executable",
+        inside,
+        "--cache-dir",
+        home / "mypy",
+        program,
+    ]
     run([*types, "--follow-imports=silent"], home)
     print(f"{name}: installed, run and typed", flush=True)
 

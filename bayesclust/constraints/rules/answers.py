@@ -10,7 +10,14 @@ import numpy as np
 from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.relative import DNK, YES, RelativeConstraints
 from bayesclust.constraints.rules.base import Rules
-from bayesclust.constraints.rules.statements import Apart, Closer, Either, Every, Statement, Together
+from bayesclust.constraints.rules.statements import (
+    Apart,
+    Closer,
+    Either,
+    Every,
+    Statement,
+    Together,
+)
 from bayesclust.typing import BoolArray
 
 
@@ -18,9 +25,9 @@ from bayesclust.typing import BoolArray
 def statements_of(constraints: Any) -> list[Statement]:
     """Return what each row of a view or of rules says of a partition, if it is right.
 
-    Of a triplet (i, j, k), "yes" says that j is with i wherever k is (G_i = G_k implies G_i = G_j), which is less than what
-    the probabilistic models read into it, and "no" the same with j and k exchanged. "dnk" says that j and k are both with i
-    or both not.
+    Of a triplet (i, j, k), "yes" says that j is with i wherever k is (G_i = G_k implies G_i = G_j),
+    which is less than what the probabilistic models read into it, and "no" the same with j and k
+    exchanged. "dnk" says that j and k are both with i or both not.
 
     Parameters
     ----------
@@ -40,9 +47,12 @@ def statements_of(constraints: Any) -> list[Statement]:
     >>> triplets = RelativeConstraints([(0, 1, 2), (0, 1, 2)], ["yes", "dnk"], n_items=3)
     >>> [str(statement) for statement in statements_of(triplets)]
     ['item 0 nearer to 1 than to 2',
-     '(items 0 and 1 together and items 0 and 2 together, or items 0 and 1 apart and items 0 and 2 apart)']
+     '(items 0 and 1 together and items 0 and 2 together, or items 0 and 1 apart and items 0 and 2
+     apart)']
     """
-    raise TypeError(f"{type(constraints).__name__} says nothing of a partition: pass a view or rules.")
+    raise TypeError(
+        f"{type(constraints).__name__} says nothing of a partition: pass a view or rules."
+    )
 
 
 @statements_of.register

@@ -20,10 +20,11 @@ KINDS: dict[str, type[Rules]] = {}
 class Rules(ABC):
     """Constraints that a partition satisfies or not, each of which may depend on more than who is with whom.
 
-    Beside the views, whose answers are about pairs and triplets and may be wrong, rules can name clusters and speak of many
-    items. A kind is one file with a subclass that names its `kind` and what a row is (`row_form`), checks a row
-    (`_checked`) and says in the language of `Statement` what it demands (`statement`); solvers, storage and reports
-    follow. Rules do not change once made.
+    Beside the views, whose answers are about pairs and triplets and may be wrong, rules can name
+    clusters and speak of many items. A kind is one file with a subclass that names its `kind` and
+    what a row is (`row_form`), checks a row (`_checked`) and says in the language of `Statement`
+    what it demands (`statement`); solvers, storage and reports follow. Rules do not change once
+    made.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ class Rules(ABC):
     Raises
     ------
     TypeError, ValueError
-        In one sentence, for rows of another form, and for items out of range or named twice where that cannot be meant.
+        In one sentence, for rows of another form, and for items out of range or named twice where
+        that cannot be meant.
     """
 
     kind: ClassVar[str]
@@ -62,8 +64,12 @@ class Rules(ABC):
         self.n_items = check.positive_int(n_items, "n_items")
         self.name = self.kind if name is None else check.view_name(name)
         if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
-            raise TypeError(f"rows must be a list of rows {self.row_form}; got {type(rows).__name__}.")
-        self.rows: tuple[Any, ...] = tuple(self._checked(row, f"rows[{at}]") for at, row in enumerate(rows))
+            raise TypeError(
+                f"rows must be a list of rows {self.row_form}; got {type(rows).__name__}."
+            )
+        self.rows: tuple[Any, ...] = tuple(
+            self._checked(row, f"rows[{at}]") for at, row in enumerate(rows)
+        )
 
     @abstractmethod
     def _checked(self, row: Any, what: str) -> Any:
@@ -96,7 +102,9 @@ class Rules(ABC):
         """
         given = check.plain_array(labels, "labels")
         if given.shape != (self.n_items,):
-            raise ValueError(f"labels has shape {given.shape}: pass one for each of the {self.n_items} items.")
+            raise ValueError(
+                f"labels has shape {given.shape}: pass one for each of the {self.n_items} items."
+            )
         given = check.item_labels(given, self.n_items, "labels")
         return np.array([statement.holds(given) for statement in self.statements()], dtype=np.bool_)
 
@@ -108,7 +116,11 @@ class Rules(ABC):
 
     def _parts(self, row: Any, number: int, what: str) -> Sequence[Any]:
         """Return a row if it has so many parts."""
-        if isinstance(row, (str, bytes)) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != number:
+        if (
+            isinstance(row, (str, bytes))
+            or not isinstance(row, (Sequence, np.ndarray))
+            or len(row) != number
+        ):
             raise TypeError(f"{what} must be {self.row_form}; got {row!r}.")
         return list(row)
 
@@ -131,7 +143,9 @@ class Rules(ABC):
 def whole(value: Any, what: str, meaning: str) -> int:
     """Return `value` as an int."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{what} has {value!r} where the number of {meaning} is wanted: pass an integer.")
+        raise TypeError(
+            f"{what} has {value!r} where the number of {meaning} is wanted: pass an integer."
+        )
     return int(value)
 
 
@@ -145,7 +159,9 @@ def clusters_named(values: Any, what: str) -> tuple[int, ...]:
 
 def listed(values: Any, what: str, meaning: str) -> Sequence[Any]:
     """Return `values` if it is a list that holds something."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray, set, frozenset, range)):
+    if isinstance(values, (str, bytes)) or not isinstance(
+        values, (Sequence, np.ndarray, set, frozenset, range)
+    ):
         raise TypeError(f"{what} has {values!r} where a list of {meaning} is wanted.")
     found = sorted(values) if isinstance(values, (set, frozenset)) else list(values)
     if not found:

@@ -15,7 +15,8 @@ Link = tuple[int, int, bool]
 class ImplicationConstraints(Rules):
     """Where all pairs of a premise are as it says, all pairs of a conclusion are as that says.
 
-    The implication of incremental constrained clustering, between conjunctions of must-links and cannot-links.
+    The implication of incremental constrained clustering, between conjunctions of must-links and
+    cannot-links.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ class ImplicationConstraints(Rules):
     Raises
     ------
     TypeError, ValueError
-        In one sentence, for rows of another form, empty lists, items out of range or linked to themselves.
+        In one sentence, for rows of another form, empty lists, items out of range or linked to
+        themselves.
 
     Examples
     --------
@@ -50,13 +52,20 @@ class ImplicationConstraints(Rules):
     @override
     def _checked(self, row: Any, what: str) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
         premise, conclusion = (
-            tuple(self._link(link, what) for link in listed(part, what, "links")) for part in self._parts(row, 2, what)
+            tuple(self._link(link, what) for link in listed(part, what, "links"))
+            for part in self._parts(row, 2, what)
         )
         return premise, conclusion
 
     def _link(self, link: Any, what: str) -> Link:
-        if not isinstance(link, (tuple, list)) or len(link) != 3 or not isinstance(link[2], (bool, np.bool_)):
-            raise TypeError(f"{what} has {link!r} where a link (i, j, True or False for together or apart) is wanted.")
+        if (
+            not isinstance(link, (tuple, list))
+            or len(link) != 3
+            or not isinstance(link[2], (bool, np.bool_))
+        ):
+            raise TypeError(
+                f"{what} has {link!r} where a link (i, j, True or False for together or apart) is wanted."
+            )
         i, j = (self._item(item, what) for item in link[:2])
         if i == j:
             raise ValueError(f"{what} links item {i} to itself: remove this link.")

@@ -11,13 +11,15 @@ from bayesclust.constraints.rules.statements import Among, Every, Statement
 class SpanConstraints(Rules):
     """Items that are only in some clusters, by the numbers of the partition that is modified.
 
-    The span-limited constraint of incremental constrained clustering: all items of S lie in clusters of C. A row counts as
-    one constraint, satisfied when all its items are where they may be.
+    The span-limited constraint of incremental constrained clustering: all items of S lie in
+    clusters of C. A row counts as one constraint, satisfied when all its items are where they may
+    be.
 
     Parameters
     ----------
     rows : sequence of (items, clusters)
-        Two lists each, both with different numbers. Numbers past the clusters of the partition are new clusters.
+        Two lists each, both with different numbers. Numbers past the clusters of the partition are
+        new clusters.
     n_items : int
         Number of items of the data.
     name : str, default "span"
@@ -31,7 +33,8 @@ class SpanConstraints(Rules):
     Raises
     ------
     TypeError, ValueError
-        In one sentence, for rows of another form, empty lists, and numbers out of range or named twice.
+        In one sentence, for rows of another form, empty lists, and numbers out of range or named
+        twice.
 
     Examples
     --------

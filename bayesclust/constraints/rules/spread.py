@@ -11,8 +11,8 @@ from bayesclust.constraints.rules.statements import Spread, Statement
 class SpreadConstraints(Rules):
     """Items that are in at most so many clusters, whichever these are.
 
-    The generic span-limited constraint of incremental constrained clustering: the items of S lie in at most gamma clusters.
-    With gamma = 1 they are all together.
+    The generic span-limited constraint of incremental constrained clustering: the items of S lie in
+    at most gamma clusters. With gamma = 1 they are all together.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ class SpreadConstraints(Rules):
     Raises
     ------
     TypeError, ValueError
-        In one sentence, for rows of another form, no items, items out of range or named twice, and no clusters.
+        In one sentence, for rows of another form, no items, items out of range or named twice, and
+        no clusters.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What a constraint says of a partition, in a small language that solvers read.
 
-Five things can be said of items, and sentences joined by `Every` and `Either`; negation is pushed down to the first two. A
-solver that knows these seven knows every kind of constraint.
+Five things can be said of items, and sentences joined by `Every` and `Either`; negation is pushed
+down to the first two. A solver that knows these seven knows every kind of constraint.
 """
 
 from __future__ import annotations
@@ -218,4 +218,14 @@ class Either(Every):
         return f"({', or '.join(map(str, self.parts))})"
 
 
-__all__ = ["Among", "Apart", "Closer", "Either", "Every", "Labels", "Spread", "Statement", "Together"]
+__all__ = [
+    "Among",
+    "Apart",
+    "Closer",
+    "Either",
+    "Every",
+    "Labels",
+    "Spread",
+    "Statement",
+    "Together",
+]

@@ -1,8 +1,9 @@
 """Methods that the TVClust and DCRC papers compare with, small and ours, called in one way.
 
-Every one is a function ``method(X, constraints, n_clusters, seed)`` that returns labels 0 to K - 1 of the items. Methods
-that need the number of clusters are told the true one, as in the paper (section 5); those that take no answers, or find
-the number of clusters themselves, leave the argument aside.
+Every one is a function ``method(X, constraints, n_clusters, seed)`` that returns labels 0 to K - 1
+of the items. Methods that need the number of clusters are told the true one, as in the paper
+(section 5); those that take no answers, or find the number of clusters themselves, leave the
+argument aside.
 
 >>> import bayesclust as bc
 >>> data = bc.datasets.load("iris")
@@ -40,11 +41,21 @@ Baseline = Callable[[FloatArray, Any, int, int], IntArray]
 """What takes data (n, d), answers or None, the true number of clusters and a seed, and returns labels (n,)."""
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
-    {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mmc": mmc, "rca": rca, "mixture": mixture}
+    {
+        "k-means": k_means,
+        "dp-means": dp_means,
+        "lcvqe": lcvqe,
+        "itml": itml,
+        "mmc": mmc,
+        "rca": rca,
+        "mixture": mixture,
+    }
 )
 """Which hear answers about pairs, or none."""
 
-RELATIVE_BASELINES: Mapping[str, Baseline] = MappingProxyType({"lsml": lsml, "sparse-lp": sparse_lp, "sssvad": sssvad})
+RELATIVE_BASELINES: Mapping[str, Baseline] = MappingProxyType(
+    {"lsml": lsml, "sparse-lp": sparse_lp, "sssvad": sssvad}
+)
 
 __all__ = [
     "BASELINES",

@@ -41,8 +41,8 @@ def k_means(
     divergence : str, Divergence or Family, default "euclidean"
         As in `bayesclust.RDPMeans`; "kl" is what TVClust's Table 4 calls multinomial k-means.
     n_init : int, default 10
-        Starts by k-means++ (Arthur and Vassilvitskii 2007, with the divergence in place of the squared distance), of which
-        the one with the least sum of divergences is kept.
+        Starts by k-means++ (Arthur and Vassilvitskii 2007, with the divergence in place of the
+        squared distance), of which the one with the least sum of divergences is kept.
     max_iter : int, default 300
         Most passes of a start.
 
@@ -83,7 +83,13 @@ def nearest(distances: FloatArray) -> tuple[IntArray, float]:
 
 
 def partition(
-    points: FloatArray, divergence: Divergence, k: int, visit: Visit, seed: Seed, n_init: int, max_iter: int
+    points: FloatArray,
+    divergence: Divergence,
+    k: int,
+    visit: Visit,
+    seed: Seed,
+    n_init: int,
+    max_iter: int,
 ) -> IntArray:
     """Alternate visits of the items and means of the clusters, and keep the best of some starts.
 
@@ -105,7 +111,10 @@ def partition(
     rng = check_random_state(seed)
     check_int(n_init, "n_init")
     check_int(max_iter, "max_iter")
-    starts = (_descend(points, divergence, spread_out(points, divergence, k, rng), visit, max_iter) for _ in range(n_init))
+    starts = (
+        _descend(points, divergence, spread_out(points, divergence, k, rng), visit, max_iter)
+        for _ in range(n_init)
+    )
     return numbered(min(starts, key=lambda end: end[1])[0])
 
 
@@ -164,7 +173,9 @@ def means(points: FloatArray, labels: IntArray, centers: FloatArray) -> FloatArr
     return found
 
 
-def spread_out(points: FloatArray, divergence: Divergence, k: int, rng: np.random.Generator) -> FloatArray:
+def spread_out(
+    points: FloatArray, divergence: Divergence, k: int, rng: np.random.Generator
+) -> FloatArray:
     """Draw k points, each in proportion to its divergence from the nearest drawn before.
 
     Parameters

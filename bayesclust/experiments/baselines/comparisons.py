@@ -24,7 +24,8 @@ def comparisons(views: Sequence[View]) -> IntArray:
     Returns
     -------
     (m, 3) array of int
-        One row for each "yes", as it is, and for each "no", the last two items exchanged. Each "dnk" is left out.
+        One row for each "yes", as it is, and for each "no", the last two items exchanged. Each
+        "dnk" is left out.
 
     Examples
     --------

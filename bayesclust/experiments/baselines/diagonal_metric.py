@@ -14,21 +14,24 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 __all__ = ["learn_scales", "mmc"]
 
-# of a column's mean square: what is added where answers "same" never differ in it, so that its weight stays finite
+# of a column's mean square: what is added where answers "same" never differ in it, so that its
+# weight stays finite
 LEAST = 1e-6
 # of the largest squared length: the square root keeps a finite slope where all weights fall to 0
 SMOOTH = 1e-12
 
 
-def mmc(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, n_init: int = 10) -> IntArray:
+def mmc(
+    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, n_init: int = 10
+) -> IntArray:
     """Cluster by k-means after columns are weighted by answers.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
     constraints : PairwiseConstraints, list of them or None
-        Pairs answered "same" should be near, those answered "different" far apart. Without any "same" or any "different"
-        no metric follows, and this is `k_means`.
+        Pairs answered "same" should be near, those answered "different" far apart. Without any
+        "same" or any "different" no metric follows, and this is `k_means`.
     n_clusters : int
     seed : int, Generator or None
     n_init : int, default 10
@@ -65,10 +68,11 @@ def learn_scales(X: FloatArray, views: Any) -> FloatArray:
 
     Minimises over :math:`a \ge 0` the convex
 
-    .. math:: \sum_{S} \sum_l a_l (x_{il} - x_{jl})^2 - \log \sum_{D} \sqrt{\textstyle\sum_l a_l (x_{il} - x_{jl})^2},
+    .. math:: \sum_{S} \sum_l a_l (x_{il} - x_{jl})^2 - \log \sum_{D} \sqrt{\textstyle\sum_l a_l
+    (x_{il} - x_{jl})^2},
 
-    S being the pairs answered "same" and D those answered "different" (section 2.1). The authors take Newton steps; here it
-    is L-BFGS within the bounds, to the same optimum.
+    S being the pairs answered "same" and D those answered "different" (section 2.1). The authors
+    take Newton steps; here it is L-BFGS within the bounds, to the same optimum.
 
     Parameters
     ----------
@@ -96,7 +100,8 @@ def learn_scales(X: FloatArray, views: Any) -> FloatArray:
         return np.ones(X.shape[1])
     spread = np.where(X.var(axis=0) > 0, X.var(axis=0), 1.0)
     cost = squares[graph.same].sum(axis=0) + LEAST * graph.same.sum() * spread
-    # in units of cost, in which the optimum has a sum of 1/2; a factor in the logarithm changes nothing
+    # in units of cost, in which the optimum has a sum of 1/2; a factor in the logarithm changes
+    # nothing
     unit = far / cost
     unit /= unit.max()
     bounds = [(0.0, None)] * len(cost)
@@ -107,6 +112,13 @@ def learn_scales(X: FloatArray, views: Any) -> FloatArray:
         return float(b.sum() - np.log(total)), 1.0 - (0.5 / lengths) @ unit / total
 
     start = np.full(len(cost), 0.5 / len(cost))
-    end = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000, "ftol": 1e-12})
+    end = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": 1000, "ftol": 1e-12},
+    )
     scales: FloatArray = end.x / cost
     return scales

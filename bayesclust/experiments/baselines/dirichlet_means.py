@@ -13,7 +13,12 @@ __all__ = ["dp_means"]
 
 
 def dp_means(
-    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, divergence: str | Divergence | Family = "euclidean"
+    X: ArrayLike,
+    constraints: Any,
+    n_clusters: int,
+    seed: Seed,
+    *,
+    divergence: str | Divergence | Family = "euclidean",
 ) -> IntArray:
     """Cluster by `bayesclust.DPMeans`, whose penalty is set from a number of clusters by furthest-first.
 

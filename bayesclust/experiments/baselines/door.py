@@ -11,7 +11,9 @@ from bayesclust.typing import ArrayLike, FloatArray
 __all__ = ["enter"]
 
 
-def enter(X: ArrayLike, constraints: Any, n_clusters: int, kind: str) -> tuple[FloatArray, list[View], int]:
+def enter(
+    X: ArrayLike, constraints: Any, n_clusters: int, kind: str
+) -> tuple[FloatArray, list[View], int]:
     """Check data, answers and the number of clusters.
 
     Parameters
@@ -32,4 +34,8 @@ def enter(X: ArrayLike, constraints: Any, n_clusters: int, kind: str) -> tuple[F
         If one of them is not what it should be, in one sentence.
     """
     points = check_items(X)
-    return points, check_views(constraints, len(points), kinds=(kind,)), check_n_clusters(n_clusters, len(points))
+    return (
+        points,
+        check_views(constraints, len(points), kinds=(kind,)),
+        check_n_clusters(n_clusters, len(points)),
+    )

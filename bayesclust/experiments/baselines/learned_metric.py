@@ -39,10 +39,12 @@ def itml(
     ----------
     X : array-like of shape (n, d)
     constraints : PairwiseConstraints, list of them or None
-        Pairs answered "same" should be near, those answered "different" far apart. Without any this is `k_means`.
+        Pairs answered "same" should be near, those answered "different" far apart. Without any this
+        is `k_means`.
     n_clusters : int
     seed : int, Generator or None
-        Of the starts of k-means (and, above some 450 items, of the pairs whose distances set the thresholds).
+        Of the starts of k-means (and, above some 450 items, of the pairs whose distances set the
+        thresholds).
     slack, max_sweeps, tol
         As in `learn_metric`.
     n_init : int, default 10
@@ -76,20 +78,28 @@ def itml(
 
 
 def learn_metric(
-    X: FloatArray, views: Any, *, seed: Seed, slack: float = 1.0, max_sweeps: int = 1000, tol: float = 1e-3
+    X: FloatArray,
+    views: Any,
+    *,
+    seed: Seed,
+    slack: float = 1.0,
+    max_sweeps: int = 1000,
+    tol: float = 1e-3,
 ) -> FloatArray:
     r"""Learn the metric nearest to the Euclidean one under which answers hold.
 
     Minimises, over positive definite A and thresholds :math:`\xi`,
 
-    .. math:: D(A, I) + \gamma \sum_c D(\xi_c, \xi_c^0), \quad v_c^T A v_c \le \xi_c \text{ (same) or } \ge \xi_c
+    .. math:: D(A, I) + \gamma \sum_c D(\xi_c, \xi_c^0), \quad v_c^T A v_c \le \xi_c \text{ (same)
+    or } \ge \xi_c
        \text{ (different)},
 
-    D being the LogDet divergence and :math:`v_c` the difference of the two items of answer c, by cyclic Bregman
-    projections (Algorithm 1). The thresholds asked for, :math:`\xi^0`, are the 5th and 95th percentiles of squared distances
-    between items (section 5). Algorithm 1 prints the step :math:`\frac{\delta}{2} (1/p - \gamma/\xi)`, which is right
-    for :math:`\gamma = 1` only; the projection is :math:`\frac{\gamma \delta}{\gamma + 1} (1/p - 1/\xi)`, as in the
-    authors' program.
+    D being the LogDet divergence and :math:`v_c` the difference of the two items of answer c, by
+    cyclic Bregman projections (Algorithm 1). The thresholds asked for, :math:`\xi^0`, are the 5th
+    and 95th percentiles of squared distances between items (section 5). Algorithm 1 prints the step
+    :math:`\frac{\delta}{2} (1/p - \gamma/\xi)`, which is right for :math:`\gamma = 1` only; the
+    projection is :math:`\frac{\gamma \delta}{\gamma + 1} (1/p - 1/\xi)`, as in the authors'
+    program.
 
     Parameters
     ----------
@@ -131,7 +141,16 @@ def learn_metric(
     near, far = _thresholds(X, check_random_state(seed))
     bounds = np.where(graph.same, near, far)[apart]
     metric = np.eye(X.shape[1])
-    project(metric, gaps[apart], graph.same[apart], bounds, np.zeros(len(bounds)), slack, max_sweeps, tol)
+    project(
+        metric,
+        gaps[apart],
+        graph.same[apart],
+        bounds,
+        np.zeros(len(bounds)),
+        slack,
+        max_sweeps,
+        tol,
+    )
     return metric
 
 
@@ -150,7 +169,14 @@ def _thresholds(X: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 @kernel
 def project(
-    metric: Any, gaps: Any, same: Any, bounds: Any, dual: Any, slack: float, max_sweeps: int, tol: float
+    metric: Any,
+    gaps: Any,
+    same: Any,
+    bounds: Any,
+    dual: Any,
+    slack: float,
+    max_sweeps: int,
+    tol: float,
 ) -> int:
     """Go through the answers until the multipliers settle; metric, bounds and dual change in place. Returns the sweeps."""
     d = metric.shape[0]

@@ -14,14 +14,16 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 __all__ = ["rca", "whitening"]
 
-# share of the total covariance added to that within chunklets, so that directions without scatter there stay finite
+# share of the total covariance added to that within chunklets, so that directions without scatter
+# there stay finite
 RIDGE = 1e-3
 
 
 def rca(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed) -> IntArray:
     """Cluster by k-means after whitening what varies among items said to be the same.
 
-    K-means starts from the sets that answers "same" join, as MPCK-Means does (Bilenko et al. 2004, section 4.2).
+    K-means starts from the sets that answers "same" join, as MPCK-Means does (Bilenko et al. 2004,
+    section 4.2).
 
     Parameters
     ----------
@@ -57,7 +59,11 @@ def rca(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed) -> IntArray
     graph = link_graph(views, len(points))
     white = points @ whitening(points, must_link_components(graph.pairs[graph.same], len(points)))
     # at no cost answers only say where to start
-    labels: IntArray = bc.PCKMeans(k, cost=0.0, closure=False, random_state=seed).fit(white, constraints=views).labels_
+    labels: IntArray = (
+        bc.PCKMeans(k, cost=0.0, closure=False, random_state=seed)
+        .fit(white, constraints=views)
+        .labels_
+    )
     return labels
 
 
@@ -76,13 +82,17 @@ def whitening(points: FloatArray, component: IntArray) -> FloatArray:
         The identity if no chunklet has two items.
     """
     sizes = np.bincount(component)
-    means = np.stack([np.bincount(component, weights=column) / sizes for column in points.T], axis=1)
+    means = np.stack(
+        [np.bincount(component, weights=column) / sizes for column in points.T], axis=1
+    )
     members = sizes[component] > 1
     if not members.any():
         return np.eye(points.shape[1])
     inside = points[members] - means[component[members]]
     total = np.atleast_2d(np.cov(points, rowvar=False, bias=True))
-    spread = inside.T @ inside / len(inside) + RIDGE * (total + 1e-9 * np.trace(total) * np.eye(len(total)))
+    spread = inside.T @ inside / len(inside) + RIDGE * (
+        total + 1e-9 * np.trace(total) * np.eye(len(total))
+    )
     values, axes = np.linalg.eigh(spread)
     floor = max(float(values[-1]) * 1e-12, float(np.finfo(np.float64).tiny))
     white: FloatArray = (axes / np.sqrt(np.maximum(values, floor))) @ axes.T

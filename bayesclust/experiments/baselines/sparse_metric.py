@@ -20,7 +20,13 @@ ROUNDING = 1e-9
 
 
 def sparse_lp(
-    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, penalty: float = 1.0, n_init: int = 10
+    X: ArrayLike,
+    constraints: Any,
+    n_clusters: int,
+    seed: Seed,
+    *,
+    penalty: float = 1.0,
+    n_init: int = 10,
 ) -> IntArray:
     """Cluster by k-means under a sparse Mahalanobis metric learned from comparisons.
 
@@ -28,7 +34,8 @@ def sparse_lp(
     ----------
     X : array-like of shape (n, d)
     constraints : RelativeConstraints, list of them or None
-        Answers "yes" and "no"; "dnk" is not heard. Without any this is `k_means`, and so it is where the metric is 0.
+        Answers "yes" and "no"; "dnk" is not heard. Without any this is `k_means`, and so it is
+        where the metric is 0.
     n_clusters : int
     seed : int, Generator or None
     penalty : float, default 1.0
@@ -71,16 +78,18 @@ def learn_sparse(near: FloatArray, far: FloatArray, *, penalty: float = 1.0) -> 
 
     Minimises over symmetric A the convex
 
-    .. math:: \sum_t [1 - \text{far}_t^T A \text{far}_t + \text{near}_t^T A \text{near}_t]_+ + \gamma \operatorname{tr} A,
+    .. math:: \sum_t [1 - \text{far}_t^T A \text{far}_t + \text{near}_t^T A \text{near}_t]_+ +
+    \gamma \operatorname{tr} A,
        \quad A_{kk} \ge \sum_{l \ne k} |A_{kl}|,
 
-    as a linear program. Diagonal dominance makes A positive semidefinite, and bounds the sum of all its entries by twice the
-    trace, which is why a penalty of the trace makes it sparse.
+    as a linear program. Diagonal dominance makes A positive semidefinite, and bounds the sum of all
+    its entries by twice the trace, which is why a penalty of the trace makes it sparse.
 
     Parameters
     ----------
     near, far : (m, d) array
-        Differences of items: of each comparison those that should be near, and those that should be far apart.
+        Differences of items: of each comparison those that should be near, and those that should be
+        far apart.
     penalty : float, default 1.0
         gamma.
 
@@ -119,7 +128,9 @@ def learn_sparse(near: FloatArray, far: FloatArray, *, penalty: float = 1.0) -> 
         method="highs",
     )
     if end.x is None:
-        raise ValueError(f"the linear program of {m} comparisons in {d} columns was not solved: {end.message}")
+        raise ValueError(
+            f"the linear program of {m} comparisons in {d} columns was not solved: {end.message}"
+        )
     metric = np.diag(end.x[:d])
     positive, negative = np.split(end.x[d : d + 2 * len(row)], 2)
     metric[row, column] = metric[column, row] = positive - negative

@@ -68,18 +68,22 @@ def lsml(
     return k_means(points @ factor, None, k, seed, n_init=n_init)
 
 
-def learn_factor(near: FloatArray, far: FloatArray, *, weight: float = 1.0, max_iter: int = 1000) -> FloatArray:
+def learn_factor(
+    near: FloatArray, far: FloatArray, *, weight: float = 1.0, max_iter: int = 1000
+) -> FloatArray:
     """Learn a metric M = L L' under which what should be near is nearer than what should be far.
 
-    Minimises `objective` from L = I by L-BFGS; its value depends on M alone, so that a Cholesky factor is as good as M and
-    needs no projection.
+    Minimises `objective` from L = I by L-BFGS; its value depends on M alone, so that a Cholesky
+    factor is as good as M and needs no projection.
 
     Parameters
     ----------
     near, far : (m, d) array
-        Differences of items: of each comparison those that should be near, and those that should be far apart.
+        Differences of items: of each comparison those that should be near, and those that should be
+        far apart.
     weight : float, default 1.0
-        Of the comparisons against the Euclidean prior. At 1, the authors' setting, the prior holds the metric close.
+        Of the comparisons against the Euclidean prior. At 1, the authors' setting, the prior holds
+        the metric close.
     max_iter : int, default 1000
         Most steps of L-BFGS.
 
@@ -111,16 +115,21 @@ def learn_factor(near: FloatArray, far: FloatArray, *, weight: float = 1.0, max_
         value, slope = objective(L, near, far, weight)
         return value, slope[lower]
 
-    end = minimize(packed, np.eye(d)[lower], jac=True, method="L-BFGS-B", options={"maxiter": max_iter})
+    end = minimize(
+        packed, np.eye(d)[lower], jac=True, method="L-BFGS-B", options={"maxiter": max_iter}
+    )
     factor = np.zeros((d, d))
     factor[lower] = end.x
     return factor
 
 
-def objective(L: FloatArray, near: FloatArray, far: FloatArray, weight: float) -> tuple[float, FloatArray]:
+def objective(
+    L: FloatArray, near: FloatArray, far: FloatArray, weight: float
+) -> tuple[float, FloatArray]:
     r"""What LSML makes small, and its gradient.
 
-    .. math:: \operatorname{tr} M - \log\det M + \frac{w}{m} \sum_t [d_M(\text{near}_t) - d_M(\text{far}_t)]_+^2,
+    .. math:: \operatorname{tr} M - \log\det M + \frac{w}{m} \sum_t [d_M(\text{near}_t) -
+    d_M(\text{far}_t)]_+^2,
        \quad M = L L^T, \quad d_M(v) = \sqrt{v^T M v}
 
     Parameters
@@ -142,8 +151,14 @@ def objective(L: FloatArray, near: FloatArray, far: FloatArray, weight: float) -
     share = 2.0 * weight / len(near) * excess
     slope = 2.0 * L
     for sign, gap, image, length in zip((1.0, -1.0), (near, far), images, lengths, strict=True):
-        slope = slope + sign * gap.T @ ((share / np.maximum(length, np.finfo(np.float64).tiny))[:, None] * image)
+        slope = slope + sign * gap.T @ (
+            (share / np.maximum(length, np.finfo(np.float64).tiny))[:, None] * image
+        )
     diagonal = np.diagonal(L)
     slope = np.tril(slope) - np.diag(2.0 / diagonal)
-    value = np.square(L).sum() - np.log(np.square(diagonal)).sum() + weight / len(near) * np.square(excess).sum()
+    value = (
+        np.square(L).sum()
+        - np.log(np.square(diagonal)).sum()
+        + weight / len(near) * np.square(excess).sum()
+    )
     return float(value), slope

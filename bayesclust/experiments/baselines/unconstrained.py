@@ -10,7 +10,9 @@ from bayesclust.typing import ArrayLike, IntArray, Seed
 __all__ = ["mixture"]
 
 
-def mixture(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, **settings: Any) -> IntArray:
+def mixture(
+    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, **settings: Any
+) -> IntArray:
     """Cluster by the collapsed sampler of `bayesclust.TVClust` without answers.
 
     Parameters

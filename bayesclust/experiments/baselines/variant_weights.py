@@ -27,7 +27,8 @@ class Problem(NamedTuple):
     item : (m,) array of int
         The item that each comparison is about.
     excess : (m, d) array
-        Squared difference to the item that should be near, less that to the item that should be far, by column.
+        Squared difference to the item that should be near, less that to the item that should be
+        far, by column.
     weight : float
         Of a comparison.
     spread : (d,) array
@@ -54,7 +55,11 @@ class Problem(NamedTuple):
         """
         x, m = self.points, centers
         # expanded, so that nothing of size n K d is made
-        total = np.square(x) @ powers.T - 2 * x @ (powers * m).T + (powers * (np.square(m) + self.spread)).sum(axis=1)
+        total = (
+            np.square(x) @ powers.T
+            - 2 * x @ (powers * m).T
+            + (powers * (np.square(m) + self.spread)).sum(axis=1)
+        )
         np.maximum(total, 0.0, out=total)
         np.add.at(total, self.item, self.weight * np.maximum(self.excess @ powers.T, 0.0))
         return total
@@ -73,15 +78,16 @@ def sssvad(
 ) -> IntArray:
     r"""Cluster with spatially variant dissimilarities.
 
-    Every cluster k weighs the columns in its own way, :math:`d_k(a, b) = \sum_l w_{kl}^\beta (a_l - b_l)^2` with
-    :math:`\sum_l w_{kl} = 1`, and
+    Every cluster k weighs the columns in its own way,
+    :math:`d_k(a, b) = \sum_l w_{kl}^\beta (a_l - b_l)^2` with :math:`\sum_l w_{kl} = 1`, and
 
     .. math:: \sum_i d_{z_i}(x_i, m_{z_i}) + \gamma \sum_t [d_{z_i}(x_i, x_j) - d_{z_i}(x_i, x_k)]_+
 
-    is made small, a comparison t saying that i is nearer to j than to k. The article's idea is followed (weights by
-    cluster, and comparisons measured by those of the cluster of the item they are about), not its program: labels and
-    centres are set to their best in turn, weights to their best for the comparisons now violated, as far as that
-    lowers the objective, which so never rises.
+    is made small, a comparison t saying that i is nearer to j than to k. The article's idea is
+    followed (weights by cluster, and comparisons measured by those of the cluster of the item they
+    are about), not its program: labels and centres are set to their best in turn, weights to their
+    best for the comparisons now violated, as far as that lowers the objective, which so never
+    rises.
 
     Parameters
     ----------
@@ -93,7 +99,8 @@ def sssvad(
     weight : float, default 1.0
         gamma.
     exponent : float, default 8.0
-        beta, above 1: the larger, the more even the weights; at 8 they are nearly the inverse spreads of the columns.
+        beta, above 1: the larger, the more even the weights; at 8 they are nearly the inverse
+        spreads of the columns.
     n_init : int, default 10
         Starts by k-means++, of which the one with the least objective is kept.
     max_iter : int, default 100
@@ -135,7 +142,9 @@ def sssvad(
     return numbered(min(ends, key=lambda end: end[1][-1])[0])
 
 
-def descend(problem: Problem, centers: FloatArray, beta: float, max_iter: int) -> tuple[IntArray, list[float]]:
+def descend(
+    problem: Problem, centers: FloatArray, beta: float, max_iter: int
+) -> tuple[IntArray, list[float]]:
     """Lower the objective from centres until labels repeat.
 
     Parameters
@@ -177,7 +186,9 @@ def _better(
     for cluster in np.unique(labels):
         excess = problem.weight * problem.excess[cluster_of == cluster]
 
-        def cost(w: FloatArray, excess: FloatArray = excess, inside: FloatArray = inside[cluster]) -> float:
+        def cost(
+            w: FloatArray, excess: FloatArray = excess, inside: FloatArray = inside[cluster]
+        ) -> float:
             return float(w**beta @ inside + np.maximum(excess @ w**beta, 0.0).sum())
 
         now = weights[cluster]

@@ -17,24 +17,34 @@ __all__ = ["error", "lcvqe"]
 
 
 def lcvqe(
-    X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed, *, n_init: int = 10, max_iter: int = 300
+    X: ArrayLike,
+    constraints: Any,
+    n_clusters: int,
+    seed: Seed,
+    *,
+    n_init: int = 10,
+    max_iter: int = 300,
 ) -> IntArray:
     r"""Cluster by linear constrained vector quantization error.
 
-    The error is :math:`\frac12 \sum_i |x_i - \mu_{g(i)}|^2`, g(i) being the cluster of item i, and besides
+    The error is :math:`\frac12 \sum_i |x_i - \mu_{g(i)}|^2`, g(i) being the cluster of item i, and
+    besides
 
-    - for a must-link (i, j) between clusters :math:`\frac14 [|x_i - \mu_{g(j)}|^2 + |x_j - \mu_{g(i)}|^2]`,
-    - for a cannot-link inside a cluster :math:`\frac12 |x_r - \mu|^2`, r being the item farther from the cluster's centre
-      and :math:`\mu` the other centre nearest to it.
+    - for a must-link (i, j) between clusters
+      :math:`\frac14 [|x_i - \mu_{g(j)}|^2 + |x_j - \mu_{g(i)}|^2]`,
+    - for a cannot-link inside a cluster :math:`\frac12 |x_r - \mu|^2`, r being the item farther
+      from the cluster's centre and :math:`\mu` the other centre nearest to it.
 
-    In every pass each item goes to its nearest centre; then the must-links are gone through, in the order given, and after
-    them the cannot-links. Each that is violated takes what costs least: a must-link stays torn, or both items join the
-    cluster of one of them; of a cannot-link both stay, or r moves to its nearest other centre. To stay is never cheaper:
-    torn costs :math:`\frac14 [|x_i - \mu_{g(i)}|^2 + |x_j - \mu_{g(j)}|^2]` more than the mean of the two ways to join, and
-    to be together :math:`\frac12 |x_r - \mu_{g(r)}|^2` more than the move. So items always join or move, and the terms by
-    which a violated link would pull at a centre when centres are updated are never there: centres are means. (This is why
-    wrong answers harm the method: it follows each of them unless a later one undoes it.) A pass need not
-    lower the error; passes end where labels repeat.
+    In every pass each item goes to its nearest centre; then the must-links are gone through, in the
+    order given, and after them the cannot-links. Each that is violated takes what costs least: a
+    must-link stays torn, or both items join the cluster of one of them; of a cannot-link both stay,
+    or r moves to its nearest other centre. To stay is never cheaper: torn costs
+    :math:`\frac14 [|x_i - \mu_{g(i)}|^2 + |x_j - \mu_{g(j)}|^2]` more than the mean of the two ways
+    to join, and to be together :math:`\frac12 |x_r - \mu_{g(r)}|^2` more than the move. So items
+    always join or move, and the terms by which a violated link would pull at a centre when centres
+    are updated are never there: centres are means. (This is why wrong answers harm the method: it
+    follows each of them unless a later one undoes it.) A pass need not lower the error; passes end
+    where labels repeat.
 
     Parameters
     ----------
@@ -44,8 +54,8 @@ def lcvqe(
     n_clusters : int
     seed : int, Generator or None
     n_init : int, default 10
-        Starts by k-means++, of which the one with the least error is kept. The authors start once, from random items; more
-        starts make it a stronger method to compare with.
+        Starts by k-means++, of which the one with the least error is kept. The authors start once,
+        from random items; more starts make it a stronger method to compare with.
     max_iter : int, default 300
         Most passes of a start.
 
@@ -61,9 +71,10 @@ def lcvqe(
 
     References
     ----------
-    Pelleg, Baras: K-means with large and noisy constraint sets, ECML 2007. Covoes, Hruschka, Ghosh: A study of
-    k-means-based algorithms for constrained clustering, 2013, whose program TVClust's tables use. There the other centre is
-    an item's second nearest, which after a must-link has moved the item can be the one it is to leave; here it never is.
+    Pelleg, Baras: K-means with large and noisy constraint sets, ECML 2007. Covoes, Hruschka, Ghosh:
+    A study of k-means-based algorithms for constrained clustering, 2013, whose program TVClust's
+    tables use. There the other centre is an item's second nearest, which after a must-link has
+    moved the item can be the one it is to leave; here it never is.
 
     Examples
     --------
@@ -109,7 +120,11 @@ def error(distances: FloatArray, labels: IntArray, must: IntArray, cannot: IntAr
     together = cannot[labels[cannot[:, 0]] == labels[cannot[:, 1]]]
     if len(together) and distances.shape[1] > 1:
         at = labels[together[:, 0]]
-        far = np.where(distances[together[:, 0], at] >= distances[together[:, 1], at], together[:, 0], together[:, 1])
+        far = np.where(
+            distances[together[:, 0], at] >= distances[together[:, 1], at],
+            together[:, 0],
+            together[:, 1],
+        )
         others = distances[far]
         others[np.arange(len(far)), at] = np.inf
         total += others.min(axis=1).sum() / 2

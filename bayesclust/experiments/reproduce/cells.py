@@ -1,7 +1,7 @@
 """The file of cells, each one fit with its scores: what is in it is not run again.
 
-A cell is a `NamedTuple` of what a fit depends on. Every paper has a mapping `KINDS`: the columns of its file, the fields of
-the cell first, with the type of each.
+A cell is a `NamedTuple` of what a fit depends on. Every paper has a mapping `KINDS`: the columns of
+its file, the fields of the cell first, with the type of each.
 """
 
 from __future__ import annotations
@@ -41,18 +41,28 @@ def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
     if not path.exists() or not _whole_lines(path):
         return pd.DataFrame(columns=list(kinds))
     try:
-        header, *rows = csv.reader(path.read_bytes()[: _whole_lines(path)].decode("utf-8").splitlines(), strict=True)
+        header, *rows = csv.reader(
+            path.read_bytes()[: _whole_lines(path)].decode("utf-8").splitlines(), strict=True
+        )
     except (csv.Error, UnicodeDecodeError):
-        raise ValueError(f"{path} is no file of cells, or a damaged one: name another folder.") from None
+        raise ValueError(
+            f"{path} is no file of cells, or a damaged one: name another folder."
+        ) from None
     if header != list(kinds):
-        raise ValueError(f"{path} is no file of cells: its columns are {', '.join(header)}; name another folder.")
+        raise ValueError(
+            f"{path} is no file of cells: its columns are {', '.join(header)}; name another folder."
+        )
     short = next((line for line, row in enumerate(rows, 2) if len(row) != len(header)), None)
     if short is not None:
-        raise ValueError(f"{path} has damaged lines, line {short} first: remove them, and their cells are run again.")
+        raise ValueError(
+            f"{path} has damaged lines, line {short} first: remove them, and their cells are run again."
+        )
     try:
         return pd.DataFrame(rows, columns=header).astype(dict(kinds))
     except (ValueError, TypeError):
-        raise ValueError(f"{path} has damaged lines: remove them, and their cells are run again.") from None
+        raise ValueError(
+            f"{path} has damaged lines: remove them, and their cells are run again."
+        ) from None
 
 
 def _whole_lines(path: Path) -> int:
@@ -96,7 +106,9 @@ def of_settings[C: tuple[Any, ...]](frame: pd.DataFrame, cells: Iterable[C]) -> 
     """
     wanted = {cell[1:-1] for cell in cells}
     settings = frame[frame.columns[1 : 1 + len(next(iter(wanted), ()))]]
-    return frame[np.array([key in wanted for key in settings.itertuples(index=False, name=None)], dtype=bool)]
+    return frame[
+        np.array([key in wanted for key in settings.itertuples(index=False, name=None)], dtype=bool)
+    ]
 
 
 def numbers(text: str) -> FloatArray:
@@ -149,7 +161,9 @@ def run_all[C: tuple[Any, ...]](
             try:
                 row = run(cell)
             except Exception as error:
-                error.add_note(f"in {cell}; cells done before are in {path}, and the same command goes on after them")
+                error.add_note(
+                    f"in {cell}; cells done before are in {path}, and the same command goes on after them"
+                )
                 raise
             writer.writerow(row)
             file.flush()

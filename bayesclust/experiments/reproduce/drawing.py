@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["in_colours_of", "save"]
 
-LOOK: Any = {"svg.hashsalt": "bayesclust", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+LOOK: Any = {
+    "svg.hashsalt": "bayesclust",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 
 
 def save(figures: Mapping[str, Callable[[], Figure | None]], folder: Path) -> list[Path]:

@@ -52,7 +52,8 @@ class Paper:
         ----------
         plan : Plan
         folder : pathlib.Path
-            Made where it is missing. Cells of an earlier run that are in its `cells.csv` are not run again.
+            Made where it is missing. Cells of an earlier run that are in its `cells.csv` are not
+            run again.
         progress : bool, default True
             Show a bar on standard error.
 
@@ -75,14 +76,21 @@ class Paper:
         wanted, path = plan.cells(), folder / CELLS
         left = cells.missing(wanted, cells.load(path, self.kinds))
         try:
-            with tqdm(total=len(wanted), initial=len(wanted) - len(left), unit="cell", disable=not progress) as bar:
+            with tqdm(
+                total=len(wanted),
+                initial=len(wanted) - len(left),
+                unit="cell",
+                disable=not progress,
+            ) as bar:
                 for row in cells.run_all(left, self.run, path, self.kinds):
                     bar.set_postfix_str(f"{row['method']} on {row['data']}", refresh=False)
                     bar.update()
         except KeyboardInterrupt as interrupt:
             self.write(plan, folder)
             still = len(cells.missing(wanted, cells.load(path, self.kinds)))
-            interrupt.add_note(f"{len(wanted) - still} of {len(wanted)} cells are done and kept: the same command goes on.")
+            interrupt.add_note(
+                f"{len(wanted) - still} of {len(wanted)} cells are done and kept: the same command goes on."
+            )
             raise
         return self.write(plan, folder)
 
@@ -106,4 +114,9 @@ class Paper:
             entries.to_csv(draft, index=False)
         with replaced(folder / "tables.md") as draft:
             draft.write_text(self.report(frame, entries, plan) + "\n", encoding="utf-8")
-        return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *self.draw(frame, entries, plan, folder)]
+        return [
+            folder / CELLS,
+            folder / "tables.csv",
+            folder / "tables.md",
+            *self.draw(frame, entries, plan, folder),
+        ]

@@ -42,8 +42,8 @@ def load(name: str) -> bc.datasets.Dataset:
     Parameters
     ----------
     name : str
-        Of a set; or of a CSV file with a line of names, numbers in all columns but the last, and classes in the last; or of
-        a NumPy archive (.npz) with items X (n, d) and classes y (n,).
+        Of a set; or of a CSV file with a line of names, numbers in all columns but the last, and
+        classes in the last; or of a NumPy archive (.npz) with items X (n, d) and classes y (n,).
 
     Returns
     -------
@@ -70,11 +70,15 @@ def load(name: str) -> bc.datasets.Dataset:
 def _from_archive(path: Path) -> bc.datasets.Dataset:
     with np.load(path, allow_pickle=False) as file:
         if not {"X", "y"} <= set(file):
-            raise ValueError(f"{path} holds {', '.join(file)}: items are wanted as X and their classes as y.")
+            raise ValueError(
+                f"{path} holds {', '.join(file)}: items are wanted as X and their classes as y."
+            )
         X, classes = file["X"].astype(np.float64), file["y"]
     if X.ndim != 2 or classes.shape != X.shape[:1] or not np.isfinite(X).all():
         shapes = f"X of shape {X.shape} and y of shape {classes.shape}"
-        raise ValueError(f"{path} has {shapes}: (n, d) and (n,) are wanted, without missing values.")
+        raise ValueError(
+            f"{path} has {shapes}: (n, d) and (n,) are wanted, without missing values."
+        )
     targets, y = np.unique(classes, return_inverse=True)
     words = tuple(f"column{column}" for column in range(X.shape[1])), tuple(map(str, targets))
     return bc.datasets.Dataset(X, y.astype(np.int64), *words, path.stem, f"read from {path}")
@@ -88,7 +92,9 @@ def _from_file(path: Path) -> bc.datasets.Dataset:
     try:
         X = table[features].to_numpy(dtype=np.float64)
     except ValueError as error:
-        raise ValueError(f"{path} has something else than numbers before its last column, the class: {error}.") from None
+        raise ValueError(
+            f"{path} has something else than numbers before its last column, the class: {error}."
+        ) from None
     if not features or not np.isfinite(X).all():
         raise ValueError(f"{path} has no features or missing values: leave out what is not there.")
     targets, y = np.unique(table[last].astype(str), return_inverse=True)
@@ -136,7 +142,9 @@ def title(name: str) -> str:
     >>> title("letters_ijlt"), title("birdsong"), title("there/msrcv2.csv")
     ('letters ijlt', 'birdsong, generated', 'msrcv2')
     """
-    return Path(name).stem.replace("_", " ") + (", generated" if name in stand_ins.STAND_INS else "")
+    return Path(name).stem.replace("_", " ") + (
+        ", generated" if name in stand_ins.STAND_INS else ""
+    )
 
 
 def code(name: str) -> int:
@@ -170,7 +178,9 @@ def number(name: str) -> int:
     int
     """
     name = "glass" if name == WITH_ID else name
-    first, names = next((100 * at, names) for at, names in enumerate((UCI, SHAPES, COUNTS)) if name in names)
+    first, names = next(
+        (100 * at, names) for at, names in enumerate((UCI, SHAPES, COUNTS)) if name in names
+    )
     return first + names.index(name)
 
 

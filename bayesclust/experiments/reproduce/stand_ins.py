@@ -1,9 +1,11 @@
 """Generated data in the place of sets of the DCRC paper that are not to be had, and its two sets in the plane.
 
-"birdsong" has as many items, columns and classes as the paper's Birdsong, and the sizes of its thirteen species. "syllables"
-has the numbers of the case study's set; its sizes fall by a constant factor, chosen so that as many pairs belong together as
-in Table IV (b), 52.2 of 225 (of the triplets 16% are then "yes", as in Table IV (a), 23.7 of 149.5). Clusters are correlated
-Gaussians that overlap: k-means has F = .67 on the one and .44 on the other (.65 on the paper's, says Table V).
+"birdsong" has as many items, columns and classes as the paper's Birdsong, and the sizes of its
+thirteen species. "syllables" has the numbers of the case study's set; its sizes fall by a constant
+factor, chosen so that as many pairs belong together as in Table IV (b), 52.2 of 225 (of the
+triplets 16% are then "yes", as in Table IV (a), 23.7 of 149.5). Clusters are correlated Gaussians
+that overlap: k-means has F = .67 on the one and .44 on the other (.65 on the paper's, says Table
+V).
 """
 
 from __future__ import annotations
@@ -40,11 +42,17 @@ def uneven(sizes: tuple[int, ...], name: str, seed: int) -> bc.datasets.Dataset:
     Dataset
     """
     k = len(sizes)
-    drawn = bc.datasets.make_mixture(2 * k * max(sizes), 38, k, separation=SEPARATION, standardise=False, seed=seed)
-    kept = np.concatenate([np.flatnonzero(drawn.y == cluster)[:size] for cluster, size in enumerate(sizes)])
+    drawn = bc.datasets.make_mixture(
+        2 * k * max(sizes), 38, k, separation=SEPARATION, standardise=False, seed=seed
+    )
+    kept = np.concatenate(
+        [np.flatnonzero(drawn.y == cluster)[:size] for cluster, size in enumerate(sizes)]
+    )
     kept = np.random.default_rng(seed).permutation(kept)
     text = f"{k} correlated Gaussians of sizes {', '.join(map(str, sizes))}"
-    return bc.datasets.Dataset(drawn.X[kept], drawn.y[kept], drawn.feature_names, drawn.target_names, name, text)
+    return bc.datasets.Dataset(
+        drawn.X[kept], drawn.y[kept], drawn.feature_names, drawn.target_names, name, text
+    )
 
 
 def syllable_sizes() -> tuple[int, ...]:
@@ -76,7 +84,9 @@ def plane(name: str, seed: int) -> bc.datasets.Dataset:
     angle = 2 * np.pi * y / 3
     X = APART[name] * np.column_stack([np.cos(angle), np.sin(angle)])
     X += np.random.default_rng(seed).normal(size=X.shape)
-    return bc.datasets.Dataset(X, y, ("first", "second"), ("0", "1", "2"), name, "three round clusters")
+    return bc.datasets.Dataset(
+        X, y, ("first", "second"), ("0", "1", "2"), name, "three round clusters"
+    )
 
 
 def near_boundaries(data: bc.datasets.Dataset) -> IntArray:

@@ -1,9 +1,10 @@
 """Blocked Gibbs sampling of the Dirichlet process by slices, for data that a sequential scan cannot reach.
 
-A sweep draws, given the partition, what is small (on the host, from the clusters' sufficient statistics): hyper-parameters
-with the cluster parameters integrated out, concentration, noise, then weights and parameters of the clusters and of as many
-new ones as the slice variables can see. Given these, the devices draw all labels, colour by colour of the constraint graph
-(`step`). It is exact and truncates nothing.
+A sweep draws, given the partition, what is small (on the host, from the clusters' sufficient
+statistics): hyper-parameters with the cluster parameters integrated out, concentration, noise, then
+weights and parameters of the clusters and of as many new ones as the slice variables can see. Given
+these, the devices draw all labels, colour by colour of the constraint graph (`step`). It is exact
+and truncates nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from numpy.random import Generator
 
 from bayesclust.constraints.sites import N_PATTERNS
 from bayesclust.inference.blocked.layout import Incidences, make_layout
-from bayesclust.inference.blocked.mesh import BY_BLOCK, BY_ITEM, EVERYWHERE, everywhere, make_mesh, place, place_rows
+from bayesclust.inference.blocked.mesh import (
+    BY_BLOCK,
+    BY_ITEM,
+    EVERYWHERE,
+    everywhere,
+    make_mesh,
+    place,
+    place_rows,
+)
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
 from bayesclust.inference.blocked.unknowns import Unknowns
 from bayesclust.inference.problem import TVClustProblem
@@ -42,19 +51,22 @@ class BlockedChains:
     rngs : sequence of Generator
         One per chain; the draws of a chain depend on nothing else.
     devices : sequence of jax devices or None, default None
-        Devices that share the data; None takes all. The draws do not depend on them, up to rounding.
+        Devices that share the data; None takes all. The draws do not depend on them, up to
+        rounding.
     slot_multiple : int or None, default None
-        The number of slots, for clusters and new ones, is a multiple of this, since every other number compiles anew.
-        None takes 8 for many items and 32 for few. The draws do not depend on it.
+        The number of slots, for clusters and new ones, is a multiple of this, since every other
+        number compiles anew. None takes 8 for many items and 32 for few. The draws do not depend on
+        it.
     block_size : int or None, default None
-        Most items of a chain that a device works on at once: bounds the memory beside the data. None chooses by the kind
-        of device and the number of chains. The draws do not depend on it.
+        Most items of a chain that a device works on at once: bounds the memory beside the data.
+        None chooses by the kind of device and the number of chains. The draws do not depend on it.
 
     Attributes
     ----------
     number_of_chains : int
     by_all_processes : bool
-        Whether devices of several processes share the data: all of them must then call every method together.
+        Whether devices of several processes share the data: all of them must then call every method
+        together.
 
     Examples
     --------
@@ -103,7 +115,9 @@ class BlockedChains:
         drawn = [chain.update(adapt=adapt, trust=trust) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
-        terms = tuple(_padded(parts, slots) for parts in zip(*(terms for _, terms in drawn), strict=True))
+        terms = tuple(
+            _padded(parts, slots) for parts in zip(*(terms for _, terms in drawn), strict=True)
+        )
         table = self._tables()
         given = Given(self._keys(), weight, terms, table[..., :1] - table, table - table[..., -1:])
         for chain in self.unknowns:
@@ -125,7 +139,10 @@ class BlockedChains:
         for v, names in enumerate(self.problem.noise_names):
             for name in names:
                 variables[names[name]] = np.stack([chain.noise[v][name] for chain in chains])
-        return variables, {"log_joint": self.log_joint(), "moved": self.moved / self.problem.n_items}
+        return variables, {
+            "log_joint": self.log_joint(),
+            "moved": self.moved / self.problem.n_items,
+        }
 
     def log_joint(self) -> FloatArray:
         """log p(z, x, s, alpha, noise, hyper-parameters) of every chain, as for the collapsed sampler."""
@@ -134,7 +151,9 @@ class BlockedChains:
     def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
-        z[:, self.layout.free.ravel()] = np.asarray(self.whole(self.labels.free)).reshape(len(z), -1)
+        z[:, self.layout.free.ravel()] = np.asarray(self.whole(self.labels.free)).reshape(
+            len(z), -1
+        )
         z[:, self.layout.answered.ravel()] = np.asarray(self.labels.answered)
         return z[:, :-1]
 
@@ -143,10 +162,14 @@ class BlockedChains:
         self.problem, components = problem, problem.family.components()
         for chain in self.unknowns:
             chain.use(problem, components)
-        self.layout = layout = make_layout(problem.views, problem.n_items, self.mesh.devices.size, self.block_size)
+        self.layout = layout = make_layout(
+            problem.views, problem.n_items, self.mesh.devices.size, self.block_size
+        )
         self.taken = np.flatnonzero(layout.answered.ravel() < problem.n_items)
         kept = layout.answered.ravel()[self.taken]
-        self.views = [view.restrict(kept) for view in problem.views] if len(kept) else list(problem.views)
+        self.views = (
+            [view.restrict(kept) for view in problem.views] if len(kept) else list(problem.views)
+        )
         placed = []
         for items, spec in ((layout.free, BY_BLOCK), (layout.answered, BY_ITEM)):
             rows = tuple(place_rows(self.mesh, row, items, spec) for row in components.rows)
@@ -163,7 +186,12 @@ class BlockedChains:
     def snapshot(self) -> dict[str, Any]:
         """Everything that `restore` needs, in NumPy arrays, numbers and the like."""
         chains = [chain.snapshot() for chain in self.unknowns]
-        return {"z": self.labels_of_items(), "moved": self.moved.copy(), "slots": self.slots, "chains": chains}
+        return {
+            "z": self.labels_of_items(),
+            "moved": self.moved.copy(),
+            "slots": self.slots,
+            "chains": chains,
+        }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where the snapshot was taken, bit for bit, random generators included."""
@@ -182,7 +210,9 @@ class BlockedChains:
         totals = jax.device_get(totals)
         self.moved = totals.moved.astype(np.float64)
         answered = np.asarray(self.labels.answered)[:, self.taken]
-        if self.views and not answered.shape[1]:  # no item is named: counts are zero whatever the labels
+        if (
+            self.views and not answered.shape[1]
+        ):  # no item is named: counts are zero whatever the labels
             answered = np.zeros((len(answered), self.views[0].n_items), answered.dtype)
         counts = [view.counts(answered) for view in self.views]
         for c, chain in enumerate(self.unknowns):
@@ -193,7 +223,10 @@ class BlockedChains:
         """log p(answer | pattern) of every chain, (chains, codes, patterns), as `stack_tables` has it for one."""
         tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.views)
         for v, view in enumerate(self.views):
-            noise = {name: np.stack([chain.noise[v][name] for chain in self.unknowns]) for name in view.noise.parameters}
+            noise = {
+                name: np.stack([chain.noise[v][name] for chain in self.unknowns])
+                for name in view.noise.parameters
+            }
             table = view.noise.log_table(noise)
             tables.append(np.pad(table, ((0, 0), (0, 0), (0, N_PATTERNS - table.shape[-1]))))
         return np.concatenate(tables, axis=1)

@@ -1,8 +1,9 @@
 """Which item is worked on where: blocks of items, and the answers that touch each block.
 
-Items without answers do not feel each other: they lie in blocks in their own order. The others lie in blocks of one colour
-of the constraint graph, so that within a block nobody waits for anybody; blocks of one colour may come one after another,
-which changes nothing, and bounds the memory that a block takes. Either kind of block is cut across the devices.
+Items without answers do not feel each other: they lie in blocks in their own order. The others lie
+in blocks of one colour of the constraint graph, so that within a block nobody waits for anybody;
+blocks of one colour may come one after another, which changes nothing, and bounds the memory that a
+block takes. Either kind of block is cut across the devices.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from bayesclust.typing import BoolArray, IntArray
 BLOCKS_PER_COLOUR = 4
 LARGEST_SLICE = 16_384
 
-# columns of the table of an answer, if item number c of a triplet joins its left or its right fellow, or neither
+# columns of the table of an answer, if item number c of a triplet joins its left or its right
+# fellow, or neither
 WITH_LEFT, WITH_RIGHT, APART = (1, 1, 2), (2, 3, 3), (3, 2, 1)
 
 
@@ -131,7 +133,9 @@ def _incidences(sites: Sites, answered: IntArray, n_devices: int) -> tuple[Incid
     for array, column in zip(cut, [row, *columns], strict=True):
         for d in range(n_devices):
             array[d, : first[d + 1] - first[d]] = column[order[first[d] : first[d + 1]]]
-    start = np.stack([bounds[d * number : (d + 1) * number + 1] - first[d] for d in range(n_devices)])
+    start = np.stack(
+        [bounds[d * number : (d + 1) * number + 1] - first[d] for d in range(n_devices)]
+    )
     return Incidences(start.astype(np.int32), *cut), step
 
 

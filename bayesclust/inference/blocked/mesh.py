@@ -69,7 +69,9 @@ def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> ja
     def part(index: Any) -> Any:
         return rows[within[index[:2]]]
 
-    return jax.make_array_from_callback((*items.shape, *rows.shape[1:]), NamedSharding(mesh, spec), part)
+    return jax.make_array_from_callback(
+        (*items.shape, *rows.shape[1:]), NamedSharding(mesh, spec), part
+    )
 
 
 def everywhere(mesh: Mesh) -> Any:
@@ -86,4 +88,13 @@ def everywhere(mesh: Mesh) -> Any:
     return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, EVERYWHERE))
 
 
-__all__ = ["AXIS", "BY_BLOCK", "BY_ITEM", "EVERYWHERE", "everywhere", "make_mesh", "place", "place_rows"]
+__all__ = [
+    "AXIS",
+    "BY_BLOCK",
+    "BY_ITEM",
+    "EVERYWHERE",
+    "everywhere",
+    "make_mesh",
+    "place",
+    "place_rows",
+]

@@ -4,8 +4,9 @@ Given weights pi_k, slice variables u_i and parameters theta_k, an item's label 
 
     p(z_i = k) ~ 1[pi_k >= u_i] p(x_i | theta_k) exp(what the answers say of i in k)
 
-(Walker 2007; the answers as in TVClust Eq. 13). Random numbers are a function of the sweep's key and of the item's number,
-so they depend neither on where an item is worked on, nor on the chains and slots beside.
+(Walker 2007; the answers as in TVClust Eq. 13). Random numbers are a function of the sweep's key
+and of the item's number, so they depend neither on where an item is worked on, nor on the chains
+and slots beside.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def heights(key: Array, items: Array) -> Array:
     return 1.0 - uniforms(key, items, SLICE)
 
 
-def draw_labels(log_density: Callable[..., Any], given: Given, items: Array, rows: Any, z: Array, extra: Any) -> Array:
+def draw_labels(
+    log_density: Callable[..., Any], given: Given, items: Array, rows: Any, z: Array, extra: Any
+) -> Array:
     """Draw new labels of some items by inversion."""
     floor = heights(given.key, items) * given.weight[z]
     logits = log_density(jnp, rows, given.terms) + extra
@@ -86,18 +89,26 @@ def draw_labels(log_density: Callable[..., Any], given: Given, items: Array, row
     return passed.sum(axis=1, dtype=jnp.int32)
 
 
-def site_logits(inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int) -> Array:
+def site_logits(
+    inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int
+) -> Array:
     """What the answers say of each item of a block in each slot, relative to a new one."""
     begin, end = inc.start[block], inc.start[block + 1]
     slots = len(given.weight)
 
     def add(s: Array, logits: Array) -> Array:
         at = begin + s * step
-        part = Incidences(inc.start, *(lax.dynamic_slice(array, (at,), (step,)) for array in inc[1:]))
+        part = Incidences(
+            inc.start, *(lax.dynamic_slice(array, (at,), (step,)) for array in inc[1:])
+        )
         counts = at + jnp.arange(step) < end
         left, right = z[part.left], z[part.right]
         together = left == right
-        joined = jnp.where(together, given.if_same[part.code, part.apart], given.if_apart[part.code, part.with_left])
+        joined = jnp.where(
+            together,
+            given.if_same[part.code, part.apart],
+            given.if_apart[part.code, part.with_left],
+        )
         logits = logits.at[part.row, left].add(jnp.where(counts, joined, 0.0))
         other = jnp.where(counts & ~together, given.if_apart[part.code, part.with_right], 0.0)
         return logits.at[part.row, right].add(other)
@@ -122,17 +133,25 @@ class Step:
         data = Placed((BY_BLOCK, BY_BLOCK), (BY_ITEM, BY_ITEM), Incidences(*[BY_BLOCK] * 8))
         labels, small = Labels(BY_ITEM, EVERYWHERE), EVERYWHERE
         place = partial(jax.shard_map, mesh=mesh, check_vma=False)
-        self.advance = jax.jit(place(self._advance, in_specs=(data, labels, small, small), out_specs=(labels, small)))
-        self.count = jax.jit(place(self._count, in_specs=(data, labels, small, small), out_specs=small))
+        self.advance = jax.jit(
+            place(self._advance, in_specs=(data, labels, small, small), out_specs=(labels, small))
+        )
+        self.count = jax.jit(
+            place(self._count, in_specs=(data, labels, small, small), out_specs=small)
+        )
 
-    def _advance(self, data: Placed, labels: Labels, given: Given, next_key: Array) -> tuple[Labels, Totals]:
+    def _advance(
+        self, data: Placed, labels: Labels, given: Given, next_key: Array
+    ) -> tuple[Labels, Totals]:
         moved = jax.vmap(self._advance_one, in_axes=(None, 0, 0, 0))
         return moved(data, labels, given, next_key)
 
     def _count(self, data: Placed, labels: Labels, slots: Array, next_key: Array) -> Totals:
         return jax.vmap(self._count_one, in_axes=(None, 0, None, 0))(data, labels, slots, next_key)
 
-    def _advance_one(self, data: Placed, labels: Labels, given: Given, next_key: Array) -> tuple[Labels, Totals]:
+    def _advance_one(
+        self, data: Placed, labels: Labels, given: Given, next_key: Array
+    ) -> tuple[Labels, Totals]:
         slots, density = len(given.weight), self.components.log_density
 
         def free_block(totals: Totals, block: Any) -> tuple[Totals, Array]:
@@ -146,10 +165,14 @@ class Step:
         blocks, size = data.answered[0].shape
         width = answered.shape[0] // max(blocks, 1)
 
-        def answered_block(carry: tuple[Totals, Array], block: Any) -> tuple[tuple[Totals, Array], None]:
+        def answered_block(
+            carry: tuple[Totals, Array], block: Any
+        ) -> tuple[tuple[Totals, Array], None]:
             totals, answered = carry
             number, (items, rows) = block
-            z = lax.dynamic_slice(answered, (number * width + lax.axis_index(AXIS) * size,), (size,))
+            z = lax.dynamic_slice(
+                answered, (number * width + lax.axis_index(AXIS) * size,), (size,)
+            )
             extra = site_logits(inc, self.slice_size, given, answered, number, size)
             new = draw_labels(density, given, items, rows, z, extra)
             everywhere = lax.all_gather(new, AXIS, tiled=True)
@@ -157,7 +180,9 @@ class Step:
             return (self._add(totals, items, rows, z, new, next_key), answered), None
 
         if blocks:
-            (totals, answered), _ = lax.scan(answered_block, (totals, answered), (jnp.arange(blocks), data.answered))
+            (totals, answered), _ = lax.scan(
+                answered_block, (totals, answered), (jnp.arange(blocks), data.answered)
+            )
         totals = _over_devices(totals)
         rank = (jnp.cumsum(totals.statistics[0] > 0) - 1).astype(jnp.int32)
         return Labels(rank[free], rank[answered]), totals
@@ -174,7 +199,9 @@ class Step:
             totals, _ = lax.scan(block, totals, (data.answered, z))
         return _over_devices(totals)
 
-    def _add(self, totals: Totals, items: Array, rows: Any, old: Array, new: Array, next_key: Array) -> Totals:
+    def _add(
+        self, totals: Totals, items: Array, rows: Any, old: Array, new: Array, next_key: Array
+    ) -> Totals:
         """Totals with the items of a block added."""
         there = items < self.n_items
         weight = (new[:, None] == jnp.arange(len(totals.least))) & there[:, None]

@@ -11,9 +11,10 @@ from bayesclust.typing import FloatArray, IntArray
 def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generator) -> FloatArray:
     """Draw the weights of the clusters, and of new ones until what is left lies under every slice variable.
 
-    (pi_1, ..., pi_K, rest) ~ Dirichlet(n_1, ..., n_K, alpha) (Pitman 1996; Fall and Barat 2014), and the rest is broken into
-    sticks, v ~ Beta(1, alpha) of what is left each (Walker 2007; Kalli, Griffin and Walker 2011, Sec. 2). What remains
-    unbroken can be nobody's label, so nothing is truncated.
+    (pi_1, ..., pi_K, rest) ~ Dirichlet(n_1, ..., n_K, alpha) (Pitman 1996; Fall and Barat 2014),
+    and the rest is broken into sticks, v ~ Beta(1, alpha) of what is left each (Walker 2007; Kalli,
+    Griffin and Walker 2011, Sec. 2). What remains unbroken can be nobody's label, so nothing is
+    truncated.
 
     Parameters
     ----------

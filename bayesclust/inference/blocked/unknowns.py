@@ -31,7 +31,9 @@ class Unknowns:
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
         self.alpha = problem.concentration.initial()
-        self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
+        self.noise: list[dict[str, Any]] = [
+            view.noise.initial(view.n_sources) for view in problem.views
+        ]
         self.key = self.new_key()
         self.statistics: Terms = ()
         self.least: FloatArray = np.zeros(0)
@@ -45,7 +47,11 @@ class Unknowns:
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
         """Have these data and answers; `see` must follow."""
-        self.problem, self.components, self.hyper_sampler.family = problem, components, problem.family
+        self.problem, self.components, self.hyper_sampler.family = (
+            problem,
+            components,
+            problem.family,
+        )
 
     def new_key(self) -> NDArray[np.uint32]:
         """Key of a sweep's random numbers on the devices."""
@@ -75,17 +81,23 @@ class Unknowns:
             ]
         weight = draw_weights(self.sizes, self.alpha, self.least, rng)
         new = len(weight) - len(self.least)
-        padded = tuple(np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics)
+        padded = tuple(
+            np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics
+        )
         return weight, components.draw(padded, self.hyper, rng)
 
     def log_joint(self) -> float:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
         problem = self.problem
         value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
-        value += self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
+        value += (
+            self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
+        )
         value += problem.family.log_hyper_prior(self.hyper)
         for view, counts, noise in zip(problem.views, self.counts, self.noise, strict=True):
-            value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(noise)
+            value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(
+                noise
+            )
         return float(value)
 
     def snapshot(self) -> dict[str, Any]:
@@ -95,7 +107,9 @@ class Unknowns:
             "hyper": self.hyper.copy(),
             "hyper_sampler": copy.deepcopy(self.hyper_sampler.snapshot()),
             "alpha": self.alpha,
-            "noise": [{name: np.array(value) for name, value in noise.items()} for noise in self.noise],
+            "noise": [
+                {name: np.array(value) for name, value in noise.items()} for noise in self.noise
+            ],
             "key": self.key.copy(),
             "statistics": [part.copy() for part in self.statistics],
             "least": self.least.copy(),
@@ -107,7 +121,9 @@ class Unknowns:
         self.rng.bit_generator.state = snapshot["generator"]
         self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
         self.hyper, self.alpha = np.array(snapshot["hyper"]), snapshot["alpha"]
-        self.noise = [{name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]]
+        self.noise = [
+            {name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]
+        ]
         self.key, self.least = np.array(snapshot["key"], np.uint32), np.array(snapshot["least"])
         self.statistics = tuple(np.array(part) for part in snapshot["statistics"])
         self.counts = [np.array(part) for part in snapshot["counts"]]

@@ -1,12 +1,13 @@
 """DCRC's posterior, one chain: labels of the named items, the noise of the answers, and, if asked for, the weights.
 
-A sweep draws the label of every item that an answer names, one by one in random order and then in the groups that links
-hold together; the weights W given these labels, unless W is held where it is, and the precision of their prior, where it is
-learned; and the noise of every view from its conjugate posterior. Items that no answer names depend on nothing but W: their
-labels are summed out of the draw of W and are drawn from P(y | x; W) when the state is read.
+A sweep draws the label of every item that an answer names, one by one in random order and then in
+the groups that links hold together; the weights W given these labels, unless W is held where it is,
+and the precision of their prior, where it is learned; and the noise of every view from its
+conjugate posterior. Items that no answer names depend on nothing but W: their labels are summed out
+of the draw of W and are drawn from P(y | x; W) when the state is read.
 
-With W held the target is p(z, noise | answers, X, W). With W drawn it is the density of `bayesclust.models.dcrc_log_joint`
-under a `WeightPrior` that is proper.
+With W held the target is p(z, noise | answers, X, W). With W drawn it is the density of
+`bayesclust.models.dcrc_log_joint` under a `WeightPrior` that is proper.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class DCRCProblem:
 
     def __post_init__(self) -> None:
         if self.prior is not None and self.prior.bias_scale is None:
-            raise ValueError("weights can be drawn under a proper prior alone, but bias_scale is None: set a number.")
+            raise ValueError(
+                "weights can be drawn under a proper prior alone, but bias_scale is None: set a number."
+            )
 
 
 class DCRCChain:
@@ -88,9 +91,13 @@ class DCRCChain:
         self.problem, self.rng = problem, as_stream(rng)
         self.free = unnamed(problem.views, len(problem.points))
         self.named = np.flatnonzero(~self.free)
-        self.noise: list[dict[str, Any]] = [view.noise.initial(view.n_sources) for view in problem.views]
+        self.noise: list[dict[str, Any]] = [
+            view.noise.initial(view.n_sources) for view in problem.views
+        ]
         self.hear(problem.views)
-        self.sampler = None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
+        self.sampler = (
+            None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
+        )
         self.precision = np.nan if problem.prior is None else problem.prior.first_precision
         self._weigh(problem.W)
         # starts are dispersed: they have not heard the answers
@@ -101,8 +108,9 @@ class DCRCChain:
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both belong to the warm-up: labels
-        that have not yet heard the answers contradict many of them, and would have them dismissed as noise.
+        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both
+        belong to the warm-up: labels that have not yet heard the answers contradict many of them,
+        and would have them dismissed as noise.
         """
         self.moved[0] = 0
         order = self.rng.permutation(self.named)
@@ -138,7 +146,15 @@ class DCRCChain:
         """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out, where W is drawn."""
         problem = self.problem
         if problem.prior is not None:
-            return dcrc_log_joint(self.W, self.z, problem.points, problem.views, self.noise, problem.prior, self.precision)
+            return dcrc_log_joint(
+                self.W,
+                self.z,
+                problem.points,
+                problem.views,
+                self.noise,
+                problem.prior,
+                self.precision,
+            )
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
         for view, noise in zip(problem.views, self.noise, strict=True):
             value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
@@ -197,7 +213,8 @@ class DCRCChain:
     def _update_noise(self) -> None:
         views = self.problem.views
         self.noise = [
-            view.noise.draw(view.counts(self.z), noise, self.rng) for view, noise in zip(views, self.noise, strict=True)
+            view.noise.draw(view.counts(self.z), noise, self.rng)
+            for view, noise in zip(views, self.noise, strict=True)
         ]
         self.table = stack_tables(views, self.noise)
 
@@ -220,14 +237,22 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     assert prior is not None
     assert prior.bias_scale is not None
     sizes = None if prior.proportions is None else np.array(prior.proportions)
-    features, ridge, bias_ridge = named_first(problem.points, named)[0], prior.first_precision / 2, prior.bias_scale**-2 / 2
-    return WeightObjective(features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge)
+    features, ridge, bias_ridge = (
+        named_first(problem.points, named)[0],
+        prior.first_precision / 2,
+        prior.bias_scale**-2 / 2,
+    )
+    return WeightObjective(
+        features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge
+    )
 
 
 def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
     """Draw a label for each row."""
     edges = np.exp(log_p).cumsum(axis=1)
-    drawn: IntArray = (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
+    drawn: IntArray = (
+        (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
+    )
     return drawn
 
 

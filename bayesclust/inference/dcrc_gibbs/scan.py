@@ -1,11 +1,13 @@
 """Labels of items given class probabilities that are in hand: one by one, and in the groups that links hold together.
 
-For item i, with log P(y_i = k | x_i; W) given (Pei et al., DCRC, Eq. 6) and the answers under Table I or any other noise:
+For item i, with log P(y_i = k | x_i; W) given (Pei et al., DCRC, Eq. 6) and the answers under Table
+I or any other noise:
 
     log w_k = log P(y_i = k | x_i; W) + site logits of k
 
-The number of classes is fixed, so nothing is opened or closed. Bonds between items are those of `link_blocks`; a block c of
-them goes to class k with  log w_k = sum_{i in c} log P(y_i = k | x_i; W) + the answers that did not drop out, with c in k.
+The number of classes is fixed, so nothing is opened or closed. Bonds between items are those of
+`link_blocks`; a block c of them goes to class k with  log w_k = sum_{i in c} log P(y_i = k | x_i;
+W) + the answers that did not drop out, with c in k.
 """
 
 from __future__ import annotations

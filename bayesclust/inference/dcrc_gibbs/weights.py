@@ -4,10 +4,11 @@ Given the labels z_i of the items that answers name, the others' summed out,
 
     log p(W | z, X) = log N(W) + sum_i log P(z_i | x_i; W) + the entropies + const.
 
-Polya-gamma variables would make this Gaussian without the entropies, but not with them. Trajectories along the gradient,
-which the M-step has, accepted or refused by Metropolis' rule, leave the density exactly in place whatever its terms are. The
-metric is fixed in advance from a bound on the curvature, which is the same for all classes (Bohning 1992): nothing is left
-to adapt but the length of a step, and that stays as it is after the warm-up.
+Polya-gamma variables would make this Gaussian without the entropies, but not with them.
+Trajectories along the gradient, which the M-step has, accepted or refused by Metropolis' rule,
+leave the density exactly in place whatever its terms are. The metric is fixed in advance from a
+bound on the curvature, which is the same for all classes (Bohning 1992): nothing is left to adapt
+but the length of a step, and that stays as it is after the warm-up.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class WeightSampler:
     def __init__(self, objective: WeightObjective) -> None:
         self.objective = objective
         X, named = objective.features, objective.features[: objective.n_named]
-        # the curvature of log P(k | x) is at most x x' / 4 in the weights of class k, and that of the entropies is like it
+        # the curvature of log P(k | x) is at most x x' / 4 in the weights of class k, and that of
+        # the entropies is like it
         spread = (objective.separation + objective.balance) / len(X)
         metric = (named.T @ named + spread * (X.T @ X)) / 4
         metric[np.diag_indices(len(metric))] += 2 * objective.ridge
@@ -55,7 +57,9 @@ class WeightSampler:
         """log p(W, z | X) up to a constant, for labels in one-hot form q (n_named, K)."""
         return self.objective.value_and_gradient(W, q)[0]
 
-    def draw(self, W: FloatArray, q: FloatArray, rng: Generator, *, adapt: bool) -> tuple[FloatArray, float]:
+    def draw(
+        self, W: FloatArray, q: FloatArray, rng: Generator, *, adapt: bool
+    ) -> tuple[FloatArray, float]:
         """Move on from W (K, D).
 
         Parameters
@@ -73,7 +77,9 @@ class WeightSampler:
         float
             Probability with which the trajectory was accepted.
         """
-        step = np.exp(self.log_step if adapt else self.mean_log_step) * rng.uniform(1 - JITTER, 1 + JITTER)
+        step = np.exp(self.log_step if adapt else self.mean_log_step) * rng.uniform(
+            1 - JITTER, 1 + JITTER
+        )
         momentum = rng.standard_normal(W.shape) @ self._root.T
         value, slope = self.objective.value_and_gradient(W, q)
         before, end = value - self._kinetic(momentum), W
@@ -100,7 +106,10 @@ class WeightSampler:
 
     def snapshot(self) -> dict[str, Any]:
         """What was learned."""
-        return {name: float(getattr(self, name)) for name in ("log_step", "mean_log_step", "error", "tuned")}
+        return {
+            name: float(getattr(self, name))
+            for name in ("log_step", "mean_log_step", "error", "tuned")
+        }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Take it up again."""

@@ -1,21 +1,24 @@
 """Answers of any kind, each source with a confidence of its own: the limit of every noise model.
 
-With gamma, the noise of an answer goes to zero as the clusters' variance does. In general p(answer a | truth t) ~
-exp(-gamma c[t, a]), with c[t, t] = 0 for the right answer. What of -(1 / gamma) log p(answers | z) depends on z is then a
-sum over the answers of a *cost* that depends on the equality pattern of their items alone:
+With gamma, the noise of an answer goes to zero as the clusters' variance does. In general p(answer
+a | truth t) ~ exp(-gamma c[t, a]), with c[t, t] = 0 for the right answer. What of -(1 / gamma) log
+p(answers | z) depends on z is then a sum over the answers of a *cost* that depends on the equality
+pattern of their items alone:
 
-- a link, ln(p / (1 - q)) = gamma xi1 and ln(q / (1 - p)) = gamma xi2: -xi1 for a may-link and +xi2 for a may-not-link whose
-  items are together, 0 apart. Left out: +xi1 for every may-link, since -(1 / gamma) ln(1 - q) -> xi1 (and
-  -(1 / gamma) ln q -> 0 for a may-not-link).
-- a triplet answer, wrong with probability eps, two wrong answers equally likely, ln((1 - eps) / (eps / 2)) = gamma xi, that
-  is eps = 2 / (2 + exp(gamma xi)): -xi where z makes the answer true, 0 elsewhere. Left out: +xi for every answer, since
-  -(1 / gamma) ln(eps / 2) = (1 / gamma) ln(2 + exp(gamma xi)) -> xi.
-- a triplet answer under a full confusion matrix, C[t, a] proportional to exp(-gamma c[t, a]): c[t, a], t being what z makes
-  the truth. Nothing is left out where every row of c has least entry 0, as the limit of a distribution has.
+- a link, ln(p / (1 - q)) = gamma xi1 and ln(q / (1 - p)) = gamma xi2: -xi1 for a may-link and +xi2
+  for a may-not-link whose items are together, 0 apart. Left out: +xi1 for every may-link, since -(1
+  / gamma) ln(1 - q) -> xi1 (and -(1 / gamma) ln q -> 0 for a may-not-link).
+- a triplet answer, wrong with probability eps, two wrong answers equally likely, ln((1 - eps) /
+  (eps / 2)) = gamma xi, that is eps = 2 / (2 + exp(gamma xi)): -xi where z makes the answer true, 0
+  elsewhere. Left out: +xi for every answer, since -(1 / gamma) ln(eps / 2) = (1 / gamma) ln(2 +
+  exp(gamma xi)) -> xi.
+- a triplet answer under a full confusion matrix, C[t, a] proportional to exp(-gamma c[t, a]): c[t,
+  a], t being what z makes the truth. Nothing is left out where every row of c has least entry 0, as
+  the limit of a distribution has.
 
-So J = sum_i D(x_i, m_{z_i}) + sum_answers cost[code, pattern] + lambda K, which for links alone is RDP-means' objective.
-The table of costs, one row per source and answer and one column per pattern, stands where (xi1, xi2) stands for a
-`LinkGraph`.
+So J = sum_i D(x_i, m_{z_i}) + sum_answers cost[code, pattern] + lambda K, which for links alone is
+RDP-means' objective. The table of costs, one row per source and answer and one column per pattern,
+stands where (xi1, xi2) stands for a `LinkGraph`.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ class AnswerGraph(NamedTuple):
         """Return the equality pattern of each answer's items, shape (F,)."""
         pair = self.member[:, 2] < 0
         names = labels[self.member]
-        pattern: CodeArray = np.where(pair, equality_patterns(names[:, :2]), equality_patterns(names))
+        pattern: CodeArray = np.where(
+            pair, equality_patterns(names[:, :2]), equality_patterns(names)
+        )
         return pattern
 
     def inside(self, labels: IntArray, xi: Any) -> float:
@@ -123,8 +128,8 @@ def cost_table(views: Sequence[View], confidence: Mapping[str, FloatArray]) -> F
     ----------
     views : sequence of View
     confidence : mapping from the views' names
-        Of links (S, 2), xi1 and xi2 of each source; of triplets (S, 3, 3), the cost of each answer (column) under each
-        truth (row) in the order yes, no, dnk.
+        Of links (S, 2), xi1 and xi2 of each source; of triplets (S, 3, 3), the cost of each answer
+        (column) under each truth (row) in the order yes, no, dnk.
 
     Returns
     -------

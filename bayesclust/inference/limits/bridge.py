@@ -1,30 +1,35 @@
 """The model whose small-variance limit RDP-means is, at any gamma on the way there.
 
-Scale the family so that covariances go as 1 / gamma (TVClust Lemma 3), and tie what is left to the limit's own terms:
+Scale the family so that covariances go as 1 / gamma (TVClust Lemma 3), and tie what is left to the
+limit's own terms:
 
     p(x | mu) ~ exp(-gamma D(x, mu)),    ln(p / (1 - q)) = gamma xi1,    ln(q / (1 - p)) = gamma xi2,
     log alpha = -gamma lambda - log kappa(gamma),
 
     log kappa = mean over the items of log m(x_i) - log max_mu p(x_i | mu),
 
-m being the marginal of one item under the base measure, which stays as it is. A cluster of its own then costs an item
-lambda: on average over the items at every gamma, and each of them in the limit. (ERRATUM: TVClust's text before Eq. 18 has
-exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its kappa is that of a Laplace approximation; this one is exact.) With
-the Chinese restaurant process written as alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
+m being the marginal of one item under the base measure, which stays as it is. A cluster of its own
+then costs an item lambda: on average over the items at every gamma, and each of them in the limit.
+(ERRATUM: TVClust's text before Eq. 18 has exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its
+kappa is that of a Laplace approximation; this one is exact.) With the Chinese restaurant process
+written as alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
 
     J(z) = -(log p(z, x, answers) - c) / gamma + O(1 / gamma),
     c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | apart) + gamma cost(answers | apart),
 
-where J counts each link once, and apart is the partition of single items, under which links cost nothing in J. Triplets
-have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is the right-hand side without the remainder.
+where J counts each link once, and apart is the partition of single items, under which links cost
+nothing in J. Triplets have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is
+the right-hand side without the remainder.
 
-What the limit of a sweep is depends on the sampler. With cluster means drawn (Neal 2000, Algorithm 2; the paper's sampler)
-an item compares D(x_i, mean of k), the item itself having had its share in the mean: that is the pass of RDP-means. With the
-means integrated out (Algorithm 3) it compares what J would be, every mean at its best: the distance from the mean without
-the item counts n_k / (n_k + 1)-fold. Every resting place of the second is one of the first, and not the other way round.
+What the limit of a sweep is depends on the sampler. With cluster means drawn (Neal 2000, Algorithm
+2; the paper's sampler) an item compares D(x_i, mean of k), the item itself having had its share in
+the mean: that is the pass of RDP-means. With the means integrated out (Algorithm 3) it compares
+what J would be, every mean at its best: the distance from the mean without the item counts n_k /
+(n_k + 1)-fold. Every resting place of the second is one of the first, and not the other way round.
 
-Where clusters are mixtures there are two concentrations; how they follow from the two penalties, and J, is derived in
-`bayesclust.inference.limits.two_level.descent`. c stays as it is, with that alpha.
+Where clusters are mixtures there are two concentrations; how they follow from the two penalties,
+and J, is derived in `bayesclust.inference.limits.two_level.descent`. c stays as it is, with that
+alpha.
 """
 
 from __future__ import annotations
@@ -39,7 +44,13 @@ from scipy.special import gammaln
 
 from bayesclust.constraints.base import View
 from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table
-from bayesclust.inference.limits.divergences import Bernoulli, Divergence, KullbackLeibler, Poisson, SquaredEuclidean
+from bayesclust.inference.limits.divergences import (
+    Bernoulli,
+    Divergence,
+    KullbackLeibler,
+    Poisson,
+    SquaredEuclidean,
+)
 from bayesclust.inference.limits.divergences.categorical import BoundCategorical
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 from bayesclust.inference.limits.links import link_graph
@@ -65,7 +76,9 @@ AT_GAMMA: dict[type[Divergence], Callable[[Any, FloatArray, float, Any], ScaledF
     SquaredEuclidean: lambda _, points, gamma, read: KnownVarianceGaussian.at(points, gamma, read),
     KullbackLeibler: lambda _, points, gamma, read: ScaledColumns.shares_at(points, gamma, read),
     Bernoulli: lambda _, points, gamma, read: ScaledColumns.binary_at(points, gamma, read),
-    BoundCategorical: lambda codes, points, gamma, read: ScaledColumns.at(points, gamma, read, codes.sizes),
+    BoundCategorical: lambda codes, points, gamma, read: ScaledColumns.at(
+        points, gamma, read, codes.sizes
+    ),
     Poisson: lambda _, points, gamma, read: ScaledPoisson.at(points, gamma, read),
 }
 """The family that each divergence, bound to data, is the limit of; bound to points at gamma. Of a subclass, the nearest."""
@@ -90,15 +103,22 @@ class PathModel:
 
     @classmethod
     def at(
-        cls, gamma: float, points: FloatArray, divergence: Divergence, penalty: float, confidence: Confidence,
-        views: Sequence[View] = (), within: float | None = None,
-    ) -> PathModel:  # fmt: skip
+        cls,
+        gamma: float,
+        points: FloatArray,
+        divergence: Divergence,
+        penalty: float,
+        confidence: Confidence,
+        views: Sequence[View] = (),
+        within: float | None = None,
+    ) -> PathModel:
         """Scale the model.
 
         Parameters
         ----------
         gamma : float
-            In units of 1 / D; for squared Euclidean distance the clusters have variance 1 / (2 gamma).
+            In units of 1 / D; for squared Euclidean distance the clusters have variance 1 / (2
+            gamma).
         points : (n, d) array
             As `divergence.points` gives them.
         divergence : Divergence
@@ -110,7 +130,8 @@ class PathModel:
         views : sequence of View
             Answers; their own noise models are not used.
         within : float or None, default None
-            lambda_within, of a component. Clusters are then mixtures, and lambda is what one costs beside its components.
+            lambda_within, of a component. Clusters are then mixtures, and lambda is what one costs
+            beside its components.
 
         Returns
         -------
@@ -171,9 +192,16 @@ def pose_answers(confidence: Confidence, views: Sequence[View], n_items: int) ->
     """
     if isinstance(confidence, tuple) and all(view.kind == PAIRWISE for view in views):
         return link_graph(views, n_items), confidence
-    shapes = {view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3))) for view in views}
-    if isinstance(confidence, tuple) or {name: np.shape(own) for name, own in confidence.items()} != shapes:
-        here = " and ".join(f"{view.name!r} of {view.n_sources} sources" for view in views) or "none"
+    shapes = {
+        view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3))) for view in views
+    }
+    if (
+        isinstance(confidence, tuple)
+        or {name: np.shape(own) for name, own in confidence.items()} != shapes
+    ):
+        here = (
+            " and ".join(f"{view.name!r} of {view.n_sources} sources" for view in views) or "none"
+        )
         raise ValueError(
             f"the limit was fitted to other constraints than these, {here}: fit it with the same, or pass it unfitted."
         )

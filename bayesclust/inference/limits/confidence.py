@@ -30,13 +30,18 @@ def first_xi(problem: Problem, share: float = 1e-3) -> float:
 
 
 def held_out_log_prob(
-    views: Sequence[View], problem: Problem, xis: FloatArray, rng: np.random.Generator, steps: Steps = PLAIN
+    views: Sequence[View],
+    problem: Problem,
+    xis: FloatArray,
+    rng: np.random.Generator,
+    steps: Steps = PLAIN,
 ) -> FloatArray:
     """Return how well answers are predicted by partitions that were found without them.
 
-    Answers fall at random in five parts. Parts are held out one after the other, all five or as many as hold a thousand
-    answers: a solution for the other four is followed through growing `xis`, and at each xi the part's log probability
-    given the partition is taken, noise integrated out under the views' priors.
+    Answers fall at random in five parts. Parts are held out one after the other, all five or as
+    many as hold a thousand answers: a solution for the other four is followed through growing
+    `xis`, and at each xi the part's log probability given the partition is taken, noise integrated
+    out under the views' priors.
 
     Parameters
     ----------
@@ -64,9 +69,13 @@ def held_out_log_prob(
         predicted += sum(map(len, held))
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
-        end = start_at(problem, np.zeros(len(problem.points), dtype=np.int64), times(unit, float(xis[0])))
+        end = start_at(
+            problem, np.zeros(len(problem.points), dtype=np.int64), times(unit, float(xis[0]))
+        )
         for step, xi in enumerate(xis):
-            end = steps.improve(fold_problem, end._replace(path=end.path[:0]), times(unit, xi), 30, False)
+            end = steps.improve(
+                fold_problem, end._replace(path=end.path[:0]), times(unit, xi), 30, False
+            )
             total[step] += sum(view.noise.log_marginal(view.counts(end.clusters)) for view in held)
     return total
 
@@ -105,7 +114,8 @@ def choose(
     penalties : array of float
         In falling order.
     xi0 : float or None
-        Where xi starts to grow; None starts at a thousandth of the mean divergence of items from their overall mean.
+        Where xi starts to grow; None starts at a thousandth of the mean divergence of items from
+        their overall mean.
     rate : float
         Growth of xi per pass, above 1.
     rng : numpy Generator
@@ -117,7 +127,8 @@ def choose(
     penalty : float
         Of equals the largest.
     schedule : Schedule
-        Up to the best xi, of equals the largest; without end, as in TVClust, where the largest xi tried predicts best.
+        Up to the best xi, of equals the largest; without end, as in TVClust, where the largest xi
+        tried predicts best.
     """
     graph, unit = pose(views, len(points))
     problem = Problem.of(points, divergence, graph, float(penalties[0]))
@@ -131,7 +142,9 @@ def choose(
     for penalty in penalties:
         # the same parts for every penalty, so that they compare
         parts = np.random.default_rng(seed)
-        scores = held_out_log_prob(views, problem._replace(penalty=float(penalty)), xis, parts, steps)
+        scores = held_out_log_prob(
+            views, problem._replace(penalty=float(penalty)), xis, parts, steps
+        )
         step = len(xis) - 1 - int(np.argmax(scores[::-1]))
         if scores[step] > best:
             best = scores[step]

@@ -21,14 +21,15 @@ LEAST = 1e-300
 class KnownEvidence(NoiseModel):
     """Noise of pairwise answers, given by its log likelihood ratios ln(p / (1 - q)) and ln(q / (1 - p)).
 
-    With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1) (TVClust, before Eq. 19). Where
-    these are within rounding of one, only logarithms can tell 1 - p from 1 - q; so that is what is kept.
+    With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1)
+    (TVClust, before Eq. 19). Where these are within rounding of one, only logarithms can tell 1 - p
+    from 1 - q; so that is what is kept.
 
     Parameters
     ----------
     same : float or sequence of float, default 2
-        ln(p / (1 - q)): by how much an answer "same" speaks for a pair's being together, in nats, not negative; for each
-        source, if several are given.
+        ln(p / (1 - q)): by how much an answer "same" speaks for a pair's being together, in nats,
+        not negative; for each source, if several are given.
     different : float or sequence of float, default 2
         ln(q / (1 - p)): by how much an answer "different" speaks for its being apart.
 
@@ -53,12 +54,17 @@ class KnownEvidence(NoiseModel):
     kind: ClassVar[str] = "pairwise"
     truth: ClassVar[tuple[int, ...]] = (1, 0)
     n_answers: ClassVar[int] = 2
-    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"evidence_same": ("source",), "evidence_different": ("source",)}
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {
+        "evidence_same": ("source",),
+        "evidence_different": ("source",),
+    }
 
     def __post_init__(self) -> None:
         for name, value in (("same", self.same), ("different", self.different)):
             many = isinstance(value, (Sequence, np.ndarray))
-            weights = tuple(number_between(one, name, "[0, inf)") for one in (value if many else (value,)))  # type: ignore[union-attr]
+            weights = tuple(
+                number_between(one, name, "[0, inf)") for one in (value if many else (value,))
+            )  # type: ignore[union-attr]
             object.__setattr__(self, name, weights if many else weights[0])
 
     @property
@@ -69,7 +75,10 @@ class KnownEvidence(NoiseModel):
     @override
     def initial(self, n_sources: int) -> Params:
         values = (np.asarray(value, dtype=np.float64) for value in (self.same, self.different))
-        return {name: np.broadcast_to(v, n_sources).copy() for name, v in zip(self.parameters, values, strict=True)}
+        return {
+            name: np.broadcast_to(v, n_sources).copy()
+            for name, v in zip(self.parameters, values, strict=True)
+        }
 
     @override
     def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
@@ -80,7 +89,9 @@ class KnownEvidence(NoiseModel):
         return self._by_pattern(_log_confusion(params))
 
     @override
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
         return {name: np.array(value, dtype=np.float64) for name, value in params.items()}
 
     @override
@@ -140,7 +151,9 @@ class KnownCosts(TripletNoise):
         return self._by_pattern(_log_shares(params))
 
     @override
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator) -> Params:
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
         return {"costs": np.array(params["costs"], dtype=np.float64)}
 
     @override

@@ -1,9 +1,10 @@
 """Two limits of DCRC: answers that bind (eps to 0), and labels that are certain (temperature to 0).
 
-With eps -> 0 the update of Eq. 13 becomes Eq. 14: of the clusters that agree with most answers, given the other items'
-distributions, each in proportion to P(y | x). From a start where these distributions are unsettled, their agreement F
-hardly ever ties, so that the first sweep makes every distribution one-hot and P(y | x) is never heard. The sensible limit
-lets eps fall in steps to 0, each from the solution of the one before: P(y | x) decides until the answers are settled.
+With eps -> 0 the update of Eq. 13 becomes Eq. 14: of the clusters that agree with most answers,
+given the other items' distributions, each in proportion to P(y | x). From a start where these
+distributions are unsettled, their agreement F hardly ever ties, so that the first sweep makes every
+distribution one-hot and P(y | x) is never heard. The sensible limit lets eps fall in steps to 0,
+each from the solution of the one before: P(y | x) decides until the answers are settled.
 """
 
 from __future__ import annotations

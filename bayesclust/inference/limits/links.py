@@ -17,8 +17,9 @@ from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 class LinkGraph(NamedTuple):
     """Links of all views, and those of each item in compressed rows, every link in the rows of both its items.
 
-    Those of item i are entries start[i] to start[i + 1] of `neighbour` (the other item) and `may` (whether the answer was
-    "same"). `xi` is (xi1, xi2), the confidence in may-links and may-not-links.
+    Those of item i are entries start[i] to start[i + 1] of `neighbour` (the other item) and `may`
+    (whether the answer was "same"). `xi` is (xi1, xi2), the confidence in may-links and
+    may-not-links.
     """
 
     pairs: IntArray  # (m, 2)
@@ -81,4 +82,6 @@ def _graph(pairs: IntArray, same: BoolArray, n_items: int) -> LinkGraph:
     item, neighbour = np.concatenate([pairs, pairs[:, ::-1]]).T
     order = np.argsort(item, kind="stable")
     start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
-    return LinkGraph(pairs, same, start, neighbour[order].astype(np.int32), np.concatenate([same, same])[order])
+    return LinkGraph(
+        pairs, same, start, neighbour[order].astype(np.int32), np.concatenate([same, same])[order]
+    )

@@ -14,7 +14,8 @@ MOVED, RESTLESS = 0, 1
 def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
     """Add to cost[k] what putting item i in cluster k adds to the answers' share of J, relative to a cluster of its own.
 
-    Each kind of graph registers its compiled version, and has rows `start` of the answers about each item.
+    Each kind of graph registers its compiled version, and has rows `start` of the answers about
+    each item.
     """
     raise TypeError("add_costs runs in compiled code only")
 
@@ -73,7 +74,16 @@ def general_costs(
 
 @inner(lean=True)
 def item_costs(
-    points: Any, phi: Any, squared: bool, i: int, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
+    points: Any,
+    phi: Any,
+    squared: bool,
+    i: int,
+    natural: Any,
+    offset: Any,
+    link: Any,
+    shut: Any,
+    used: int,
+    cost: Any,
 ) -> float:
     """Write what item i costs at each of the centres k < used; returns the least."""
     if squared:
@@ -111,9 +121,20 @@ def first_at(cost: Any, least: float) -> int:
 
 @inner(lean=True)
 def _move_items(
-    points: Any, phi: Any, squared: bool, penalty: float, graph: Any, xi: Any, slack: float, first: int, last: int,
-    used: int, slots: Any, tally: Any, work: Any,
-) -> int:  # fmt: skip
+    points: Any,
+    phi: Any,
+    squared: bool,
+    penalty: float,
+    graph: Any,
+    xi: Any,
+    slack: float,
+    first: int,
+    last: int,
+    used: int,
+    slots: Any,
+    tally: Any,
+    work: Any,
+) -> int:
     """`scan`, with work space."""
     (z, size, natural, offset), (cost, link, shut) = slots, work
     for i in range(first, last):
@@ -162,9 +183,10 @@ def scan(
 ) -> int:
     """Move items first to last - 1 to their best clusters, one by one, until one wants a cluster of its own.
 
-    Item i compares D(x_i, m_k) plus what its answers cost in k over all clusters k with the penalty. Ties stay where they
-    are. `tally` counts the items moved, and the restless ones: those whose answers would be served better elsewhere, by
-    more than `slack`. Returns the item that opens a cluster (it is not moved yet), or `last`.
+    Item i compares D(x_i, m_k) plus what its answers cost in k over all clusters k with the
+    penalty. Ties stay where they are. `tally` counts the items moved, and the restless ones: those
+    whose answers would be served better elsewhere, by more than `slack`. Returns the item that
+    opens a cluster (it is not moved yet), or `last`.
     """
     size = slots[1]
     shut = np.zeros(len(size))
@@ -173,7 +195,9 @@ def scan(
             shut[k] = np.inf
     cost, link = np.empty(len(size)), np.zeros(len(size))
     work = cost, link, shut
-    end: int = _move_items(points, phi, squared, penalty, graph, xi, slack, first, last, used, slots, tally, work)
+    end: int = _move_items(
+        points, phi, squared, penalty, graph, xi, slack, first, last, used, slots, tally, work
+    )
     return end
 
 
@@ -197,7 +221,9 @@ def sum_by_cluster(points: Any, z: Any, n_clusters: int) -> Any:
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def divergence_to_own(points: Any, phi: Any, squared: bool, z: Any, natural: Any, offset: Any) -> float:
+def divergence_to_own(
+    points: Any, phi: Any, squared: bool, z: Any, natural: Any, offset: Any
+) -> float:
     """Sum of D(x_i, m_{z_i})."""
     total = 0.0
     for i in range(len(points)):

@@ -2,11 +2,12 @@
 
 The objective counts each link once,
 
-    J(z, m) = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside clusters} + lambda K,
+    J(z, m) = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside
+    clusters} + lambda K,
 
-where the paper's Eq. 20 counts it from both ends although one update sees it once; only this J falls at every step. Two
-more slips of Algorithm 1 are mended: an item that opens a cluster is in it at once, and a cluster that loses its last item
-stops counting at once.
+where the paper's Eq. 20 counts it from both ends although one update sees it once; only this J
+falls at every step. Two more slips of Algorithm 1 are mended: an item that opens a cluster is in it
+at once, and a cluster that loses its last item stops counting at once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ import numpy as np
 
 from bayesclust.inference.limits.answers import Graph, Xi, largest, smallest, times
 from bayesclust.inference.limits.divergences import Divergence
-from bayesclust.inference.limits.passes import MOVED, RESTLESS, divergence_to_own, scan, sum_by_cluster
+from bayesclust.inference.limits.passes import (
+    MOVED,
+    RESTLESS,
+    divergence_to_own,
+    scan,
+    sum_by_cluster,
+)
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
@@ -34,7 +41,9 @@ class Problem(NamedTuple):
     penalty: float
 
     @classmethod
-    def of(cls, points: FloatArray, divergence: Divergence, graph: Graph, penalty: float) -> Problem:
+    def of(
+        cls, points: FloatArray, divergence: Divergence, graph: Graph, penalty: float
+    ) -> Problem:
         """Pose the problem."""
         return cls(points, divergence.phi(points), divergence, graph, penalty)
 
@@ -50,8 +59,8 @@ class Schedule(NamedTuple):
 class Solution(NamedTuple):
     """A partition with its centres.
 
-    Where clusters have several centres (`bayesclust.inference.limits.two_level`), `labels` are the components, each with one
-    centre, and `owner` says which cluster each belongs to.
+    Where clusters have several centres (`bayesclust.inference.limits.two_level`), `labels` are the
+    components, each with one centre, and `owner` says which cluster each belongs to.
     """
 
     labels: IntArray  # (n,)
@@ -114,8 +123,19 @@ def visit(
     while True:
         used = int(np.flatnonzero(slots.size)[-1]) + 1
         first = scan(
-            points, phi, divergence.squared, penalty, graph, xi, slack, first, last, used, slots, tally
-        )  # fmt: skip
+            points,
+            phi,
+            divergence.squared,
+            penalty,
+            graph,
+            xi,
+            slack,
+            first,
+            last,
+            used,
+            slots,
+            tally,
+        )
         if first == last:
             return slots, tally
         slots = open_slot(problem, slots, first)
@@ -128,7 +148,12 @@ def open_slot(problem: Problem, slots: Slots, item: int) -> Slots:
     if slots.size.all():
         z, size, natural, offset = slots
         more = len(size)
-        slots = Slots(z, np.pad(size, (0, more)), np.pad(natural, ((0, more), (0, 0))), np.pad(offset, (0, more)))
+        slots = Slots(
+            z,
+            np.pad(size, (0, more)),
+            np.pad(natural, ((0, more), (0, 0))),
+            np.pad(offset, (0, more)),
+        )
     slot, point = int(np.argmin(slots.size)), problem.points[item : item + 1]
     slots.natural[slot] = problem.divergence.natural(point)[0]
     slots.offset[slot] = problem.divergence.offset(point)[0]
@@ -147,7 +172,11 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
 
 def objective(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> float:
     """Return J at labels 0 to K - 1 and centres (K, d)."""
-    return scatter(problem, labels, centers) + problem.graph.inside(labels, xi) + problem.penalty * len(centers)
+    return (
+        scatter(problem, labels, centers)
+        + problem.graph.inside(labels, xi)
+        + problem.penalty * len(centers)
+    )
 
 
 def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
@@ -163,13 +192,15 @@ def start_at(problem: Problem, labels: IntArray, xi: Xi) -> Solution:
     return Solution(labels, centers, objective(problem, labels, centers, xi), np.empty(0), xi, True)
 
 
-def descend(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int = 300) -> Solution:
+def descend(
+    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int = 300
+) -> Solution:
     """Alternate passes over the items and means until nothing moves and no growth of xi would move anything.
 
-    With fixed xi, J falls at every step and the end is a local minimum. With growing xi, J falls between increases, and
-    passes end when nothing moves and no item's answers would be served better in another cluster, so that larger xi would
-    change nothing. (TVClust waits for 20 passes without a change; where divergences are large that is before xi has come
-    to weigh anything.)
+    With fixed xi, J falls at every step and the end is a local minimum. With growing xi, J falls
+    between increases, and passes end when nothing moves and no item's answers would be served
+    better in another cluster, so that larger xi would change nothing. (TVClust waits for 20 passes
+    without a change; where divergences are large that is before xi has come to weigh anything.)
 
     Parameters
     ----------
@@ -188,7 +219,9 @@ def descend(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: in
 
     def turn(xi: Xi) -> tuple[float, IntArray]:
         nonlocal labels, centers
-        slots, tally = visit(problem, new_slots(problem, labels, centers), xi, slack=smallest(xi) / 2)
+        slots, tally = visit(
+            problem, new_slots(problem, labels, centers), xi, slack=smallest(xi) / 2
+        )
         if tally[MOVED]:
             labels, centers = means(problem.points, slots.z)
         return objective(problem, labels, centers, xi), tally
@@ -198,7 +231,10 @@ def descend(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: in
 
 
 def follow(
-    problem: Problem, schedule: Schedule, max_iter: int, turn: Callable[[Xi], tuple[float, IntArray]]
+    problem: Problem,
+    schedule: Schedule,
+    max_iter: int,
+    turn: Callable[[Xi], tuple[float, IntArray]],
 ) -> tuple[FloatArray, Xi, bool]:
     """Take turns until nothing moves and no growth of xi would move anything.
 
@@ -219,8 +255,11 @@ def follow(
     converged : bool
     """
     xi, rate, most = schedule
-    # far above all divergences and the penalty answers decide alone, and more would only round the divergences off
-    most = min(most, CEILING * (problem.penalty + spread(problem).max())) if rate > 1 else largest(xi)
+    # far above all divergences and the penalty answers decide alone, and more would only round the
+    # divergences off
+    most = (
+        min(most, CEILING * (problem.penalty + spread(problem).max())) if rate > 1 else largest(xi)
+    )
     path: list[float] = []
     while True:
         value, tally = turn(xi)

@@ -1,9 +1,10 @@
 """Better local minima of the RDP-means objective: merges of clusters, and restarts.
 
-Passes over single items rarely undo a cluster too many, since no member gains by leaving alone. Making one cluster of two
-changes J by
+Passes over single items rarely undo a cluster too many, since no member gains by leaving alone.
+Making one cluster of two changes J by
 
-    n_a D(m_a, m) + n_b D(m_b, m) - xi1 #{may-links between a and b} + xi2 #{may-not-links between} - lambda,
+    n_a D(m_a, m) + n_b D(m_b, m) - xi1 #{may-links between a and b} + xi2 #{may-not-links
+    between} - lambda,
 
 m their common mean, so good merges are found without a look at the data.
 """
@@ -42,8 +43,8 @@ def merge(
         The means of the clusters.
     xi : (float, float) or (codes, 5) array
     apart : (K, K) array, optional
-        How far clusters are from one another. Of merges that lower J alike, that of the nearest is made; merged clusters are
-        as near as their nearest parts.
+        How far clusters are from one another. Of merges that lower J alike, that of the nearest is
+        made; merged clusters are as near as their nearest parts.
 
     Returns
     -------
@@ -56,7 +57,8 @@ def merge(
     centers, into = centers.copy(), np.arange(count)
     sizes = np.bincount(labels, minlength=count).astype(np.float64)
     links = problem.graph.between(labels, count, xi)
-    # what a triplet of three clusters costs after two merges is not the sum of what it costs after either
+    # what a triplet of three clusters costs after two merges is not the sum of what it costs after
+    # either
     additive = isinstance(problem.graph, LinkGraph)
     if isinstance(problem.graph, AnswerGraph):
         additive = bool((problem.graph.member[:, 2] < 0).all())
@@ -66,7 +68,13 @@ def merge(
     while True:
         best = int(np.argmin(change))
         if apart is not None:
-            best = int(np.argmin(np.where(change <= change.flat[best] + ROUNDING * abs(problem.penalty), apart, np.inf)))
+            best = int(
+                np.argmin(
+                    np.where(
+                        change <= change.flat[best] + ROUNDING * abs(problem.penalty), apart, np.inf
+                    )
+                )
+            )
         a, b = sorted(divmod(best, count))
         if not change[a, b] < -ROUNDING * abs(problem.penalty):
             return into[labels]
@@ -93,15 +101,18 @@ def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int)
     divergence, both = problem.divergence, (sizes + sizes[a])[:, None]
     middle = (sizes[:, None] * centers + sizes[a] * centers[a]) / both
     mine = divergence.paired(np.broadcast_to(centers[a], centers.shape), middle)
-    change: FloatArray = sizes[a] * mine + sizes * divergence.paired(centers, middle) - problem.penalty
+    change: FloatArray = (
+        sizes[a] * mine + sizes * divergence.paired(centers, middle) - problem.penalty
+    )
     return change
 
 
 def refine(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> IntArray:
     """Move single items where J falls most, all means at their best before and after.
 
-    A pass compares D(x, m_k), and m_k is drawn towards the items of the cluster, so that it misses moves that lower J. Here
-    an item is taken out, as a cluster of its own, and merged to where J falls most, as `merge` has it.
+    A pass compares D(x, m_k), and m_k is drawn towards the items of the cluster, so that it misses
+    moves that lower J. Here an item is taken out, as a cluster of its own, and merged to where J
+    falls most, as `merge` has it.
 
     Parameters
     ----------
@@ -125,7 +136,9 @@ def refine(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> I
             own, count = labels[item], int(labels.max()) + 1
             labels[item] = count
             numbers, centers = means(problem.points, labels)
-            change = merge_with(problem, centers, np.bincount(numbers).astype(np.float64), numbers[item])
+            change = merge_with(
+                problem, centers, np.bincount(numbers).astype(np.float64), numbers[item]
+            )
             change += answer_costs(problem.graph, xi, numbers, item, len(centers))
             change[numbers[item]] = 0.0
             # where the item was; alone, it was where it is now
@@ -144,7 +157,9 @@ class Steps(NamedTuple):
     """How a search goes down: for plain clusters `PLAIN`, for clusters of several centres those of `two_level`."""
 
     descend: Callable[[Problem, IntArray, Schedule, int], Solution]  # from labels, along a schedule
-    improve: Callable[[Problem, Solution, Xi, int, bool], Solution]  # from an end, at fixed xi; item by item if told so
+    improve: Callable[
+        [Problem, Solution, Xi, int, bool], Solution
+    ]  # from an end, at fixed xi; item by item if told so
 
 
 def improve(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> Solution:
@@ -174,12 +189,14 @@ def search(
 ) -> Solution:
     """Return the best solution of several starts.
 
-    The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of the others visit the items
-    in random order from the partition by the nearest of up to twice as many random items as the first solution has
-    clusters. Where xi grows, the ends of all these are brought to the largest final xi, for J compares only at one xi. The
-    remaining starts are the best solution so far, disturbed at that xi: a few random items are dealt anew to its clusters
-    and to new ones, and passes in random order follow. With more than one start, and up to a thousand items, every end is
-    refined. In random problems of up to ten items, twenty starts find the best of all partitions in more than 95 of 100.
+    The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
+    the others visit the items in random order from the partition by the nearest of up to twice as
+    many random items as the first solution has clusters. Where xi grows, the ends of all these are
+    brought to the largest final xi, for J compares only at one xi. The remaining starts are the
+    best solution so far, disturbed at that xi: a few random items are dealt anew to its clusters
+    and to new ones, and passes in random order follow. With more than one start, and up to a
+    thousand items, every end is refined. In random problems of up to ten items, twenty starts find
+    the best of all partitions in more than 95 of 100.
 
     Parameters
     ----------
@@ -201,7 +218,8 @@ def search(
     Returns
     -------
     Solution
-        With clusters in the order of their first items, and a path that joins the descent and the improvements.
+        With clusters in the order of their first items, and a path that joins the descent and the
+        improvements.
     """
     n, steps = len(problem.points), PLAIN if steps is None else steps
     first = np.zeros(n, dtype=np.int64) if start is None else start
@@ -211,7 +229,10 @@ def search(
     finely = others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
         most = 2 * len(ends[0].centers)
-        ends += [_from_random_items(problem, most, schedule, max_iter, rng, steps) for _ in range((others + 3) // 4)]
+        ends += [
+            _from_random_items(problem, most, schedule, max_iter, rng, steps)
+            for _ in range((others + 3) // 4)
+        ]
     final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:
@@ -240,16 +261,26 @@ PLAIN = Steps(descend, _improved)
 
 
 def _better(best: Solution | None, other: Solution) -> Solution:
-    return best if best is not None and other.objective >= best.objective - 1e-9 * abs(best.objective) else other
+    return (
+        best
+        if best is not None and other.objective >= best.objective - 1e-9 * abs(best.objective)
+        else other
+    )
 
 
 def _in_random_order(
-    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int, order: IntArray | None, steps: Steps
+    problem: Problem,
+    labels: IntArray,
+    schedule: Schedule,
+    max_iter: int,
+    order: IntArray | None,
+    steps: Steps,
 ) -> Solution:
     """Descend, visiting the items in the order given."""
     if order is None:
         return steps.descend(problem, labels, schedule, max_iter)
-    # items are walked in the order of memory: shuffling them once is faster than visiting them out of order
+    # items are walked in the order of memory: shuffling them once is faster than visiting them out
+    # of order
     graph = problem.graph.reordered(order)
     shuffled = problem._replace(points=problem.points[order], phi=problem.phi[order], graph=graph)
     end = steps.descend(shuffled, labels[order], schedule, max_iter)
@@ -259,7 +290,12 @@ def _in_random_order(
 
 
 def _from_random_items(
-    problem: Problem, most: int, schedule: Schedule, max_iter: int, rng: np.random.Generator, steps: Steps
+    problem: Problem,
+    most: int,
+    schedule: Schedule,
+    max_iter: int,
+    rng: np.random.Generator,
+    steps: Steps,
 ) -> Solution:
     n = len(problem.points)
     order = rng.permutation(n)
@@ -269,7 +305,12 @@ def _from_random_items(
 
 
 def _disturbed(
-    problem: Problem, labels: IntArray, xi: Xi, max_iter: int, rng: np.random.Generator, steps: Steps
+    problem: Problem,
+    labels: IntArray,
+    xi: Xi,
+    max_iter: int,
+    rng: np.random.Generator,
+    steps: Steps,
 ) -> Solution:
     n, count = len(labels), int(labels.max()) + 1
     few = rng.permutation(n)[: rng.integers(1, min(n, 2 * count + 8) + 1)]
@@ -282,7 +323,11 @@ def _in_order(solution: Solution) -> Solution:
     """Number clusters, and components where there are such, by their first items."""
     rank, labels = _by_first(solution.labels)
     solution = solution._replace(labels=labels, centers=solution.centers[rank])
-    return solution if solution.owner is None else solution._replace(owner=_by_first(solution.owner[rank])[1])
+    return (
+        solution
+        if solution.owner is None
+        else solution._replace(owner=_by_first(solution.owner[rank])[1])
+    )
 
 
 def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:

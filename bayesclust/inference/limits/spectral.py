@@ -1,27 +1,30 @@
 r"""The spectral relaxation of RDP-means (TVClust, section 4.7, Eq. 21), with its slips mended.
 
-Let z_k be the 0/1 vector of cluster k, n_k its size, Y the matrix with orthonormal columns z_k / sqrt(n_k), and L the
-symmetric matrix that has xi1 at may-links and -xi2 at may-not-links, each link in both its cells; several answers about a
-pair add up. The sum of squared distances to the means is tr(XX') - tr(Y'XX'Y), and tr(Y'LY) / 2 = sum_k z_k'Lz_k / (2 n_k),
-so that
+Let z_k be the 0/1 vector of cluster k, n_k its size, Y the matrix with orthonormal columns z_k /
+sqrt(n_k), and L the symmetric matrix that has xi1 at may-links and -xi2 at may-not-links, each link
+in both its cells; several answers about a pair add up. The sum of squared distances to the means is
+tr(XX') - tr(Y'XX'Y), and tr(Y'LY) / 2 = sum_k z_k'Lz_k / (2 n_k), so that
 
     J~(z) = tr(XX') - tr(Y'(XX' + L / 2 - lambda I)Y)
-          = sum_i |x_i - m_{z_i}|^2 - sum_k (xi1 #{may-links in k} - xi2 #{may-not-links in k}) / n_k + lambda K.
+          = sum_i |x_i - m_{z_i}|^2 - sum_k (xi1 #{may-links in k} - xi2 #{may-not-links in k}) /
+          n_k + lambda K.
 
-This is RDP-means' J with the links of each cluster divided by its size: Theorem 5, which takes the trace for the links of
-Eq. 20, drops the 1 / n_k. The 1/2 is there because J counts each link once, Eq. 20 from both ends. The relaxation lets Y be
-any matrix with orthonormal columns whose span holds the vector of ones, as that of every partition does (Zha et al. 2001).
-The ones are then one direction of Y, and what is left are the leading eigenvectors of
+This is RDP-means' J with the links of each cluster divided by its size: Theorem 5, which takes the
+trace for the links of Eq. 20, drops the 1 / n_k. The 1/2 is there because J counts each link once,
+Eq. 20 from both ends. The relaxation lets Y be any matrix with orthonormal columns whose span holds
+the vector of ones, as that of every partition does (Zha et al. 2001). The ones are then one
+direction of Y, and what is left are the leading eigenvectors of
 
     M = P (XX' + L / 2) P,   P = I - 11' / n,
 
 those with eigenvalue mu above lambda, at the optimum
 
-    bound = sum_i |x_i - m|^2 - 1'L1 / (2 n) + lambda - sum_{mu > lambda} (mu - lambda)  <=  J~(z) for all z,
+    bound = sum_i |x_i - m|^2 - 1'L1 / (2 n) + lambda - sum_{mu > lambda} (mu - lambda)  <=  J~(z)
+    for all z,
 
-m the mean of all items. Without that one condition (Eq. 21 uncentred) the bound is lower, changes when the data are
-shifted, and the relaxed number of clusters can be zero; here it is 1 plus the number of eigenvalues above lambda. M is never
-formed: a product with it costs O(n d + links).
+m the mean of all items. Without that one condition (Eq. 21 uncentred) the bound is lower, changes
+when the data are shifted, and the relaxed number of clusters can be zero; here it is 1 plus the
+number of eigenvalues above lambda. M is never formed: a product with it costs O(n d + links).
 """
 
 from __future__ import annotations
@@ -67,7 +70,10 @@ class Matrix:
     def __init__(self, points: FloatArray, pairs: IntArray, weights: FloatArray) -> None:
         n = len(points)
         self.centred = points - points.mean(axis=0)
-        ends, values = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([weights, weights]) / 2
+        ends, values = (
+            np.concatenate([pairs, pairs[:, ::-1]]),
+            np.concatenate([weights, weights]) / 2,
+        )
         self.links: Any = coo_array((values, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
 
     def times(self, V: FloatArray) -> FloatArray:
@@ -81,7 +87,9 @@ class Matrix:
         n, sums = len(self.centred), self.links.sum(axis=1)
         gram = np.square(self.centred.T @ self.centred).sum()
         mixed = 2 * (self.centred * (self.links @ self.centred)).sum()
-        links = np.square(self.links.data).sum() - 2 * np.square(sums).sum() / n + (sums.sum() / n) ** 2
+        links = (
+            np.square(self.links.data).sum() - 2 * np.square(sums).sum() / n + (sums.sum() / n) ** 2
+        )
         return float(gram + mixed + links)
 
 
@@ -105,8 +113,9 @@ def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
     xi : (float, float) or (codes, 5) array
         Confidence in links, as the graph of the problem reads it.
     most : int
-        How many eigenvalues to find at most. Where more lie above lambda, the bound is lowered by what the others can add:
-        the sum of their squares is known, and (mu - lambda) / mu^2 grows with mu up to mu = 2 lambda.
+        How many eigenvalues to find at most. Where more lie above lambda, the bound is lowered by
+        what the others can add: the sum of their squares is known, and (mu - lambda) / mu^2 grows
+        with mu up to mu = 2 lambda.
 
     Returns
     -------
@@ -129,7 +138,12 @@ def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
     matrix = Matrix(points, pairs, weights)
     values, vectors, ceiling = _leading(matrix, penalty, most)
     above = values > penalty
-    bound = np.square(matrix.centred).sum() - weights.sum() / len(points) + penalty - (values[above] - penalty).sum()
+    bound = (
+        np.square(matrix.centred).sum()
+        - weights.sum() / len(points)
+        + penalty
+        - (values[above] - penalty).sum()
+    )
     if ceiling > penalty:
         rest, highest = matrix.sum_of_squares() - np.square(values).sum(), min(ceiling, 2 * penalty)
         bound -= max(rest, 0.0) * (highest - penalty) / highest**2
@@ -146,9 +160,14 @@ def _leading(matrix: Matrix, penalty: float, most: int) -> tuple[FloatArray, Flo
         return found[0][::-1], found[1][:, ::-1], penalty
     if not (matrix.centred.any() or matrix.links.nnz):
         return np.zeros(0), np.zeros((n, 0)), penalty
-    operator: Any = LinearOperator((n, n), matvec=matrix.times, matmat=matrix.times, dtype=np.float64)
+    operator: Any = LinearOperator(
+        (n, n), matvec=matrix.times, matmat=matrix.times, dtype=np.float64
+    )
     # one more than is wanted shows whether it was the last
-    wanted, start = min(FIRST_EIGENVALUES, most + 1, n - 1), np.random.default_rng(0).standard_normal(n)
+    wanted, start = (
+        min(FIRST_EIGENVALUES, most + 1, n - 1),
+        np.random.default_rng(0).standard_normal(n),
+    )
     while True:
         try:
             found = eigsh(operator, wanted, which="LA", v0=start, tol=1e-5)
@@ -164,10 +183,11 @@ def _leading(matrix: Matrix, penalty: float, most: int) -> tuple[FloatArray, Flo
 def round_off(relaxation: Relaxation) -> IntArray:
     """Turn relaxed clusters into a partition with as many.
 
-    On the part of M above lambda, V diag(mu) V', J~ is the objective of k-means on the rows of V diag(mu)^(1/2), so Lloyd's
-    algorithm on them lowers J~ itself, less what was relaxed away. It starts at the items that QR with column pivoting
-    picks from the rows of (1 / sqrt(n), V), K rows as independent as can be found one by one, which needs neither luck nor
-    restarts. (To assign items by the pivots alone, Damle, Minden and Ying 2019, is meant for rows in nearly orthogonal
+    On the part of M above lambda, V diag(mu) V', J~ is the objective of k-means on the rows of V
+    diag(mu)^(1/2), so Lloyd's algorithm on them lowers J~ itself, less what was relaxed away. It
+    starts at the items that QR with column pivoting picks from the rows of (1 / sqrt(n), V), K rows
+    as independent as can be found one by one, which needs neither luck nor restarts. (To assign
+    items by the pivots alone, Damle, Minden and Ying 2019, is meant for rows in nearly orthogonal
     directions, which those of overlapping clusters are not.)
 
     Parameters
@@ -186,7 +206,9 @@ def round_off(relaxation: Relaxation) -> IntArray:
     rows = np.column_stack([np.full(n, n**-0.5), vectors])
     pivots = qr(rows.T, mode="r", pivoting=True)[1][: r + 1]
     embedded = vectors * np.sqrt(values)
-    labels: IntArray = KMeans(r + 1, init=embedded[pivots], n_init=1).fit(embedded).labels_.astype(np.int64)
+    labels: IntArray = (
+        KMeans(r + 1, init=embedded[pivots], n_init=1).fit(embedded).labels_.astype(np.int64)
+    )
     return labels
 
 
@@ -225,8 +247,8 @@ def relaxed_objective(problem: Problem, labels: IntArray, xi: Xi) -> float:
 def solve(problem: Problem, relaxation: Relaxation, xi: Xi) -> Solution:
     """Round off, and merge the clusters whose union lowers J.
 
-    The relaxed problem has more clusters than the best partition: a fraction of a cluster can save what none can. Merges
-    are by J itself, in which links count in full.
+    The relaxed problem has more clusters than the best partition: a fraction of a cluster can save
+    what none can. Merges are by J itself, in which links count in full.
 
     Parameters
     ----------
@@ -237,7 +259,8 @@ def solve(problem: Problem, relaxation: Relaxation, xi: Xi) -> Solution:
     Returns
     -------
     Solution
-        With clusters in the order of their first items, J and the centres in the space of the points.
+        With clusters in the order of their first items, J and the centres in the space of the
+        points.
     """
     labels, centers = means(problem.points, round_off(relaxation))
     merged = merge(problem, labels, centers, xi)

@@ -1,9 +1,11 @@
 """The collapsed sampler of a model whose clusters are mixtures of components.
 
-Classes are seldom ellipses. Where every cluster is one Gaussian, a class that is not splits into several, the answers that
-hold it together are contradicted by the thousand, and the noise model learns to dismiss them. Here components stay small and
-Gaussian, clusters are sets of components, and answers act on clusters alone: they group components instead of fighting them
-(mixtures of mixtures, Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with Dirichlet processes on both levels).
+Classes are seldom ellipses. Where every cluster is one Gaussian, a class that is not splits into
+several, the answers that hold it together are contradicted by the thousand, and the noise model
+learns to dismiss them. Here components stay small and Gaussian, clusters are sets of components,
+and answers act on clusters alone: they group components instead of fighting them (mixtures of
+mixtures, Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with Dirichlet processes on both
+levels).
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ class TwoLevelProblem(TVClustProblem):
 class TwoLevelChain(CollapsedChain):
     """One chain. `sweep` moves it on, `draw` tells where it is.
 
-    Of `moves`, `single_site` moves single items and single components, `link_blocks` components that answers tie together,
-    and `split_merge` is the number of proposals on each level.
+    Of `moves`, `single_site` moves single items and single components, `link_blocks` components
+    that answers tie together, and `split_merge` is the number of proposals on each level.
 
     Parameters
     ----------
@@ -65,9 +67,14 @@ class TwoLevelChain(CollapsedChain):
 
     problem: TwoLevelProblem
 
-    def __init__(self, problem: TwoLevelProblem, z: NDArray[np.integer], rng: Generator, moves: Moves) -> None:
+    def __init__(
+        self, problem: TwoLevelProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
+    ) -> None:
         labels = np.asarray(z)
-        self.beta, self.levels = problem.within.initial(), new_levels(labels, labels, len(labels), len(labels))
+        self.beta, self.levels = (
+            problem.within.initial(),
+            new_levels(labels, labels, len(labels), len(labels)),
+        )
         super().__init__(problem, labels, rng, moves)
 
     @property
@@ -125,7 +132,12 @@ class TwoLevelChain(CollapsedChain):
     def _log_partition(self) -> float:
         alpha, beta = self.problem.concentration, self.problem.within
         return nested_log_prob(
-            self.seating.z, self.labels, self.alpha, self.beta, log_alpha=alpha.log_fixed, log_beta=beta.log_fixed
+            self.seating.z,
+            self.labels,
+            self.alpha,
+            self.beta,
+            log_alpha=alpha.log_fixed,
+            log_beta=beta.log_fixed,
         )
 
     def _seat(self, z: NDArray[np.integer]) -> None:
@@ -134,21 +146,39 @@ class TwoLevelChain(CollapsedChain):
         self.levels = new_levels(z, above, len(self.seating.slots), len(self.seating.slots))
 
     def _scan(self) -> None:
-        move = FAST_SCANS.get(type(self.state), scan_two_level) if self.moves.fast else scan_two_level
+        move = (
+            FAST_SCANS.get(type(self.state), scan_two_level) if self.moves.fast else scan_two_level
+        )
         order = self.rng.permutation(self.problem.n_items)
         position, self.moved[0] = 0, 0
         while position < len(order):
             position = move(
-                self.state, self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta,
-                order, position, self.moved, self.rng,
-            )  # fmt: skip
+                self.state,
+                self.seating,
+                self.levels,
+                self.sites,
+                self.table,
+                self.log_alpha,
+                self.log_beta,
+                order,
+                position,
+                self.moved,
+                self.rng,
+            )
             self._make_room(1)
         self._move(bonded=False)
 
     def _move(self, *, bonded: bool) -> tuple[int, int]:
         """A pass over components, or over the groups that fresh bonds make."""
         moved, number = move_components(
-            self.seating, self.levels, self.sites, self.table, self.log_alpha, self.log_beta, bonded, self.rng
+            self.seating,
+            self.levels,
+            self.sites,
+            self.table,
+            self.log_alpha,
+            self.log_beta,
+            bonded,
+            self.rng,
         )
         return int(moved), int(number)
 
@@ -172,7 +202,9 @@ class TwoLevelChain(CollapsedChain):
                 accepted += self._propose_components(first, second)
         self.accepted = accepted / (2 * proposals) if proposals else np.nan
 
-    def _propose(self, first: int, second: int, table: NDArray[np.float64], gain: Gain | None) -> bool:
+    def _propose(
+        self, first: int, second: int, table: NDArray[np.float64], gain: Gain | None
+    ) -> bool:
         seats = self.seating, self.levels, self.sites, table, self.log_alpha, self.log_beta
         return split_merge_clusters(*seats, first, second, self.rng, gain)
 
@@ -181,7 +213,9 @@ class TwoLevelChain(CollapsedChain):
         family, scans, rng = self.problem.family, self.moves.restricted_scans, self.rng
         if not family.n_shared:
             return bool(
-                split_merge_components(self.state, self.seating, self.levels, self.log_beta, first, second, scans, rng)
+                split_merge_components(
+                    self.state, self.seating, self.levels, self.log_beta, first, second, scans, rng
+                )
             )
         nobody = compile_sites((), self.problem.n_items), stack_tables((), [])
         cluster = self.levels.clusters.z[first]

@@ -1,14 +1,16 @@
 """Components change clusters: alone, and in the groups that answers hold together.
 
-Component k of s items, taken out of its cluster, joins cluster g or opens one. The items' likelihood does not change, so
-that the weights are those of the prior (`levels`) and of the answers about its items:
+Component k of s items, taken out of its cluster, joins cluster g or opens one. The items'
+likelihood does not change, so that the weights are those of the prior (`levels`) and of the answers
+about its items:
 
     log v_g    = log w(n_g + s) - log w(n_g) + log p(answers | k in g)
     log v_new  = log alpha + log w(s)        + log p(answers | k alone)
 
-Where answers tie several components together, none can leave alone. As in `bayesclust.inference.link_blocks`, an answer
-that favours "same" is then split into a bond and what is left; components with a bond between their items move as one, and
-every such answer drops out of the conditional.
+Where answers tie several components together, none can leave alone. As in
+`bayesclust.inference.link_blocks`, an answer that favours "same" is then split into a bond and what
+is left; components with a bond between their items move as one, and every such answer drops out of
+the conditional.
 """
 
 from __future__ import annotations
@@ -21,13 +23,25 @@ from bayesclust._arrays import zeros
 from bayesclust._jit import FAST, inner, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.link_blocks import draw_bonds, find_root
-from bayesclust.inference.seating import Seating, close_slot, draw_index, shuffle, sort_by_group, use_slot
+from bayesclust.inference.seating import (
+    Seating,
+    close_slot,
+    draw_index,
+    shuffle,
+    sort_by_group,
+    use_slot,
+)
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 
 
 @inner
 def _groups(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], bonded: bool, rng: Generator
+    components: Seating,
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    bonded: bool,
+    rng: Generator,
 ) -> NDArray[np.int64]:
     """Number of the group of each item, in random order; without bonds every component is one."""
     group = components.place[components.z]
@@ -48,9 +62,15 @@ def _groups(
 
 @inner(fastmath=FAST)
 def _move(
-    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, items: NDArray[np.int64],
-    bonded: bool, rng: Generator,
-) -> int:  # fmt: skip
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    log_beta: float,
+    items: NDArray[np.int64],
+    bonded: bool,
+    rng: Generator,
+) -> int:
     """Draw a cluster for one group; returns it."""
     clusters, size, s = levels.clusters, levels.size, len(items)
     old = clusters.z[items[0]]
@@ -63,7 +83,11 @@ def _move(
     add_block_logits(sites, table, clusters.z, items, bonded, site)
     for a in range(number):
         g = clusters.slots[a]
-        logits[a] = log_cluster_weight(size[g] + s, log_beta) - log_cluster_weight(size[g], log_beta) + site[g]
+        logits[a] = (
+            log_cluster_weight(size[g] + s, log_beta)
+            - log_cluster_weight(size[g], log_beta)
+            + site[g]
+        )
     logits[number] = log_alpha + log_cluster_weight(s, log_beta)
     choice = draw_index(logits, number + 1, rng)
     g = clusters.slots[choice]
@@ -77,9 +101,15 @@ def _move(
 
 @kernel(fastmath=FAST)
 def move_components(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float,
-    bonded: bool, rng: Generator,
-) -> tuple[int, int]:  # fmt: skip
+    components: Seating,
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    log_beta: float,
+    bonded: bool,
+    rng: Generator,
+) -> tuple[int, int]:
     """One pass over all components, or over all groups that fresh bonds make; there must be a free cluster slot for each.
 
     Returns

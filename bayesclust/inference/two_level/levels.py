@@ -1,13 +1,14 @@
 """Who sits where on two levels: items in components, components in clusters.
 
-The prior is nested: clusters come from a Chinese restaurant process with concentration alpha, and the items of each cluster
-are seated in components by a process of their own with concentration beta. Multiplied out, a cluster of n items weighs
-alpha w(n) and each of its components, of n_k items, beta Gamma(n_k), with
+The prior is nested: clusters come from a Chinese restaurant process with concentration alpha, and
+the items of each cluster are seated in components by a process of their own with concentration
+beta. Multiplied out, a cluster of n items weighs alpha w(n) and each of its components, of n_k
+items, beta Gamma(n_k), with
 
     w(n) = Gamma(n) Gamma(beta) / Gamma(beta + n),
 
-which is all that moves of components between clusters have to know: the likelihood of the items depends on components
-alone, the answers on clusters alone.
+which is all that moves of components between clusters have to know: the likelihood of the items
+depends on components alone, the answers on clusters alone.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ def new_levels(
     """
     owner = np.zeros(slots, np.int64)
     owner[components] = clusters
-    return Levels(new_seating(clusters, capacity), owner, np.bincount(clusters, minlength=capacity).astype(np.int64))
+    return Levels(
+        new_seating(clusters, capacity),
+        owner,
+        np.bincount(clusters, minlength=capacity).astype(np.int64),
+    )
 
 
 @inner

@@ -1,12 +1,14 @@
 """One sweep of single-site updates on two levels, for any family.
 
-Item i, taken out, joins a component k that exists, opens one in a cluster g that exists, or opens a cluster:
+Item i, taken out, joins a component k that exists, opens one in a cluster g that exists, or opens a
+cluster:
 
     log w_k    = log n_k    - log(n_g + beta) + log n_g + log p(x_i | component k) + site logits of its cluster g
     log w_g    = log beta   - log(n_g + beta) + log n_g + log p(x_i)               + site logits of g
     log w_new  = log alpha                              + log p(x_i)
 
-with all sizes without i. The site logits are those of `bayesclust.inference.scan`, on the labels of clusters.
+with all sizes without i. The site logits are those of `bayesclust.inference.scan`, on the labels of
+clusters.
 """
 
 from __future__ import annotations
@@ -77,7 +79,8 @@ def scan_two_level(
     Returns
     -------
     int
-        len(order), or the position at which all slots were in use: the caller makes room and calls again from there.
+        len(order), or the position at which all slots were in use: the caller makes room and calls
+        again from there.
     """
     clusters, size = levels.clusters, levels.size
     empty, beta = len(state.count) - 1, math.exp(log_beta)

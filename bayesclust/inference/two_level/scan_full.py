@@ -1,8 +1,8 @@
 """The same sweep as `scan_two_level`, for full covariances, near the speed of a matrix product.
 
-As `bayesclust.inference.scan_full`, on two levels: quadratic forms of a block of items come from matrix products, and are
-mended when an item moves. An item that is a component by itself takes it along, wherever it goes. Exact; `scan_two_level` is
-the plain twin.
+As `bayesclust.inference.scan_full`, on two levels: quadratic forms of a block of items come from
+matrix products, and are mended when an item moves. An item that is a component by itself takes it
+along, wherever it goes. Exact; `scan_two_level` is the plain twin.
 """
 
 from __future__ import annotations
@@ -26,12 +26,26 @@ from bayesclust.models.families.gaussian_full import FullState
 
 @inner(fastmath=FAST, lean=True)
 def _fill(
-    state: FullState, components: Seating, levels: Levels, forms: NDArray[np.float64], old: int, log_alpha: float,
-    log_beta: float, prior: float, site: NDArray[np.float64], logits: NDArray[np.float64], component: NDArray[np.int64],
+    state: FullState,
+    components: Seating,
+    levels: Levels,
+    forms: NDArray[np.float64],
+    old: int,
+    log_alpha: float,
+    log_beta: float,
+    prior: float,
+    site: NDArray[np.float64],
+    logits: NDArray[np.float64],
+    component: NDArray[np.int64],
     cluster: NDArray[np.int64],
-) -> int:  # fmt: skip
+) -> int:
     """Write the logits of all options of an item that was in slot `old`, and what they are; returns their number."""
-    clusters, size, beta, options = levels.clusters, levels.size, math.exp(log_beta), components.number[0]
+    clusters, size, beta, options = (
+        levels.clusters,
+        levels.size,
+        math.exp(log_beta),
+        components.number[0],
+    )
     for a in range(clusters.number[0]):
         g = clusters.slots[a]
         site[g] += math.log(size[g] / (size[g] + beta))
@@ -40,7 +54,9 @@ def _fill(
     for a in range(components.number[0]):
         k = components.slots[a]
         g, own = levels.owner[k], k == old
-        logits[a] = math.log(state.count[k] - own) + predictive_by_form(state, k, forms[k], own) + site[g]
+        logits[a] = (
+            math.log(state.count[k] - own) + predictive_by_form(state, k, forms[k], own) + site[g]
+        )
         component[a], cluster[a] = k, g
     for a in range(clusters.number[0]):
         site[clusters.slots[a]] = 0.0
@@ -50,7 +66,14 @@ def _fill(
 
 @inner(fastmath=FAST, inline="always")
 def _transfer(
-    state: FullState, i: int, old: int, k: int, alone: bool, rows: NDArray[np.float64], forms: NDArray[np.float64], done: int
+    state: FullState,
+    i: int,
+    old: int,
+    k: int,
+    alone: bool,
+    rows: NDArray[np.float64],
+    forms: NDArray[np.float64],
+    done: int,
 ) -> None:
     """Let item i go from slot `old` to slot k, and mend the forms of the rows of the block that are not done."""
     later, end = rows[done:], len(rows)
@@ -103,7 +126,18 @@ def scan_full_two_level(
             add_site_logits(sites, table, clusters.z, i, site)
             prior = predictive_by_form(state, empty, forms[empty, j], False)
             options = _fill(
-                state, components, levels, forms[:, j], old, log_alpha, log_beta, prior, site, logits, component, cluster
+                state,
+                components,
+                levels,
+                forms[:, j],
+                old,
+                log_alpha,
+                log_beta,
+                prior,
+                site,
+                logits,
+                component,
+                cluster,
             )
             choice = draw_index(logits, options, rng)
             k, g = component[choice], cluster[choice]

@@ -1,12 +1,13 @@
 """Split-merge moves on two levels: components within a cluster, and clusters as sets of components.
 
-Both follow `bayesclust.inference.split_merge`. Within a cluster no answer changes, so that anchors may be drawn from one
-cluster, and a split of a component S into A and B is accepted with min(1, r),
+Both follow `bayesclust.inference.split_merge`. Within a cluster no answer changes, so that anchors
+may be drawn from one cluster, and a split of a component S into A and B is accepted with min(1, r),
 
     r = beta Gamma(n_A) Gamma(n_B) / Gamma(n_S)  *  m(x_A) m(x_B) / m(x_S)  /  q.
 
-Between clusters no likelihood of items changes. The components of the anchors' clusters are allocated in sequence (Dahl
-2003), whole, to the anchors' sides, by the sizes and by the answers about items already placed, and
+Between clusters no likelihood of items changes. The components of the anchors' clusters are
+allocated in sequence (Dahl 2003), whole, to the anchors' sides, by the sizes and by the answers
+about items already placed, and
 
     r = alpha w(n_A) w(n_B) / w(n_S)  *  p(answers | split) / p(answers | merged)  /  q.
 
@@ -40,7 +41,13 @@ from bayesclust.models.families.base import (
 
 @inner(fastmath=FAST, lean=True)
 def _restricted_scan(
-    state: Any, items: NDArray[np.int64], side: NDArray[np.int64], a: int, b: int, target: NDArray[np.int64], rng: Generator
+    state: Any,
+    items: NDArray[np.int64],
+    side: NDArray[np.int64],
+    a: int,
+    b: int,
+    target: NDArray[np.int64],
+    rng: Generator,
 ) -> float:
     """Re-allocate items[2:] between slots a and b, or force them to `target`; the log probability of what was chosen."""
     log_prob = 0.0
@@ -64,7 +71,14 @@ def _log_ratio(state: Any, a: int, b: int, merged: int, log_beta: float) -> floa
 
 @kernel(fastmath=FAST)
 def split_merge_components(
-    state: Any, components: Seating, levels: Levels, log_beta: float, anchor: int, other: int, scans: int, rng: Generator
+    state: Any,
+    components: Seating,
+    levels: Levels,
+    log_beta: float,
+    anchor: int,
+    other: int,
+    scans: int,
+    rng: Generator,
 ) -> bool:
     """Propose to part two items of one cluster, or to bring their components together; needs three free slots.
 
@@ -113,9 +127,18 @@ def split_merge_components(
 
 @inner(fastmath=FAST)
 def _allocate(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_beta: float, units: NDArray[np.int64],
-    target: NDArray[np.int64], a: int, b: int, site: NDArray[np.float64], rng: Generator,
-) -> float:  # fmt: skip
+    components: Seating,
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_beta: float,
+    units: NDArray[np.int64],
+    target: NDArray[np.int64],
+    a: int,
+    b: int,
+    site: NDArray[np.float64],
+    rng: Generator,
+) -> float:
     """Seat the components units[2:] in cluster slots a and b, or force them; the log probability of what was chosen."""
     labels, size, log_prob = levels.clusters.z, levels.size, 0.0
     for t in range(2, len(units)):
@@ -138,9 +161,16 @@ def _allocate(
 
 @inner(fastmath=FAST)
 def _log_ratio_of_clusters(
-    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, items: NDArray[np.int64],
-    a: int, b: int, merged: int,
-) -> float:  # fmt: skip
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    log_beta: float,
+    items: NDArray[np.int64],
+    a: int,
+    b: int,
+    merged: int,
+) -> float:
     """log of r of clusters, less q; `items` are split between a and b, and seated in `merged` afterwards."""
     labels, size, mark = levels.clusters.z, levels.size, np.zeros(len(levels.clusters.z), np.int64)
     ratio: float = log_alpha - log_cluster_weight(len(items), log_beta)
@@ -153,23 +183,42 @@ def _log_ratio_of_clusters(
 
 @kernel(fastmath=FAST)
 def bound_merge(
-    levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float, anchor: int, other: int
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    log_beta: float,
+    anchor: int,
+    other: int,
 ) -> tuple[float, NDArray[np.int64]]:
     """log(1 / r) + log(1 / q) of a merge of the anchors' two clusters, and their items; needs a free cluster slot."""
     labels = levels.clusters.z
-    first, second, merged = labels[anchor], labels[other], levels.clusters.slots[levels.clusters.number[0]]
+    first, second, merged = (
+        labels[anchor],
+        labels[other],
+        levels.clusters.slots[levels.clusters.number[0]],
+    )
     items = members(levels.clusters, first, second)
     before = labels[items].copy()
-    ratio = _log_ratio_of_clusters(levels, sites, table, log_alpha, log_beta, items, first, second, merged)
+    ratio = _log_ratio_of_clusters(
+        levels, sites, table, log_alpha, log_beta, items, first, second, merged
+    )
     seat_each(labels, items, before)
     return -ratio, items
 
 
 @kernel(fastmath=FAST)
 def propose_clusters(
-    components: Seating, levels: Levels, sites: Sites, table: NDArray[np.float64], log_alpha: float, log_beta: float,
-    anchor: int, other: int, rng: Generator,
-) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    components: Seating,
+    levels: Levels,
+    sites: Sites,
+    table: NDArray[np.float64],
+    log_alpha: float,
+    log_beta: float,
+    anchor: int,
+    other: int,
+    rng: Generator,
+) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
     """The fields of a `Proposal` to part the clusters of two components or to bring them together.
 
     Needs three free cluster slots, and anchors of different components.
@@ -192,9 +241,14 @@ def propose_clusters(
         own = members(components, unit, unit)
         labels[own] = g
         size[g] = len(own)
-    log_q = _allocate(components, levels, sites, table, log_beta, units, target, a, b, np.zeros(len(size)), rng)
+    log_q = _allocate(
+        components, levels, sites, table, log_beta, units, target, a, b, np.zeros(len(size)), rng
+    )
     split = labels[items].copy()
-    ratio = _log_ratio_of_clusters(levels, sites, table, log_alpha, log_beta, items, a, b, merged) - log_q
+    ratio = (
+        _log_ratio_of_clusters(levels, sites, table, log_alpha, log_beta, items, a, b, merged)
+        - log_q
+    )
     if first != second:
         size[merged] = len(items)
         return -ratio, items, before
@@ -216,7 +270,11 @@ def _where_it_is(
 @inner(fastmath=FAST)
 def _in_order_of(items: NDArray[np.int64], components: Seating) -> NDArray[np.int64]:
     """The components of items, each once, by the first item of each."""
-    units, number, seen = np.empty(len(items), np.int64), 0, np.zeros(len(components.slots), np.bool_)
+    units, number, seen = (
+        np.empty(len(items), np.int64),
+        0,
+        np.zeros(len(components.slots), np.bool_),
+    )
     for i in items:
         k = components.z[i]
         if not seen[k]:
@@ -252,7 +310,9 @@ def split_merge_clusters(
         bound, items = bound_merge(levels, sites, table, log_alpha, log_beta, anchor, other)
         if hopeless(levels.clusters, bound, items, log_uniform, gain):
             return False
-    proposal = Proposal(*propose_clusters(components, levels, sites, table, log_alpha, log_beta, anchor, other, rng))
+    proposal = Proposal(
+        *propose_clusters(components, levels, sites, table, log_alpha, log_beta, anchor, other, rng)
+    )
     accepted = decide(levels.clusters, proposal, log_uniform, gain)
     if accepted:
         levels.owner[components.z[proposal.items]] = levels.clusters.z[proposal.items]

@@ -1,12 +1,14 @@
 """Answers under uncertain labels: what they say to each item, and their expected counts.
 
-With responsibilities r, the expected log probability of the answers is linear in each r_i alone. For a pair (i, j) with
-table row t it is t_different + (t_same - t_different) r_i . r_j; for a triplet, item i gets from the others, u and v,
+With responsibilities r, the expected log probability of the answers is linear in each r_i alone.
+For a pair (i, j) with table row t it is t_different + (t_same - t_different) r_i . r_j; for a
+triplet, item i gets from the others, u and v,
 
     r_u (t_iu - t_apart) + r_v (t_iv - t_apart) + r_u r_v (t_all - t_iu - t_iv - t_uv + 2 t_apart)
 
-up to a constant, t_iu being the entry of the pattern in which i and u alone are together. Items of one colour of the
-constraint graph are named together by no answer, so their updates do not disturb each other.
+up to a constant, t_iu being the entry of the pattern in which i and u alone are together. Items of
+one colour of the constraint graph are named together by no answer, so their updates do not disturb
+each other.
 """
 
 from __future__ import annotations
@@ -22,10 +24,15 @@ from bayesclust.constraints.coloring import greedy_coloring
 from bayesclust.constraints.sites import N_PATTERNS, compile_sites
 from bayesclust.typing import Counts, FloatArray, IntArray
 
-# rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its product are multiplied by
+# rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
+# product are multiplied by
 PAIR, TOGETHER, PRODUCT = 0, (1, 2, 3), 4
-KINDS = np.array([[1, -1, 0, 0, 0], [0, 1, 0, 0, -1], [0, 0, 1, 0, -1], [0, 0, 0, 1, -1], [1, -1, -1, -1, 2]], np.float64)
-# target, u, v: columns of a triplet; then the patterns in which target and u, and target and v, are alone together
+KINDS = np.array(
+    [[1, -1, 0, 0, 0], [0, 1, 0, 0, -1], [0, 0, 1, 0, -1], [0, 0, 0, 1, -1], [1, -1, -1, -1, 2]],
+    np.float64,
+)
+# target, u, v: columns of a triplet; then the patterns in which target and u, and target and v, are
+# alone together
 ROLES = ((0, 1, 2, 1, 2), (1, 0, 2, 1, 3), (2, 0, 1, 2, 3))
 
 
@@ -106,7 +113,9 @@ class SoftAnswers:
         if triplets.any():
             of_patterns = triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
             for pattern, probability in enumerate(of_patterns):
-                found[:, pattern] += np.bincount(self._code[triplets], probability, minlength=self.n_codes)
+                found[:, pattern] += np.bincount(
+                    self._code[triplets], probability, minlength=self.n_codes
+                )
         parts, begin = [], 0
         for view in self.views:
             end = begin + view.n_sources * view.n_answers
@@ -125,10 +134,18 @@ class SoftAnswers:
             mine, ours = color[target] == c, color[goal] == c
             linear, order = _matrix(row[target[mine]], other[mine], (len(items), n_items))
             number = int(ours.sum())
-            product, product_order = _matrix(row[goal[ours]], np.arange(number), (len(items), number))
+            product, product_order = _matrix(
+                row[goal[ours]], np.arange(number), (len(items), number)
+            )
             steps.append(
                 ColorStep(
-                    items, linear, cell[mine][order], first[ours], second[ours], product, product_cell[ours][product_order]
+                    items,
+                    linear,
+                    cell[mine][order],
+                    first[ours],
+                    second[ours],
+                    product,
+                    product_cell[ours][product_order],
                 )
             )
         return steps
@@ -137,7 +154,11 @@ class SoftAnswers:
         """(target, other, cell) of all terms that are linear in one other item."""
         width, pairs, triplets = len(KINDS), self._is_pair, ~self._is_pair
         member, code = self._member[pairs], self._code[pairs]
-        target, other, cell = [member[:, 0], member[:, 1]], [member[:, 1], member[:, 0]], [code * width + PAIR] * 2
+        target, other, cell = (
+            [member[:, 0], member[:, 1]],
+            [member[:, 1], member[:, 0]],
+            [code * width + PAIR] * 2,
+        )
         member, code = self._member[triplets], self._code[triplets]
         for at, u, v, with_u, with_v in ROLES:
             target += [member[:, at]] * 2
@@ -175,5 +196,7 @@ def triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same
-    found: FloatArray = np.maximum(np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart]), 0.0)
+    found: FloatArray = np.maximum(
+        np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart]), 0.0
+    )
     return found

@@ -1,12 +1,14 @@
 """The settings of the TVClust authors' released variational code, for their tables.
 
-Truncation 15; alpha = 1; columns standardised; normal-Wishart base measure with kappa0 = 1, nu0 = d and Psi0 = I, all fixed;
-p ~ Beta(1, 10) and q ~ Beta(10, 1), a prior under which answers say nothing until the data have spoken; means to start with
-drawn from the standard normal by R's generator with seed 1, the same for all data; at most 30 sweeps, stopped where the
-bound rises by less than a 20,000th; no restart and no move; an item's most probable component as its label.
+Truncation 15; alpha = 1; columns standardised; normal-Wishart base measure with kappa0 = 1, nu0 = d
+and Psi0 = I, all fixed; p ~ Beta(1, 10) and q ~ Beta(10, 1), a prior under which answers say
+nothing until the data have spoken; means to start with drawn from the standard normal by R's
+generator with seed 1, the same for all data; at most 30 sweeps, stopped where the bound rises by
+less than a 20,000th; no restart and no move; an item's most probable component as its label.
 
-Two things differ. The released code counts each link from both of its ends when it updates p and q: half the prior does the
-same here. And it updates items in the order of the rows, not in that of colours.
+Two things differ. The released code counts each link from both of its ends when it updates p and q:
+half the prior does the same here. And it updates items in the order of the rows, not in that of
+colours.
 """
 
 from __future__ import annotations
@@ -92,7 +94,12 @@ def fit_as_released(problem: TVClustProblem) -> VariationalFit:
     # every stick starts as Beta(1, 1), with E log V = E log(1 - V) = -1
     sticks = -np.minimum(np.arange(1, TRUNCATION + 1), TRUNCATION - 1)
     squares = ((X[:, None, :] - means) ** 2).sum(axis=2)
-    state = MeanField(Task(problem), softmax(sticks - 0.5 * d * squares), problem.family.initial_hyper(), ordered=False)
+    state = MeanField(
+        Task(problem),
+        softmax(sticks - 0.5 * d * squares),
+        problem.family.initial_hyper(),
+        ordered=False,
+    )
     path = [state.bound]
     for _ in range(MAX_SWEEPS - 1):
         state.sweep()

@@ -15,7 +15,9 @@ CERTAIN = 1.0 - 1e-12
 """An item with a larger responsibility is not drawn."""
 
 
-def draw_mean_field(state: MeanField, shape: tuple[int, int], rng: Generator) -> dict[str, NDArray[Any]]:
+def draw_mean_field(
+    state: MeanField, shape: tuple[int, int], rng: Generator
+) -> dict[str, NDArray[Any]]:
     """Draw labels, concentration and noise from q, independently of each other.
 
     Parameters
@@ -28,7 +30,8 @@ def draw_mean_field(state: MeanField, shape: tuple[int, int], rng: Generator) ->
     Returns
     -------
     dict of ndarray of shape (chain, draw, ...)
-        Named as the samplers name their variables; learned hyper-parameters are repeated, being point values.
+        Named as the samplers name their variables; learned hyper-parameters are repeated, being
+        point values.
     """
     problem, sticks = state.task.problem, state.sticks
     z = draw_labels(state.r, shape[0] * shape[1], rng).reshape(*shape, -1)

@@ -28,7 +28,8 @@ class VariationalFit:
     ----------
     state : MeanField
     path : ndarray
-        The bound after each sweep and each accepted move of the ascent that led there, once the noise is learned.
+        The bound after each sweep and each accepted move of the ascent that led there, once the
+        noise is learned.
     converged : bool
     """
 
@@ -79,7 +80,10 @@ class Ascent:
 
 
 def fit_variational(
-    problem: TVClustProblem, settings: VariationalSettings, rng: Generator, init: IntArray | None = None
+    problem: TVClustProblem,
+    settings: VariationalSettings,
+    rng: Generator,
+    init: IntArray | None = None,
 ) -> VariationalFit:
     """Maximise the bound.
 
@@ -100,7 +104,10 @@ def fit_variational(
         starts = [init]
     else:
         points = problem.family.embedding()
-        numbers = (min(dispersed_number(c, problem.n_items), settings.truncation) for c in range(settings.starts))
+        numbers = (
+            min(dispersed_number(c, problem.n_items), settings.truncation)
+            for c in range(settings.starts)
+        )
         starts = [seeded_partition(points, number, rng) for number in numbers]
     ascents = [_begin(task, z, settings, rough) for z in starts]
     ascents.sort(key=lambda ascent: -ascent.state.bound)

@@ -1,8 +1,8 @@
 """Point values for the base measure's hyper-parameters: empirical Bayes under the hyper-prior.
 
-The bound plus the log density of the hyper-parameters' logarithms is maximised by a pattern search along each coordinate. A
-step is taken only where it improves, so the ascent stays monotone. What all clusters share then takes its most probable
-value.
+The bound plus the log density of the hyper-parameters' logarithms is maximised by a pattern search
+along each coordinate. A step is taken only where it improves, so the ascent stays monotone. What
+all clusters share then takes its most probable value.
 """
 
 from __future__ import annotations

@@ -2,15 +2,18 @@
 
 With q(theta), q(V), q(alpha) and q(noise) at their optimum the bound is
 
-    L(r) = sum_k log m(weighted items of k) + sticks + sum_views log p(soft counts) + sum_i H(r_i) + log prior(hyper)
+    L(r) = sum_k log m(weighted items of k) + sticks + sum_views log p(soft counts) + sum_i H(r_i) +
+    log prior(hyper)
 
-where m and p(counts) are the marginal likelihoods with parameters and noise integrated out, extended to soft weights. A
-sweep fixes the other factors at their optimum, updates the responsibilities colour by colour, which cannot lower the bound
-under the fixed factors, and then moves these to their new optimum, which cannot lower it either.
+where m and p(counts) are the marginal likelihoods with parameters and noise integrated out,
+extended to soft weights. A sweep fixes the other factors at their optimum, updates the
+responsibilities colour by colour, which cannot lower the bound under the fixed factors, and then
+moves these to their new optimum, which cannot lower it either.
 
 Plain NumPy: what is parallel here are matrix products and logarithms of n x K arrays, which took
-less processor time than under JAX at most sizes measured (300 x 7 to 100,000 x 8 and 20,000 x 38), while problems of a few
-hundred items, each of a shape of its own, would compile for longer than they run.
+less processor time than under JAX at most sizes measured (300 x 7 to 100,000 x 8 and 20,000 x 38),
+while problems of a few hundred items, each of a shape of its own, would compile for longer than
+they run.
 """
 
 from __future__ import annotations
@@ -59,12 +62,17 @@ class Task:
 
     def statistics(self, r: FloatArray) -> Terms:
         """Sufficient statistics under responsibilities r (n, K)."""
-        parts = [self.components.statistics(np, rows, r[chunk]) for chunk, rows in self._chunks(r.shape[1])]
+        parts = [
+            self.components.statistics(np, rows, r[chunk])
+            for chunk, rows in self._chunks(r.shape[1])
+        ]
         return tuple(sum(pieces[1:], start=pieces[0]) for pieces in zip(*parts, strict=True))
 
     def log_density(self, terms: Terms, number: int) -> FloatArray:
         """E log p(x_i | theta_k) of all items, shape (n, K)."""
-        return np.concatenate([self.components.log_density(np, rows, terms) for _, rows in self._chunks(number)])
+        return np.concatenate(
+            [self.components.log_density(np, rows, terms) for _, rows in self._chunks(number)]
+        )
 
     def _chunks(self, number: int) -> list[tuple[slice, Terms]]:
         rows, n = self.components.rows, self.problem.n_items
@@ -89,7 +97,15 @@ class MeanField:
         Keep the components in the order of their sizes.
     """
 
-    def __init__(self, task: Task, r: FloatArray, hyper: FloatArray, *, trust: bool = False, ordered: bool = True) -> None:
+    def __init__(
+        self,
+        task: Task,
+        r: FloatArray,
+        hyper: FloatArray,
+        *,
+        trust: bool = False,
+        ordered: bool = True,
+    ) -> None:
         self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
         self._alpha = task.problem.concentration.initial()
         self._take(r)
@@ -102,7 +118,13 @@ class MeanField:
     @property
     def bound(self) -> float:
         """The bound on the log evidence, plus the log prior of the hyper-parameters (their logarithms') where learned."""
-        return self.data_bound + self.sticks.bound + self.answer_bound + self.entropy + self.task.problem.family.log_constant
+        return (
+            self.data_bound
+            + self.sticks.bound
+            + self.answer_bound
+            + self.entropy
+            + self.task.problem.family.log_constant
+        )
 
     @cached_property
     def data_bound(self) -> float:
@@ -127,7 +149,12 @@ class MeanField:
         if self.trust:
             return float((self._stacked_counts() * self.task.trusted_table).sum())
         views = self.task.problem.views
-        return float(sum(view.noise.log_marginal(count) for view, count in zip(views, self.counts, strict=True)))
+        return float(
+            sum(
+                view.noise.log_marginal(count)
+                for view, count in zip(views, self.counts, strict=True)
+            )
+        )
 
     @cached_property
     def entropy(self) -> float:
@@ -180,7 +207,9 @@ class MeanField:
         order = np.argsort(-r.sum(axis=0), kind="stable") if self.ordered else np.arange(r.shape[1])
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
-        self.sticks: Sticks = fit_sticks(self.r.sum(axis=0), self.task.problem.concentration, self._alpha)
+        self.sticks: Sticks = fit_sticks(
+            self.r.sum(axis=0), self.task.problem.concentration, self._alpha
+        )
         self._alpha = self.sticks.alpha
         self.counts: list[Counts] = self.task.answers.counts(self.r)
         for name in ("data_bound", "answer_bound", "entropy"):

@@ -1,7 +1,7 @@
 """Moves that coordinate ascent cannot make: merging, deleting and splitting components.
 
-Each proposes other responsibilities, sweeps them a few times and is accepted only if the bound is higher than before, so the
-path of the bound never falls.
+Each proposes other responsibilities, sweeps them a few times and is accepted only if the bound is
+higher than before, so the path of the bound never falls.
 """
 
 from __future__ import annotations
@@ -43,10 +43,17 @@ def merge_gains(state: MeanField) -> FloatArray:
     components, r = state.task.components, state.r
     first, second = np.triu_indices(state.n_components, 1)
     alone = components.log_marginal(state.statistics, state.hyper)
-    union = components.log_marginal(tuple(part[first] + part[second] for part in state.statistics), state.hyper)
+    union = components.log_marginal(
+        tuple(part[first] + part[second] for part in state.statistics), state.hyper
+    )
     gain = np.zeros((state.n_components,) * 2)
     gain[first, second] = union - alone[first] - alone[second]
-    lost = np.array([(xlogy(r[:, k] + r[:, j], r[:, k] + r[:, j])).sum() for k, j in zip(first, second, strict=True)])
+    lost = np.array(
+        [
+            (xlogy(r[:, k] + r[:, j], r[:, k] + r[:, j])).sum()
+            for k, j in zip(first, second, strict=True)
+        ]
+    )
     own = xlogy(r, r).sum(axis=0)
     gain[first, second] += own[first] + own[second] - lost
     return gain + np.triu(r.T @ state.messages(), 1)

@@ -34,7 +34,10 @@ def r_normals(seed: int, size: int) -> FloatArray:
         if step > SCRAMBLES:  # the first word is the position in the state, which R sets to its end
             words.append(seed)
     generator = np.random.MT19937()
-    generator.state = {"bit_generator": "MT19937", "state": {"key": np.array(words, dtype=np.uint32), "pos": WORDS}}
+    generator.state = {
+        "bit_generator": "MT19937",
+        "state": {"key": np.array(words, dtype=np.uint32), "pos": WORDS},
+    }
     uniform = generator.random_raw(2 * size).reshape(size, 2) / 2.0**32
     return np.asarray(ndtri((np.floor(BIG * uniform[:, 0]) + uniform[:, 1]) / BIG))
 

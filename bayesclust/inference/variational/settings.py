@@ -14,15 +14,17 @@ class VariationalSettings:
     Parameters
     ----------
     truncation : int, default 50
-        Most components. Those that the data do not need are given up, so more cost little; the bound is one of the
-        untruncated process in any case.
+        Most components. Those that the data do not need are given up, so more cost little; the
+        bound is one of the untruncated process in any case.
     starts : int, default 8
         Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
     kept : int, default 3
-        How many of them, those with the highest bounds after some sweeps, are searched by merges, deletions and splits.
+        How many of them, those with the highest bounds after some sweeps, are searched by merges,
+        deletions and splits.
     trust_sweeps : int, default 20
-        Sweeps at the start of each with the noise of the answers at its prior mean: a partition that has not yet seen the
-        answers contradicts half of them, and would have them dismissed as noise for good.
+        Sweeps at the start of each with the noise of the answers at its prior mean: a partition
+        that has not yet seen the answers contradicts half of them, and would have them dismissed as
+        noise for good.
     max_sweeps : int, default 1000
         Most sweeps of the last ascent.
     tolerance : float, default 1e-3
@@ -52,7 +54,9 @@ class VariationalSettings:
         check_int(self.trust_sweeps, "trust_sweeps", least=0)
         check_positive(self.tolerance, "tolerance")
         if self.kept > self.starts:
-            raise ValueError(f"kept={self.kept} is more than starts={self.starts}: lower it or allow more starts.")
+            raise ValueError(
+                f"kept={self.kept} is more than starts={self.starts}: lower it or allow more starts."
+            )
 
 
 __all__ = ["VariationalSettings"]

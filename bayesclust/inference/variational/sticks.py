@@ -1,12 +1,13 @@
 """Stick lengths and concentration of the Dirichlet process under mean field (Blei and Jordan 2006, Sec. 3.2).
 
-V_k | alpha ~ Beta(1, alpha), pi_k = V_k prod_{l<k} (1 - V_l), alpha ~ Gamma(s1, s2). With N_k the sum of responsibilities
-and N_{>k} that of later components the best factors are
+V_k | alpha ~ Beta(1, alpha), pi_k = V_k prod_{l<k} (1 - V_l), alpha ~ Gamma(s1, s2). With N_k the
+sum of responsibilities and N_{>k} that of later components the best factors are
 
     q(V_k) = Beta(1 + N_k, E[alpha] + N_{>k}),    q(alpha) = Gamma(s1 + K, s2 - sum_k E log(1 - V_k)),
 
-and what they add to the bound is sum_k (E log alpha + log B(1 + N_k, E[alpha] + N_{>k})) - KL(q(alpha) || p(alpha)).
-Components after the K-th keep the prior, under which they cost nothing: the bound is one of the untruncated process.
+and what they add to the bound is sum_k (E log alpha + log B(1 + N_k, E[alpha] + N_{>k})) -
+KL(q(alpha) || p(alpha)). Components after the K-th keep the prior, under which they cost nothing:
+the bound is one of the untruncated process.
 """
 
 from __future__ import annotations
@@ -72,7 +73,12 @@ def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
             break
     log_alpha = digamma(shape) - np.log(rate)
     bound = len(size) * log_alpha + betaln(1.0 + size, alpha + later).sum()
-    bound += prior.shape * np.log(prior.rate) - gammaln(prior.shape) + (prior.shape - 1.0) * log_alpha - prior.rate * alpha
+    bound += (
+        prior.shape * np.log(prior.rate)
+        - gammaln(prior.shape)
+        + (prior.shape - 1.0) * log_alpha
+        - prior.rate * alpha
+    )
     bound += shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape)
     return Sticks(_log_weights(size, later, alpha), float(bound), shape, float(rate), float(alpha))
 

@@ -58,7 +58,9 @@ class FeatureMap:
         return self._values(scaled) @ self.basis - self.mean
 
     def _values(self, scaled: FloatArray) -> FloatArray:
-        values: FloatArray = pairwise_kernels(scaled, self.landmarks, metric=self.kernel, **self.options)
+        values: FloatArray = pairwise_kernels(
+            scaled, self.landmarks, metric=self.kernel, **self.options
+        )
         return values
 
 
@@ -115,18 +117,24 @@ def feature_map(
     values, vectors = np.linalg.eigh((gram + gram.T) / 2)
     kept = values > NEGLIGIBLE * max(values[-1], 0.0)
     if not kept.any() or values[-1] <= 0:
-        raise ValueError(f"the kernel {kernel!r} has no positive eigenvalue on these items: choose another kernel.")
+        raise ValueError(
+            f"the kernel {kernel!r} has no positive eigenvalue on these items: choose another kernel."
+        )
     basis = vectors[:, kept] / np.sqrt(values[kept])
     raw = FeatureMap(center, scale, kernel, options, landmarks, basis, np.zeros(basis.shape[1]))
     features = raw(X)
     variance = float(features.var(axis=0).sum())
     factor = np.sqrt(SPREAD / variance) if variance > 0 else 1.0
-    return FeatureMap(center, scale, kernel, options, landmarks, factor * basis, factor * features.mean(axis=0))
+    return FeatureMap(
+        center, scale, kernel, options, landmarks, factor * basis, factor * features.mean(axis=0)
+    )
 
 
 def _check_gram(X: FloatArray) -> None:
     if X.shape[0] != X.shape[1]:
-        raise ValueError(f"a precomputed kernel must have shape (n, n); got {X.shape}: pass k(x_i, x_j) of all items.")
+        raise ValueError(
+            f"a precomputed kernel must have shape (n, n); got {X.shape}: pass k(x_i, x_j) of all items."
+        )
     worst = np.abs(X - X.T).max()
     if worst > 1e-8 * np.abs(X).max():
         raise ValueError(

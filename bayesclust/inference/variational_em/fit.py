@@ -22,9 +22,10 @@ from bayesclust.typing import Counts, FloatArray, IntArray
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
 """How a start is brought up: EM iterations, L-BFGS iterations in each, and the weight of answers in general and of "dnk".
 
-"dnk" is the commonest answer, and one single cluster explains it: heard from the start, it freezes the first partition
-that comes. Left out first, then raised with all other answers together, it led to higher bounds (balance, letters: by .05
-to .2 nats per answer) than as many iterations at full weight.
+"dnk" is the commonest answer, and one single cluster explains it: heard from the start, it freezes
+the first partition that comes. Left out first, then raised with all other answers together, it led
+to higher bounds (balance, letters: by .05 to .2 nats per answer) than as many iterations at full
+weight.
 """
 ROUGH_ANSWERS, ROUGH_FREE = 5000, 2000
 """Starts are compared on at most so many answers, and so many of the items that none of these names."""
@@ -39,7 +40,8 @@ class EMFit:
     W : ndarray of shape (K, d + 1)
         Weights; the last column holds the biases.
     q : ndarray of shape (n, K)
-        Distribution of each label: of items that answers name the mean field, of the others P(y | x; W).
+        Distribution of each label: of items that answers name the mean field, of the others P(y |
+        x; W).
     counts : list of ndarray
         Expected counts of each view's answers by code and pattern.
     path : ndarray
@@ -78,8 +80,8 @@ def fit_em(
     settings : EMSettings
     rng : Generator
     binding : bool, default False
-        Take answers as never wrong, whatever the noise models say: eps falls to 0 in steps, or, with
-        ``settings.literal``, is 0 from the first sweep.
+        Take answers as never wrong, whatever the noise models say: eps falls to 0 in steps, or,
+        with ``settings.literal``, is 0 from the first sweep.
 
     Returns
     -------
@@ -100,7 +102,9 @@ def fit_em(
     def begin(W: FloatArray) -> Ascent:
         ascent = Ascent(few, rough, settings, W, first)
         for iterations, steps, weight, unsure in STAGES if first is not None else STAGES[-1:]:
-            table = first if first is None else first * np.where(few.unsure, unsure, weight)[:, None]
+            table = (
+                first if first is None else first * np.where(few.unsure, unsure, weight)[:, None]
+            )
             ascent.turn_to(rough, table)
             ascent.run(iterations, steps)
         return ascent
@@ -118,13 +122,15 @@ def fit_em(
         weights = start_weights(features, n_clusters, settings.starts, rng)
         ascents = _highest(_side_by_side(begin, weights, settings.n_jobs), settings.kept)
         if few is not answers:
-            # with a part of the answers to the end, which is cheap: with all of them little is left to do
+            # with a part of the answers to the end, which is cheap: with all of them little is left
+            # to do
             _side_by_side(lambda ascent: ascent.run(settings.max_iter), ascents, settings.n_jobs)
             ascents = _highest(ascents, 1)
         found = _side_by_side(finish, ascents, settings.n_jobs)
         best, converged = max(found, key=lambda pair: pair[0].path[-1])
         if settings.balance and settings.proportions and answers.n_answers:
-            # once: learned again from what follows, sizes reinforce themselves, and small clusters fade
+            # once: learned again from what follows, sizes reinforce themselves, and small clusters
+            # fade
             best.turn_to(replace(whole, proportions=_shares(best.q)), tables[-1])
             converged = best.run(settings.max_iter)
     q = np.empty((len(points), n_clusters))
@@ -134,11 +140,17 @@ def fit_em(
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
-def _objective(features: FloatArray, answers: NamedAnswers, settings: EMSettings) -> WeightObjective:
+def _objective(
+    features: FloatArray, answers: NamedAnswers, settings: EMSettings
+) -> WeightObjective:
     m = max(answers.n_answers, 1)
     entropies = m * settings.tau
     return WeightObjective(
-        features, len(answers.items), m * settings.penalty, entropies, entropies if settings.balance else 0.0
+        features,
+        len(answers.items),
+        m * settings.penalty,
+        entropies,
+        entropies if settings.balance else 0.0,
     )
 
 
@@ -168,7 +180,9 @@ def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatAr
         learned = any(view.noise.free for view in answers.views)
         return [answers.trusted_table, None] if learned else [answers.trusted_table]
     steps = () if literal else FALLING_EPS
-    falling: list[FloatArray | None] = [agreement_table(answers.views, float(np.log(eps / 2))) for eps in steps]
+    falling: list[FloatArray | None] = [
+        agreement_table(answers.views, float(np.log(eps / 2))) for eps in steps
+    ]
     return [*falling, agreement_table(answers.views, IMPOSSIBLE)]
 
 

@@ -43,7 +43,9 @@ def mean_confusion(view: View, counts: Counts) -> FloatArray:
             for answer in range(A):
                 one_more[s, truth, answer, s * A + answer, first[truth]] = 1.0
     # m(counts and one more answer) / m(counts) is the probability of that answer
-    ratio: FloatArray = np.exp(view.noise.log_marginal(counts + one_more) - view.noise.log_marginal(counts))
+    ratio: FloatArray = np.exp(
+        view.noise.log_marginal(counts + one_more) - view.noise.log_marginal(counts)
+    )
     return ratio
 
 
@@ -69,7 +71,9 @@ def log_predictive(view: View, q: FloatArray, confusion: FloatArray) -> float:
     else:
         patterns = triplet_patterns(*rows)
     given = confusion[view.source, :, view.answers][:, view.truth]  # (m, patterns)
-    return float(np.log(np.maximum((given * patterns.T).sum(axis=1), np.finfo(np.float64).tiny)).sum())
+    return float(
+        np.log(np.maximum((given * patterns.T).sum(axis=1), np.finfo(np.float64).tiny)).sum()
+    )
 
 
 def choose(
@@ -100,8 +104,8 @@ def choose(
 
     Notes
     -----
-    The paper counts right predictions; their log probability tells more from few answers. Fits take the first few starts,
-    under which settings compare; the same for all.
+    The paper counts right predictions; their log probability tells more from few answers. Fits take
+    the first few starts, under which settings compare; the same for all.
     """
     if len(tried) == 1 or sum(map(len, views)) < FEWEST_ANSWERS:
         return tried[0]
@@ -112,8 +116,17 @@ def choose(
         kept = [rows_of(view, part != fold) for view, part in zip(views, parts, strict=True)]
         held = [rows_of(view, part == fold) for view, part in zip(views, parts, strict=True)]
         for number, settings in enumerate(tried):
-            rough = replace(settings, starts=min(STARTS, settings.starts), kept=1, tolerance=ROUGH_TOLERANCE)
-            fit = fit_em(points, kept, n_clusters, rough, np.random.default_rng([seed, fold]), binding=binding)
+            rough = replace(
+                settings, starts=min(STARTS, settings.starts), kept=1, tolerance=ROUGH_TOLERANCE
+            )
+            fit = fit_em(
+                points,
+                kept,
+                n_clusters,
+                rough,
+                np.random.default_rng([seed, fold]),
+                binding=binding,
+            )
             for view, counts in zip(held, fit.counts, strict=True):
                 scores[number] += log_predictive(view, fit.q, mean_confusion(view, counts))
     return tried[int(np.argmax(scores))]

@@ -18,15 +18,17 @@ class EMSettings:
     balance : bool, default True
         Whether balanced clusters are preferred (Eq. 9) or not (Eq. 8).
     proportions : bool, default True
-        With `balance`: whether clusters are drawn to the sizes that they have among the items that answers name, once a
-        solution under even sizes is found.
+        With `balance`: whether clusters are drawn to the sizes that they have among the items that
+        answers name, once a solution under even sizes is found.
     temperature : float, default 1.0
-        What the entropy of the labels is multiplied by; 0 assigns every item that answers name to one cluster.
+        What the entropy of the labels is multiplied by; 0 assigns every item that answers name to
+        one cluster.
     literal : bool, default False
         Update labels by Eq. 14 as printed; for binding answers alone.
     starts : int, default 8
     kept : int, default 2
-        How many of the starts are followed to the end, those with the highest bounds after a few iterations.
+        How many of the starts are followed to the end, those with the highest bounds after a few
+        iterations.
     max_iter : int, default 100
         Most EM iterations.
     tolerance : float, default 1e-4

@@ -18,11 +18,14 @@ MOST_ITEMS = 5000
 KMEANS_RUNS = 3
 
 
-def start_weights(features: FloatArray, number: int, starts: int, rng: Generator) -> list[FloatArray]:
+def start_weights(
+    features: FloatArray, number: int, starts: int, rng: Generator
+) -> list[FloatArray]:
     """Return weights to start from.
 
-    The first start is the paper's. The others are classifiers of the nearest of K seeds drawn as in k-means++: k-means
-    pulls all its solutions into few basins, which need not hold the clusters that the answers are about.
+    The first start is the paper's. The others are classifiers of the nearest of K seeds drawn as in
+    k-means++: k-means pulls all its solutions into few basins, which need not hold the clusters
+    that the answers are about.
 
     Parameters
     ----------
@@ -50,7 +53,11 @@ def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
     with warnings.catch_warnings():
         # fewer different items than clusters: some clusters stay empty, which is no harm to a start
         warnings.simplefilter("ignore", ConvergenceWarning)
-        labels: IntArray = KMeans(number, n_init=KMEANS_RUNS, random_state=seed).fit(points).labels_.astype(np.int64)
+        labels: IntArray = (
+            KMeans(number, n_init=KMEANS_RUNS, random_state=seed)
+            .fit(points)
+            .labels_.astype(np.int64)
+        )
     return labels
 
 

@@ -60,7 +60,12 @@ class NamedAnswers:
         counts = self.counts(q)
         if table is not None:
             return float((stack_padded(counts) * table).sum())
-        return float(sum(view.noise.log_marginal(count) for view, count in zip(self.views, counts, strict=True)))
+        return float(
+            sum(
+                view.noise.log_marginal(count)
+                for view, count in zip(self.views, counts, strict=True)
+            )
+        )
 
     def expected_table(self, q: FloatArray) -> FloatArray:
         """E log p(answer | pattern), noise at its optimum given q, shape (codes, 5)."""
@@ -74,8 +79,9 @@ class NamedAnswers:
 class Ascent:
     """Weights and label distributions on their way up; `path` has the bound after each E-step and M-step.
 
-    The bound, in nats, is M times Eq. 10: E_q log P(y_I | x_I; W) + H(q) + the answers' part + the entropies and the
-    penalty. It holds for the evidence log P(L | X; W) plus the last two. It never falls.
+    The bound, in nats, is M times Eq. 10: E_q log P(y_I | x_I; W) + H(q) + the answers' part + the
+    entropies and the penalty. It holds for the evidence log P(L | X; W) plus the last two. It never
+    falls.
 
     Parameters
     ----------
@@ -85,7 +91,8 @@ class Ascent:
     W : ndarray of shape (K, D)
         The start.
     table : ndarray of shape (codes, 5), optional
-        Known log p(answer | pattern); None lets noise follow from the views, learned where it has a prior.
+        Known log p(answer | pattern); None lets noise follow from the views, learned where it has a
+        prior.
     """
 
     def __init__(
@@ -96,8 +103,15 @@ class Ascent:
         W: FloatArray,
         table: FloatArray | None = None,
     ) -> None:
-        self.answers, self.objective, self.settings, self.table = answers, objective, settings, table
-        self._soft = copy.deepcopy(answers.soft)  # it keeps a table, and several ascents run side by side
+        self.answers, self.objective, self.settings, self.table = (
+            answers,
+            objective,
+            settings,
+            table,
+        )
+        self._soft = copy.deepcopy(
+            answers.soft
+        )  # it keeps a table, and several ascents run side by side
         self.W, self.q = W, np.exp(objective.log_p(W))
         self.path: list[float] = []
 
@@ -118,7 +132,9 @@ class Ascent:
             log_p = self.objective.log_p(self.W)
             for _ in range(SWEEPS):
                 before = self.q.copy()
-                self._soft.use_table(self.answers.expected_table(self.q) if self.table is None else self.table)
+                self._soft.use_table(
+                    self.answers.expected_table(self.q) if self.table is None else self.table
+                )
                 for step in self._soft.steps:
                     self.q[step.items] = self._respond(log_p[step.items], step.messages(self.q))
                 if np.abs(self.q - before).max() < SETTLED:

@@ -1,8 +1,9 @@
 """The M-step: weights of the classes given the distributions of the labels.
 
-Plain NumPy with the gradient written out: two matrix products and a few passes over a K x n array, nothing to compile.
-The same function with its gradient by automatic differentiation is `bayesclust.models.PaperObjective`, to which a test
-holds this one. Items are columns here, so that sums over classes run along contiguous memory.
+Plain NumPy with the gradient written out: two matrix products and a few passes over a K x n array,
+nothing to compile. The same function with its gradient by automatic differentiation is
+`bayesclust.models.PaperObjective`, to which a test holds this one. Items are columns here, so that
+sums over classes run along contiguous memory.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class WeightObjective:
     balance : float
         M tau, or 0 without balance.
     proportions : ndarray of shape (K,), optional
-        Sizes of the clusters that the mean class probabilities are drawn to, -KL(y^ || proportions) taking the place of
-        H(y^); by default even ones, to which H(y^) differs by a constant.
+        Sizes of the clusters that the mean class probabilities are drawn to, -KL(y^ || proportions)
+        taking the place of H(y^); by default even ones, to which H(y^) differs by a constant.
     bias_ridge : float, default 0.0
         What the squares of the biases are multiplied by; the paper leaves them free.
     """
@@ -87,7 +88,9 @@ class WeightObjective:
         gradient = slope @ X
         gradient[:, :-1] -= 2 * self.ridge * W[:, :-1]
         gradient[:, -1] -= 2 * self.bias_ridge * W[:, -1]
-        return value - self.ridge * float((W[:, :-1] ** 2).sum()) - self.bias_ridge * float((W[:, -1] ** 2).sum()), gradient
+        return value - self.ridge * float((W[:, :-1] ** 2).sum()) - self.bias_ridge * float(
+            (W[:, -1] ** 2).sum()
+        ), gradient
 
     def climb(self, W: FloatArray, q: FloatArray, steps: int) -> tuple[FloatArray, float]:
         """Raise the objective by at most so many iterations of L-BFGS from W; returns the weights and by how much."""
@@ -100,7 +103,11 @@ class WeightObjective:
             return values[-1], -gradient.ravel() / scale
 
         found = minimize(
-            descend, W.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9}
+            descend,
+            W.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9},
         )
         # the first evaluation is the start's
         raised = scale * (values[0] - float(found.fun))
@@ -123,7 +130,9 @@ def log_softmax(logits: FloatArray) -> FloatArray:
     return shifted
 
 
-def fit_logistic(features: FloatArray, labels: np.ndarray, number: int, steps: int = 12) -> FloatArray:
+def fit_logistic(
+    features: FloatArray, labels: np.ndarray, number: int, steps: int = 12
+) -> FloatArray:
     """Return weights (number, D) of a logistic classifier of the labels, slightly penalised.
 
     Parameters

@@ -4,10 +4,10 @@ Every family here is an exponential family with a conjugate prior (TVClust Eq. 3
 
     log p(x | theta) = <T(x), eta(theta)> - A(eta(theta)) + log h(x),
 
-so the data enter by sums of T(x), and a drawn parameter and the expectation over its posterior can both be written as the
-same kind of *terms*: arrays, one slice per cluster, that `log_density` puts together with the items. Functions that touch
-the items take the array module (numpy or jax.numpy) as `xp`, and so run on shards of the data; what is as small as the
-parameters stays in NumPy.
+so the data enter by sums of T(x), and a drawn parameter and the expectation over its posterior can
+both be written as the same kind of *terms*: arrays, one slice per cluster, that `log_density` puts
+together with the items. Functions that touch the items take the array module (numpy or jax.numpy)
+as `xp`, and so run on shards of the data; what is as small as the parameters stays in NumPy.
 """
 
 from __future__ import annotations
@@ -62,8 +62,9 @@ class Components(ABC):
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         """Return log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,).
 
-        For weights of 0 and 1 it is the log marginal likelihood of a cluster. For responsibilities, their sum over k is what
-        the data contribute to the variational bound when q(theta) is at its optimum.
+        For weights of 0 and 1 it is the log marginal likelihood of a cluster. For responsibilities,
+        their sum over k is what the data contribute to the variational bound when q(theta) is at
+        its optimum.
         """
 
     def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
@@ -177,13 +178,19 @@ def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
     array([2., 0., 1.])
     """
     if number * sum(row.size for row in components.rows) <= SMALL:
-        return components.statistics(np, components.rows, (z[:, None] == np.arange(number)).astype(np.float64))
+        return components.statistics(
+            np, components.rows, (z[:, None] == np.arange(number)).astype(np.float64)
+        )
     order = np.argsort(z, kind="stable")
     bounds = np.searchsorted(z[order], np.arange(number + 1))
     parts = []
     for k in range(number):
         items = order[bounds[k] : bounds[k + 1]]
-        parts.append(components.statistics(np, tuple(row[items] for row in components.rows), np.ones((len(items), 1))))
+        parts.append(
+            components.statistics(
+                np, tuple(row[items] for row in components.rows), np.ones((len(items), 1))
+            )
+        )
     return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
 
 

@@ -1,7 +1,7 @@
 """Columns of codes with their probabilities in hand; the notation is that of `families.coded`.
 
-theta_kj ~ Dirichlet(beta_j + c_kj) for each cluster and column; log p(x | theta) = sum_j log theta_kj,x_j over the cells
-seen, and E log theta_kjl = psi(beta_jl + c_kjl) - psi(B_j + s_kj).
+theta_kj ~ Dirichlet(beta_j + c_kj) for each cluster and column; log p(x | theta) = sum_j log
+theta_kj,x_j over the cells seen, and E log theta_kjl = psi(beta_jl + c_kjl) - psi(B_j + s_kj).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ With a_n, b_n, kappa_n and m_n of `families.gaussian_diagonal`, for each cluster
 
     1 / v ~ Gamma(a_n, b_n),    mu | v ~ N(m_n, v / kappa_n)
 
-and log p(x | mu, v) = (log w - log 2 pi - w (x - mu)^2) / 2 with w = 1 / v. In expectation w is a_n / b_n, log w is
-psi(a_n) - log b_n, and the quadratic form is larger by 1 / kappa_n.
+and log p(x | mu, v) = (log w - log 2 pi - w (x - mu)^2) / 2 with w = 1 / v. In expectation w is a_n
+/ b_n, log w is psi(a_n) - log b_n, and the quadratic form is larger by 1 / kappa_n.
 """
 
 from __future__ import annotations
@@ -56,8 +56,15 @@ class DiagonalComponents(Components):
         kappa0, shape0, rate0 = self.parameters(hyper)
         kappa, shape, _, rate = self._posterior(statistics, hyper)
         d = rate.shape[1]
-        constant = gammaln(shape) - gammaln(shape0) + 0.5 * np.log(kappa0 / kappa) - 0.5 * statistics[0] * LOG_TWO_PI
-        return np.asarray(d * constant + shape0 * np.log(rate0).sum() - shape * np.log(rate).sum(axis=1))
+        constant = (
+            gammaln(shape)
+            - gammaln(shape0)
+            + 0.5 * np.log(kappa0 / kappa)
+            - 0.5 * statistics[0] * LOG_TWO_PI
+        )
+        return np.asarray(
+            d * constant + shape0 * np.log(rate0).sum() - shape * np.log(rate).sum(axis=1)
+        )
 
     def _posterior(
         self, statistics: Terms, hyper: FloatArray

@@ -4,8 +4,9 @@ With nu_n, kappa_n, m_n and Psi_n of `families.gaussian_full`, the posterior is
 
     Sigma_k ~ IW(nu_n, Psi_n),    mu_k | Sigma_k ~ N(m_n, Sigma_k / kappa_n)
 
-and log p(x | mu, Sigma) = log |R| - d/2 log 2 pi - |R x - R mu|^2 / 2 with R'R the precision. In expectation (Bishop 2006,
-Eq. 10.64 and 10.65) the precision is nu_n Psi_n^-1, the quadratic form is larger by d / kappa_n, and
+and log p(x | mu, Sigma) = log |R| - d/2 log 2 pi - |R x - R mu|^2 / 2 with R'R the precision. In
+expectation (Bishop 2006, Eq. 10.64 and 10.65) the precision is nu_n Psi_n^-1, the quadratic form is
+larger by d / kappa_n, and
 
     E log |Sigma^-1| = sum_j psi((nu_n - j) / 2) + d log 2 - log |Psi_n|,    j = 0, ..., d - 1.
 """
@@ -26,8 +27,8 @@ from bayesclust.typing import FloatArray, IntArray
 class FullComponents(Components):
     """Statistics: weights (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset (K,).
 
-    JAX makes use of the symmetry of x x'. NumPy does not: arrays of all products of columns, fresh in every sweep, would
-    cost it several times what the matrix products cost.
+    JAX makes use of the symmetry of x x'. NumPy does not: arrays of all products of columns, fresh
+    in every sweep, would cost it several times what the matrix products cost.
     """
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
@@ -37,7 +38,8 @@ class FullComponents(Components):
             return weight.sum(axis=0), weighted.sum(axis=1), np.swapaxes(weighted, 1, 2) @ X
         d = X.shape[1]
         first, second, where = _triangle(d)
-        # products of columns once each: half the work of x x', and one matrix product for all clusters
+        # products of columns once each: half the work of x x', and one matrix product for all
+        # clusters
         products = weight.T @ (X[:, first] * X[:, second])
         return weight.sum(axis=0), weight.T @ X, products[:, where].reshape(-1, d, d)
 
@@ -50,11 +52,18 @@ class FullComponents(Components):
             standard -= centre
             return offset - 0.5 * np.einsum("nkd,nkd->nk", standard, standard)
         first, second, _ = _triangle(X.shape[1])
-        # |R x - R mu|^2 multiplied out: x' (R'R) x by the products of columns, as for the statistics
+        # |R x - R mu|^2 multiplied out: x' (R'R) x by the products of columns, as for the
+        # statistics
         transposed = xp.swapaxes(root, 1, 2)
-        precision = xp.matmul(transposed, root)[:, first, second] * np.where(first == second, 1.0, 2.0)
+        precision = xp.matmul(transposed, root)[:, first, second] * np.where(
+            first == second, 1.0, 2.0
+        )
         linear = xp.matmul(transposed, centre[:, :, None])[:, :, 0]
-        squares = (X[:, first] * X[:, second]) @ precision.T - 2.0 * (X @ linear.T) + xp.square(centre).sum(axis=1)
+        squares = (
+            (X[:, first] * X[:, second]) @ precision.T
+            - 2.0 * (X @ linear.T)
+            + xp.square(centre).sum(axis=1)
+        )
         return offset - 0.5 * squares
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
@@ -70,7 +79,9 @@ class FullComponents(Components):
         kappa, nu, mean, lower = self._posterior(statistics, hyper)
         d = mean.shape[1]
         root = np.sqrt(nu)[:, None, None] * np.linalg.inv(lower)
-        log_precision = digamma(0.5 * (nu[:, None] - np.arange(d))).sum(axis=1) - 2 * _log_diagonal(lower)
+        log_precision = digamma(0.5 * (nu[:, None] - np.arange(d))).sum(axis=1) - 2 * _log_diagonal(
+            lower
+        )
         offset = 0.5 * (log_precision - d * math.log(math.pi) - d / kappa)
         return root, np.einsum("kab,kb->ka", root, mean), offset
 
@@ -135,4 +146,7 @@ def _log_diagonal(triangle: FloatArray) -> FloatArray:
 
 
 def _log_gamma(a: FloatArray, d: int) -> FloatArray:
-    return np.asarray(0.25 * d * (d - 1) * math.log(math.pi) + gammaln(a[:, None] - 0.5 * np.arange(d)).sum(axis=1))
+    return np.asarray(
+        0.25 * d * (d - 1) * math.log(math.pi)
+        + gammaln(a[:, None] - 0.5 * np.arange(d)).sum(axis=1)
+    )

@@ -43,9 +43,13 @@ class KnownVarianceComponents(Components):
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         gamma, kappa, mean = self._posterior(statistics, hyper)
         scatter = np.asarray(statistics[2]) - kappa * np.square(mean).sum(axis=1)
-        return np.asarray(0.5 * mean.shape[1] * np.log(self.parameters(hyper)[1] / kappa) - gamma * scatter)
+        return np.asarray(
+            0.5 * mean.shape[1] * np.log(self.parameters(hyper)[1] / kappa) - gamma * scatter
+        )
 
-    def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def _posterior(
+        self, statistics: Terms, hyper: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
         """(gamma, kappa_n (K,), m_n (K, d))."""
         gamma, kappa0 = self.parameters(hyper)
         kappa = kappa0 + np.asarray(statistics[0])

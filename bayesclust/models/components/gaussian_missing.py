@@ -1,7 +1,7 @@
 """Gaussian clusters with independent columns and missing cells, parameters in hand.
 
-As in `gaussian_diagonal`, with kappa_n, a_n, m_n and b_n of each cluster and column from the cells seen. An item without a
-value in a column takes no part in that column's terms.
+As in `gaussian_diagonal`, with kappa_n, a_n, m_n and b_n of each cluster and column from the cells
+seen. An item without a value in a column takes no part in that column's terms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ LOG_TWO_PI = math.log(2 * math.pi)
 class MissingComponents(Components):
     """Rows: the cells (n, d) with 0 for missing ones, and which are seen (n, d).
 
-    Statistics: weights (K,), weights by column, sums and sums of squares (K, d). Terms: w, mu and offset (K, d).
+    Statistics: weights (K,), weights by column, sums and sums of squares (K, d). Terms: w, mu and
+    offset (K, d).
     """
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
@@ -33,7 +34,11 @@ class MissingComponents(Components):
         precision, centre, offset = terms
         X, seen = rows
         pull = precision * centre
-        return X @ pull.T - 0.5 * (xp.square(X) @ precision.T) + seen @ (offset - 0.5 * pull * centre).T
+        return (
+            X @ pull.T
+            - 0.5 * (xp.square(X) @ precision.T)
+            + seen @ (offset - 0.5 * pull * centre).T
+        )
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         kappa, shape, mean, rate = self._posterior(statistics, hyper)
@@ -48,7 +53,12 @@ class MissingComponents(Components):
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         kappa0, shape0, rate0 = self.parameters(hyper)
         kappa, shape, _, rate = self._posterior(statistics, hyper)
-        value = gammaln(shape) - gammaln(shape0) + 0.5 * np.log(kappa0 / kappa) - 0.5 * statistics[1] * LOG_TWO_PI
+        value = (
+            gammaln(shape)
+            - gammaln(shape0)
+            + 0.5 * np.log(kappa0 / kappa)
+            - 0.5 * statistics[1] * LOG_TWO_PI
+        )
         return np.asarray((value + shape0 * np.log(rate0) - shape * np.log(rate)).sum(axis=1))
 
     def _posterior(

@@ -4,8 +4,8 @@ With a_n, b_n, kappa_n and m_n of `families.gaussian_spherical`,
 
     1 / v ~ Gamma(a_n, b_n),    mu | v ~ N(m_n, v I / kappa_n)
 
-and log p(x | mu, v) = (d log w - d log 2 pi - w |x - mu|^2) / 2 with w = 1 / v. In expectation w is a_n / b_n, log w is
-psi(a_n) - log b_n, and the quadratic form is larger by d / kappa_n.
+and log p(x | mu, v) = (d log w - d log 2 pi - w |x - mu|^2) / 2 with w = 1 / v. In expectation w is
+a_n / b_n, log w is psi(a_n) - log b_n, and the quadratic form is larger by d / kappa_n.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class SphericalComponents(Components):
     def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
         precision, centre, offset = terms
         (X,) = rows
-        squares = xp.square(X).sum(axis=1)[:, None] - 2.0 * (X @ centre.T) + (centre * centre).sum(axis=1)
+        squares = (
+            xp.square(X).sum(axis=1)[:, None] - 2.0 * (X @ centre.T) + (centre * centre).sum(axis=1)
+        )
         return offset - 0.5 * precision * squares
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
@@ -51,7 +53,9 @@ class SphericalComponents(Components):
         kappa0, shape0, rate0 = self.parameters(hyper)
         kappa, shape, mean, rate = self._posterior(statistics, hyper)
         value = 0.5 * mean.shape[1] * (np.log(kappa0 / kappa) - statistics[0] * LOG_TWO_PI)
-        return np.asarray(value + gammaln(shape) - gammaln(shape0) + shape0 * np.log(rate0) - shape * np.log(rate))
+        return np.asarray(
+            value + gammaln(shape) - gammaln(shape0) + shape0 * np.log(rate0) - shape * np.log(rate)
+        )
 
     def _posterior(
         self, statistics: Terms, hyper: FloatArray

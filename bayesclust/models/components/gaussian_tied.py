@@ -4,8 +4,9 @@ With W, kappa_n, m_n, nu_n and Psi_n of `families.gaussian_tied`, the posterior 
 
     W ~ IW(nu_n, Psi_n),    mu_k | W ~ N(m_k, W / kappa_k)
 
-W stands in the vector of hyper-parameters; only `log_total` integrates it out, and only `draw_shared` draws it.
-`likeliest_shared` gives it its mean, where its inverse has its mode. Given W, log p(x | mu) = log |R| - d/2 log 2 pi -
+W stands in the vector of hyper-parameters; only `log_total` integrates it out, and only
+`draw_shared` draws it. `likeliest_shared` gives it its mean, where its inverse has its mode. Given
+W, log p(x | mu) = log |R| - d/2 log 2 pi -
 |R x - R mu|^2 / 2 with R'R its inverse, and in expectation over mu_k the quadratic form is larger by d / kappa_k.
 """
 
@@ -34,7 +35,11 @@ class TiedComponents(FullComponents):
     def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
         root, centre, offset = terms
         standard = rows[0] @ root[0].T
-        squares = xp.square(standard).sum(axis=1)[:, None] - 2.0 * (standard @ centre.T) + xp.square(centre).sum(axis=1)
+        squares = (
+            xp.square(standard).sum(axis=1)[:, None]
+            - 2.0 * (standard @ centre.T)
+            + xp.square(centre).sum(axis=1)
+        )
         return offset - 0.5 * squares
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
@@ -49,7 +54,9 @@ class TiedComponents(FullComponents):
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         root, kappa, centre = self._centres(statistics, hyper)
         d, weight = centre.shape[1], np.asarray(statistics[0])
-        squares = ((root @ np.asarray(statistics[2])) * root).sum(axis=(1, 2)) - kappa * np.square(centre).sum(axis=1)
+        squares = ((root @ np.asarray(statistics[2])) * root).sum(axis=(1, 2)) - kappa * np.square(
+            centre
+        ).sum(axis=1)
         value = 0.5 * d * np.log(self.parameters(hyper)[0] / kappa) - 0.5 * squares
         return np.asarray(value + weight * (_log_diagonal(root) - 0.5 * d * LOG_TWO_PI))
 
@@ -59,7 +66,9 @@ class TiedComponents(FullComponents):
         d = len(psi)
         value = 0.5 * d * (np.log(kappa0 / kappa).sum() - (nu - nu0) * math.log(math.pi))
         value += multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
-        return float(value + 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1])
+        return float(
+            value + 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
+        )
 
     def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
         _, nu, psi = self._pooled(statistics, hyper)
@@ -77,7 +86,9 @@ class TiedComponents(FullComponents):
         psi = psi0 + outer.sum(axis=0) - (total / kappa[:, None]).T @ total
         return kappa, nu0 + weight.sum(), 0.5 * (psi + psi.T)
 
-    def _centres(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _centres(
+        self, statistics: Terms, hyper: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(R (d, d), kappa_k (K,), R m_k (K, d))."""
         kappa = self.parameters(hyper)[0] + np.asarray(statistics[0])
         total = np.asarray(statistics[1])
@@ -88,7 +99,11 @@ class TiedComponents(FullComponents):
     @staticmethod
     def _terms(root: FloatArray, centre: FloatArray, offset: FloatArray) -> Terms:
         number, d = centre.shape
-        return np.repeat(root[None], number, axis=0), centre, offset + _log_diagonal(root) - 0.5 * d * LOG_TWO_PI
+        return (
+            np.repeat(root[None], number, axis=0),
+            centre,
+            offset + _log_diagonal(root) - 0.5 * d * LOG_TWO_PI,
+        )
 
 
 def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:

@@ -1,7 +1,7 @@
 """Count vectors with category probabilities in hand.
 
-theta_k ~ Dirichlet(beta + c_k) with c_k the summed counts; log p(x | theta) = sum_j x_j log theta_j, without the multinomial
-coefficients,
+theta_k ~ Dirichlet(beta + c_k) with c_k the summed counts; log p(x | theta) = sum_j x_j log
+theta_j, without the multinomial coefficients,
 and E log theta_j = psi(beta + c_kj) - psi(d beta + sum_j c_kj).
 """
 
@@ -30,7 +30,9 @@ class MultinomialComponents(Components):
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         # a normalised gamma of small shape can be zero: its logarithm must stay finite
-        gammas = np.maximum(rng.standard_gamma(self.parameters(hyper) + np.asarray(statistics[1])), TINY)
+        gammas = np.maximum(
+            rng.standard_gamma(self.parameters(hyper) + np.asarray(statistics[1])), TINY
+        )
         return (np.log(gammas) - np.log(gammas.sum(axis=1, keepdims=True)),)
 
     def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:

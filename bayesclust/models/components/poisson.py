@@ -1,7 +1,8 @@
 """Poisson columns with their rates in hand; the notation is that of `families.poisson`.
 
-lambda_kj ~ Gamma(a_n, b_n) for each cluster and column; log p(x | lambda) = sum_j x_j log lambda_j - lambda_j over the cells
-seen, without the factorials; E lambda = a_n / b_n and E log lambda = psi(a_n) - log b_n.
+lambda_kj ~ Gamma(a_n, b_n) for each cluster and column; log p(x | lambda) = sum_j x_j log
+lambda_j - lambda_j over the cells seen, without the factorials; E lambda = a_n / b_n and E log
+lambda = psi(a_n) - log b_n.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from bayesclust.typing import FloatArray
 class PoissonComponents(Components):
     """Rows: the counts (n, d) with 0 for missing ones, and which are seen (n, d).
 
-    Statistics: weights (K,), weights by column and summed counts (K, d). Terms: log lambda and lambda (K, d).
+    Statistics: weights (K,), weights by column and summed counts (K, d). Terms: log lambda and
+    lambda (K, d).
     """
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:

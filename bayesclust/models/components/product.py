@@ -37,11 +37,19 @@ class ProductComponents(Components):
 
     @classmethod
     def of(
-        cls, parts: Sequence[Components], hypers: Sequence[FloatArray], parameters: Callable[[FloatArray], Any]
+        cls,
+        parts: Sequence[Components],
+        hypers: Sequence[FloatArray],
+        parameters: Callable[[FloatArray], Any],
     ) -> Self:
         """Put parts together; `hypers`, any possible hyper-parameters of each, serve to count its terms."""
-        one = [part.statistics(np, tuple(row[:1] for row in part.rows), np.ones((1, 1))) for part in parts]
-        terms = [part.expected(own, hyper) for part, own, hyper in zip(parts, one, hypers, strict=True)]
+        one = [
+            part.statistics(np, tuple(row[:1] for row in part.rows), np.ones((1, 1)))
+            for part in parts
+        ]
+        terms = [
+            part.expected(own, hyper) for part, own, hyper in zip(parts, one, hypers, strict=True)
+        ]
         rows = tuple(row for part in parts for row in part.rows)
         return cls(rows, parameters, tuple(parts), tuple(map(len, one)), tuple(map(len, terms)))
 
@@ -68,5 +76,9 @@ class ProductComponents(Components):
         values = [part.log_marginal(own, its) for part, own, its in self._given(statistics, hyper)]
         return np.asarray(np.sum(values, axis=0))
 
-    def _given(self, statistics: Terms, hyper: FloatArray) -> Iterator[tuple[Components, Terms, FloatArray]]:
-        return zip(self.parts, _split(statistics, self.n_statistics), self.parameters(hyper), strict=True)
+    def _given(
+        self, statistics: Terms, hyper: FloatArray
+    ) -> Iterator[tuple[Components, Terms, FloatArray]]:
+        return zip(
+            self.parts, _split(statistics, self.n_statistics), self.parameters(hyper), strict=True
+        )

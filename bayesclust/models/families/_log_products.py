@@ -34,7 +34,12 @@ def sum_of_logs(table: NDArray[np.float64], k: int) -> float:
 
 @inner(fastmath=FAST, lean=True, forceinline=True)
 def sum_of_tails(
-    X: NDArray[np.float64], i: int, mean: NDArray[np.float64], rate: NDArray[np.float64], k: int, g: float
+    X: NDArray[np.float64],
+    i: int,
+    mean: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    k: int,
+    g: float,
 ) -> float:
     """Sum over j of log(1 + g (X[i, j] - mean[k, j])^2 / rate[k, j])."""
     total, first = 0.0, 0

@@ -13,7 +13,9 @@ NARROW, FEW = 8, 500
 
 
 @inner(fastmath=FAST)
-def _by_matrix_product(X: NDArray[np.float64], items: NDArray[np.int64], outer: NDArray[np.float64]) -> None:
+def _by_matrix_product(
+    X: NDArray[np.float64], items: NDArray[np.int64], outer: NDArray[np.float64]
+) -> None:
     rows = zeros((len(items), X.shape[1]), np.float64)
     for i in range(len(items)):
         for a in range(X.shape[1]):
@@ -23,7 +25,10 @@ def _by_matrix_product(X: NDArray[np.float64], items: NDArray[np.int64], outer: 
 
 @inner(fastmath=FAST, lean=True)
 def write_moments(
-    X: NDArray[np.float64], items: NDArray[np.int64], total: NDArray[np.float64], outer: NDArray[np.float64]
+    X: NDArray[np.float64],
+    items: NDArray[np.int64],
+    total: NDArray[np.float64],
+    outer: NDArray[np.float64],
 ) -> None:
     """Write sum x, shape (d,), and sum x x', shape (d, d), over these rows of X."""
     d = X.shape[1]

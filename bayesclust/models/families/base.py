@@ -1,10 +1,11 @@
 """What every likelihood family offers, to Python code and to the compiled samplers.
 
-A family is two things. A *configuration* (`Family`, a frozen dataclass the user writes) is bound to data by
-`Family.bind`, which gives a `BoundFamily`: the conjugate model with its base measure filled in. For the samplers a
-bound family makes a *cluster state*: a NamedTuple of arrays with one slot per cluster and a last slot that always stays
-empty, so that the predictive of a new cluster is the predictive of that slot. Compiled code calls the eight functions
-below on any state; a family file registers its own with `implements`.
+A family is two things. A *configuration* (`Family`, a frozen dataclass the user writes) is bound to
+data by `Family.bind`, which gives a `BoundFamily`: the conjugate model with its base measure filled
+in. For the samplers a bound family makes a *cluster state*: a NamedTuple of arrays with one slot
+per cluster and a last slot that always stays empty, so that the predictive of a new cluster is the
+predictive of that slot. Compiled code calls the eight functions below on any state; a family file
+registers its own with `implements`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def implements(
 
     One that makes no arrays is many times as fast if `lean` says so.
     """
-    # a scan asks for little else, and a call with all arrays of a state costs more than most predictives
+    # a scan asks for little else, and a call with all arrays of a state costs more than most
+    # predictives
     inlined = {"forceinline": True} if function is log_predictive else {}
     return _jit.implements(function, state_type, lean=lean, fastmath=_jit.FAST, **inlined)
 
@@ -131,8 +133,8 @@ class BoundFamily(ABC):
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """The family as NumPyro code: called in the plate of components, it samples their parameters.
 
-        `hyper` are the hyper-parameters in the order of `hyper_priors`, as JAX scalars. It gives a function from the labels
-        to the distribution of the items, in the user's units.
+        `hyper` are the hyper-parameters in the order of `hyper_priors`, as JAX scalars. It gives a
+        function from the labels to the distribution of the items, in the user's units.
         """
 
     @abstractmethod
@@ -152,7 +154,9 @@ class BoundFamily(ABC):
         """Log density of what all clusters share, in the coordinates in which it has a point value by "variational"."""
         return 0.0
 
-    def log_data(self, clusters: Iterable[NDArray[np.float64]], hyper: NDArray[np.float64]) -> float:
+    def log_data(
+        self, clusters: Iterable[NDArray[np.float64]], hyper: NDArray[np.float64]
+    ) -> float:
         """log p(X | partition), the rows of each cluster given; what clusters share is integrated out."""
         return sum(self.log_marginal(rows, hyper) for rows in clusters)
 
@@ -181,8 +185,9 @@ class BoundFamily(ABC):
     def coarsened(self, power: float) -> Self:
         """Every item's likelihood raised to a power: p(X | z, theta)^power, theta integrated out as before.
 
-        A posterior that asks the data to fit the model only roughly (Miller and Dunson 2019, Sec. 3): n items count as
-        power n. It is conjugate where the family is, since sums over the items are multiplied by the power.
+        A posterior that asks the data to fit the model only roughly (Miller and Dunson 2019, Sec.
+        3): n items count as power n. It is conjugate where the family is, since sums over the items
+        are multiplied by the power.
 
         Parameters
         ----------
@@ -217,7 +222,9 @@ class BoundFamily(ABC):
     @property
     def powers(self) -> NDArray[np.float64]:
         """(weight of an item in a cluster, weight of one that the predictive is asked about)."""
-        return np.array([self.power, self.power if self.judged_power is None else self.judged_power])
+        return np.array(
+            [self.power, self.power if self.judged_power is None else self.judged_power]
+        )
 
     def weighed(self, components: Components) -> Components:
         """Components of which every item weighs as this family says."""
@@ -226,14 +233,16 @@ class BoundFamily(ABC):
     def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the log density of each row, in our coordinates, lacks to be in the user's units; shape (m,).
 
-        Times the power they sum to `log_constant` over the family's own rows. The same for every row, unless a family says
-        otherwise.
+        Times the power they sum to `log_constant` over the family's own rows. The same for every
+        row, unless a family says otherwise.
         """
         return np.full(len(rows), self.log_constant / (self.power * len(self.X)))
 
     def with_rows(self, rows: NDArray[np.float64]) -> Self:
         """The same base measure, in the same coordinates, bound to other rows."""
-        return replace(self, X=rows, log_constant=self.power * float(self.row_constants(rows).sum()))
+        return replace(
+            self, X=rows, log_constant=self.power * float(self.row_constants(rows).sum())
+        )
 
     def embedding(self) -> NDArray[np.float64]:
         """The items as points whose Euclidean distances make sense, for starting partitions and proposals."""
@@ -242,11 +251,15 @@ class BoundFamily(ABC):
     @property
     def free(self) -> NDArray[np.intp]:
         """Positions of the hyper-parameters that are learned."""
-        return np.array([j for j, prior in enumerate(self.hyper_priors) if prior.log_sd > 0], dtype=np.intp)
+        return np.array(
+            [j for j, prior in enumerate(self.hyper_priors) if prior.log_sd > 0], dtype=np.intp
+        )
 
     def initial_hyper(self) -> NDArray[np.float64]:
         """Prior medians (or the least values possible, if larger), or the fixed values."""
-        return np.array([max(p.median, p.least if p.log_sd > 0 else 0.0) for p in self.hyper_priors])
+        return np.array(
+            [max(p.median, p.least if p.log_sd > 0 else 0.0) for p in self.hyper_priors]
+        )
 
     def sample_hyper(self, rng: Generator) -> NDArray[np.float64]:
         """One draw from the hyper-prior."""
@@ -255,7 +268,9 @@ class BoundFamily(ABC):
     def log_hyper_prior(self, hyper: NDArray[np.float64]) -> float:
         """Log density of the hyper-parameters' logarithms; -inf where a hyper-parameter is impossible."""
         own = hyper[: len(self.hyper_priors)]
-        return sum(prior.log_prob(value) for value, prior in zip(own, self.hyper_priors, strict=True))
+        return sum(
+            prior.log_prob(value) for value, prior in zip(own, self.hyper_priors, strict=True)
+        )
 
 
 class Family(ABC):

@@ -1,19 +1,23 @@
 """The default base measure of the Gaussian families: learned, equivariant, and never finer than the data.
 
-Every Gaussian family has the same three hyper-parameters, in units of each column's standard deviation:
+Every Gaussian family has the same three hyper-parameters, in units of each column's standard
+deviation:
 
 - ``base_scale`` (psi): expected within-cluster variance as a share of the column's total variance;
 - ``base_strength`` (nu0 - d - 1): how many observations that expectation is worth;
-- ``base_mean_precision`` (kappa0): precision of a cluster's mean relative to that of one item of the cluster.
+- ``base_mean_precision`` (kappa0): precision of a cluster's mean relative to that of one item of
+  the cluster.
 
-The scale of the clusters within the data decides the answer more than anything else, so the first is learned, under a
-log-normal prior that is wide enough for tight and for overlapping clusters. The other two can be learned too, but are held
-at 15 and at 0.05. Real columns are not Gaussian: values are recorded to few digits, many share one value (a detection
-limit), and tails are heavy. A cluster of items that share a value has no variance there and a likelihood without bound, so a
-learned strength runs to its least value and answers drown in spikes; a learned kappa0 grows to welcome clusters of a few
-outliers. `bayesclust.experiments.base_measure` compares these choices on generated data, Gaussian and not. Against spikes,
-too, the expected variance has a floor, since a column recorded to a resolution r cannot show a variance under r**2 / 12,
-that of rounding, and the priors of what is learned are cut off below.
+The scale of the clusters within the data decides the answer more than anything else, so the first
+is learned, under a log-normal prior that is wide enough for tight and for overlapping clusters. The
+other two can be learned too, but are held at 15 and at 0.05. Real columns are not Gaussian: values
+are recorded to few digits, many share one value (a detection limit), and tails are heavy. A cluster
+of items that share a value has no variance there and a likelihood without bound, so a learned
+strength runs to its least value and answers drown in spikes; a learned kappa0 grows to welcome
+clusters of a few outliers. `bayesclust.experiments.base_measure` compares these choices on
+generated data, Gaussian and not. Against spikes, too, the expected variance has a floor, since a
+column recorded to a resolution r cannot show a variance under r**2 / 12, that of rounding, and the
+priors of what is learned are cut off below.
 """
 
 from __future__ import annotations
@@ -78,10 +82,11 @@ def standard_columns(X: NDArray[np.float64], *, common_unit: bool = False) -> St
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Missing cells, NaN, stay so; the rest is standardised by the mean and the standard deviation of the cells seen.
+        Missing cells, NaN, stay so; the rest is standardised by the mean and the standard deviation
+        of the cells seen.
     common_unit : bool, default False
-        Divide every column by the root mean variance instead of its own standard deviation (spherical clusters have no
-        private units).
+        Divide every column by the root mean variance instead of its own standard deviation
+        (spherical clusters have no private units).
 
     Returns
     -------
@@ -161,7 +166,8 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
     Raises
     ------
     ValueError
-        If the value is another string than ``"learn"``, or a number that is not positive and finite.
+        If the value is another string than ``"learn"``, or a number that is not positive and
+        finite.
     TypeError
         If it is neither a string nor a HyperPrior nor a number.
     """
@@ -174,11 +180,15 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
     if value == "learn":
         return default
     if isinstance(value, str) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}.")
+        raise ValueError(
+            f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}."
+        )
     return HyperPrior(default.name, float(value), 0.0)
 
 
-def gaussian_priors(scale: object, strength: object, mean_precision: object) -> tuple[HyperPrior, HyperPrior, HyperPrior]:
+def gaussian_priors(
+    scale: object, strength: object, mean_precision: object
+) -> tuple[HyperPrior, HyperPrior, HyperPrior]:
     """The priors of the three hyper-parameters, each as `hyper_prior` reads it."""
     return (
         hyper_prior(scale, SCALE_PRIOR),

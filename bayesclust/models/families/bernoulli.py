@@ -39,7 +39,9 @@ class BoundBernoulli(BoundCoded):
         """Site "probability" (theta_kj)."""
         _, numpyro, dist = numpyro_modules()
         no, yes = self.shares.reshape(-1, 2).T
-        probability = numpyro.sample("probability", dist.Beta(hyper[0] * yes, hyper[0] * no).to_event(1))
+        probability = numpyro.sample(
+            "probability", dist.Beta(hyper[0] * yes, hyper[0] * no).to_event(1)
+        )
         return lambda z: seen_only(dist.BernoulliProbs(probability[z]), self.X).to_event(1)
 
 
@@ -52,15 +54,16 @@ class Bernoulli(DiscreteFamily):
     Parameters
     ----------
     strength : float, HyperPrior or "learn", default "learn"
-        s: how many items the base measure is worth. Small values expect columns that are nearly always 0 or nearly always
-        1 within a cluster, large ones clusters that are alike, so it is learned (log-normal with median 2, which in a
-        balanced column is the uniform distribution, and standard deviation 1 of the logarithm).
+        s: how many items the base measure is worth. Small values expect columns that are nearly
+        always 0 or nearly always 1 within a cluster, large ones clusters that are alike, so it is
+        learned (log-normal with median 2, which in a balanced column is the uniform distribution,
+        and standard deviation 1 of the logarithm).
 
     Notes
     -----
-    ``theta_kj ~ Beta(s m_j, s (1 - m_j))`` with m_j the share of ones in the column, one more of each counted in: rare
-    features are expected to be rare in every cluster. Exchanging 0 and 1 in a column changes nothing. Constant columns are
-    left out.
+    ``theta_kj ~ Beta(s m_j, s (1 - m_j))`` with m_j the share of ones in the column, one more of
+    each counted in: rare features are expected to be rare in every cluster. Exchanging 0 and 1 in a
+    column changes nothing. Constant columns are left out.
 
     References
     ----------

@@ -27,7 +27,12 @@ class BoundCategorical(BoundCoded):
 
     def check(self, X: NDArray[np.float64]) -> None:
         check_whole(X, "codes", REMEDY, self.kept)
-        refuse_cells(self.sizes - 1 < X, "codes beyond those of the first data", "leave these items out", self.kept)
+        refuse_cells(
+            self.sizes - 1 < X,
+            "codes beyond those of the first data",
+            "leave these items out",
+            self.kept,
+        )
 
     def columns(self, X: NDArray[np.float64]) -> NDArray[Any]:
         """The columns that vary, as whole numbers; cells without a value, which `component_sites` masks, are zero."""
@@ -48,7 +53,9 @@ class BoundCategorical(BoundCoded):
         jnp, numpyro, dist = numpyro_modules()
         padded, most = [], int(self.sizes.max())
         for column, beta in zip(self.kept, np.split(self.shares, self.first[1:-1]), strict=True):
-            probability = numpyro.sample(f"probability_{column}", dist.Dirichlet(hyper[0] * jnp.asarray(beta)))
+            probability = numpyro.sample(
+                f"probability_{column}", dist.Dirichlet(hyper[0] * jnp.asarray(beta))
+            )
             missing = [(0, 0)] * (probability.ndim - 1) + [(0, most - len(beta))]
             padded.append(jnp.pad(probability, missing))
         table = jnp.stack(padded, axis=-2)
@@ -64,13 +71,14 @@ class Categorical(DiscreteFamily):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        beta: prior pseudo-count of every code of every column. Small values expect clusters that show one code each, large
-        ones clusters that are alike, so it is learned (log-normal with median 1, the uniform distribution, and standard
-        deviation 1 of the logarithm).
+        beta: prior pseudo-count of every code of every column. Small values expect clusters that
+        show one code each, large ones clusters that are alike, so it is learned (log-normal with
+        median 1, the uniform distribution, and standard deviation 1 of the logarithm).
 
     Notes
     -----
-    A column has the codes from 0 to the largest one seen. Columns that show one code only are left out.
+    A column has the codes from 0 to the largest one seen. Columns that show one code only are left
+    out.
 
     References
     ----------

@@ -1,6 +1,7 @@
 """Positive definite matrices in compiled code, by plain loops: they compile in a fraction of the time of LAPACK's wrappers.
 
-Half the multiplications of a general inverse, and rows are read in order, so that they are no slower either.
+Half the multiplications of a general inverse, and rows are read in order, so that they are no
+slower either.
 """
 
 from __future__ import annotations

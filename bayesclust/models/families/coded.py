@@ -2,17 +2,20 @@
 
     theta_kj ~ Dirichlet(beta_j1, ..., beta_jL),    x_ij | theta_kj ~ theta_kj
 
-With c_l items of a cluster that show code l in column j, s those that show any, and B_j = sum_l beta_jl:
+With c_l items of a cluster that show code l in column j, s those that show any, and B_j = sum_l
+beta_jl:
 
     p(X) = prod_j  Gamma(B_j) / Gamma(B_j + s)  prod_l Gamma(beta_jl + c_l) / Gamma(beta_jl)
 
-and the predictive of code l is (beta_jl + c_l) / (B_j + s). Missing cells count in neither c nor s, as if they had not
-been asked for (missing at random). With items that weigh w < 1, c and s are multiplied by w, and the predictive is
-Gamma(beta_jl + c_l + w) / Gamma(beta_jl + c_l) Gamma(B_j + s) / Gamma(B_j + s + w).
+and the predictive of code l is (beta_jl + c_l) / (B_j + s). Missing cells count in neither c nor s,
+as if they had not been asked for (missing at random). With items that weigh w < 1, c and s are
+multiplied by w, and the predictive is Gamma(beta_jl + c_l + w) / Gamma(beta_jl + c_l) Gamma(B_j +
+s) / Gamma(B_j + s + w).
 
-All columns' codes are numbered through, so that a cluster is one row of a table. Most cells of a column show one and the
-same code, its *reference*: a cluster caches the log predictive of an item that shows the references alone, and what each
-other code, or none, changes of it. A predictive costs one addition per cell that differs, and no logarithm.
+All columns' codes are numbered through, so that a cluster is one row of a table. Most cells of a
+column show one and the same code, its *reference*: a cluster caches the log predictive of an item
+that shows the references alone, and what each other code, or none, changes of it. A predictive
+costs one addition per cell that differs, and no logarithm.
 """
 
 from __future__ import annotations
@@ -48,11 +51,15 @@ class CodedState(NamedTuple):
     count: NDArray[np.int64]  # type: ignore[assignment]  # (C + 1,) items
     total: NDArray[np.float64]  # (C + 1, F) c_l
     seen: NDArray[np.float64]  # (C + 1, d) s
-    log_weight: NDArray[np.float64]  # (C + 1, F) log(beta + c_l), or its like for items that weigh less than one
+    log_weight: NDArray[
+        np.float64
+    ]  # (C + 1, F) log(beta + c_l), or its like for items that weigh less than one
     log_mass: NDArray[np.float64]  # (C + 1, d) log(B_j + s), likewise
     usual: NDArray[np.float64]  # (C + 1,) log predictive of an item of references
     change: NDArray[np.float64]  # (C + 1, F + d) what another code changes of it
-    powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
+    powers: NDArray[
+        np.float64
+    ]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
 @base.implements(base.clear_cluster, CodedState, lean=True)
@@ -95,7 +102,9 @@ def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
             continue
         state.total[k, code] += sign * state.powers[0]
         state.seen[k, j] += sign * state.powers[0]
-        state.log_weight[k, code] = _log_rise(state.beta[code] + state.total[k, code], state.powers[1])
+        state.log_weight[k, code] = _log_rise(
+            state.beta[code] + state.total[k, code], state.powers[1]
+        )
         state.log_mass[k, j] = _log_rise(state.beta_sum[j] + state.seen[k, j], state.powers[1])
         usual += _compare(state, k, j)
     state.usual[k] = usual
@@ -124,7 +133,9 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
 def _union(state: CodedState, a: int, b: int) -> float:
     value = 0.0
     for j in range(len(state.reference)):
-        value += math.lgamma(state.beta_sum[j]) - math.lgamma(state.beta_sum[j] + state.seen[a, j] + state.seen[b, j])
+        value += math.lgamma(state.beta_sum[j]) - math.lgamma(
+            state.beta_sum[j] + state.seen[a, j] + state.seen[b, j]
+        )
         for code in range(state.begin[j], state.end[j]):
             total = state.total[a, code] + state.total[b, code]
             if total > 0:
@@ -162,7 +173,9 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
     for j in range(len(state.reference)):
         state.log_mass[k, j] = _log_rise(state.beta_sum[j] + state.seen[k, j], state.powers[1])
         for code in range(state.begin[j], state.end[j]):
-            state.log_weight[k, code] = _log_rise(state.beta[code] + state.total[k, code], state.powers[1])
+            state.log_weight[k, code] = _log_rise(
+                state.beta[code] + state.total[k, code], state.powers[1]
+            )
         usual += _compare(state, k, j)
     state.usual[k] = usual
 
@@ -198,7 +211,11 @@ class BoundCoded(BoundDiscrete, ABC):
         """The cells' codes, numbered through; F + j for a missing one of column j."""
         missing = np.isnan(X)
         first = self.first
-        return np.where(missing, first[-1] + np.arange(X.shape[1]), np.where(missing, 0.0, X).astype(np.int64) + first[:-1])
+        return np.where(
+            missing,
+            first[-1] + np.arange(X.shape[1]),
+            np.where(missing, 0.0, X).astype(np.int64) + first[:-1],
+        )
 
     def shown(self) -> NDArray[np.float64]:
         """Which codes each item shows: zeros and ones, shape (n, F)."""
@@ -221,10 +238,23 @@ class BoundCoded(BoundDiscrete, ABC):
         reference = np.array([a + often[a:b].argmax() for a, b in pairwise(first)])
         different = code != reference
         state = CodedState(
-            code, marked_cells(different)[0], code[different], first[:-1], first[1:], reference, np.zeros(F), np.zeros(d),
-            np.zeros(slots, np.int64), np.zeros((slots, F)), np.zeros((slots, d)), np.zeros((slots, F)),
-            np.zeros((slots, d)), np.zeros(slots), np.zeros((slots, F + d)), self.powers,
-        )  # fmt: skip
+            code,
+            marked_cells(different)[0],
+            code[different],
+            first[:-1],
+            first[1:],
+            reference,
+            np.zeros(F),
+            np.zeros(d),
+            np.zeros(slots, np.int64),
+            np.zeros((slots, F)),
+            np.zeros((slots, d)),
+            np.zeros((slots, F)),
+            np.zeros((slots, d)),
+            np.zeros(slots),
+            np.zeros((slots, F + d)),
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -238,5 +268,9 @@ class BoundCoded(BoundDiscrete, ABC):
         value = 0.0
         for x, beta in zip(X.T, np.split(self.parameters(hyper), self.first[1:-1]), strict=True):
             total = self.power * np.bincount(x[~np.isnan(x)].astype(np.int64), minlength=len(beta))
-            value += gammaln(beta.sum()) - gammaln(beta.sum() + total.sum()) + (gammaln(beta + total) - gammaln(beta)).sum()
+            value += (
+                gammaln(beta.sum())
+                - gammaln(beta.sum() + total.sum())
+                + (gammaln(beta + total) - gammaln(beta)).sum()
+            )
         return float(value)

@@ -42,7 +42,9 @@ def refuse_cells(
     if flags.any():
         column = int(flags.any(axis=0).argmax())
         known = column if columns is None else int(columns[column])
-        raise ValueError(f"X has {what} in column {known}, {rows_in_words(flags[:, column, None])}: {remedy}.")
+        raise ValueError(
+            f"X has {what} in column {known}, {rows_in_words(flags[:, column, None])}: {remedy}."
+        )
 
 
 def check_whole(
@@ -87,7 +89,10 @@ def varying_columns(X: NDArray[np.float64]) -> NDArray[np.intp]:
     array([1])
     """
     missing = np.isnan(X)
-    lowest, highest = np.where(missing, np.inf, X).min(axis=0), np.where(missing, -np.inf, X).max(axis=0)
+    lowest, highest = (
+        np.where(missing, np.inf, X).min(axis=0),
+        np.where(missing, -np.inf, X).max(axis=0),
+    )
     kept: NDArray[np.intp] = np.flatnonzero(highest > lowest)
     return kept if len(kept) else np.zeros(1, np.intp)
 

@@ -8,7 +8,8 @@ With n items in a cluster (Murphy 2007, Eq. 197 to 206):
     b_n     = b0 + (sum x^2 + kappa0 m0^2 - kappa_n m_n^2) / 2
     p(X)    = prod_j (2 pi)^(-n/2) Gamma(a_n) / Gamma(a0) b0_j^a0 / b_nj^a_n (kappa0 / kappa_n)^(1/2)
 
-Data are centred at m0, so that m0 = 0 below. Where cells are missing, `gaussian_missing` does the same column by column.
+Data are centred at m0, so that m0 = 0 below. Where cells are missing, `gaussian_missing` does the
+same column by column.
 """
 
 from __future__ import annotations
@@ -59,7 +60,11 @@ def _prepare(state: DiagonalState, k: int) -> None:
     d, weight = state.X.shape[1], state.power[1]
     n = state.power[0] * state.count[k]
     kappa, shape = state.kappa0[0] + n, state.shape0[0] + 0.5 * n
-    constant = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) + 0.5 * math.log(kappa / (kappa + weight))
+    constant = (
+        math.lgamma(shape + 0.5 * weight)
+        - math.lgamma(shape)
+        + 0.5 * math.log(kappa / (kappa + weight))
+    )
     constant -= 0.5 * weight * math.log(2.0 * math.pi)
     state.log_rate[k] = sum_of_logs(state.rate, k)
     state.height[k] = d * constant - 0.5 * weight * state.log_rate[k]
@@ -114,7 +119,9 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     weight, n = state.power[1], state.power[0] * state.count[k]
     kappa, shape = state.kappa0[0] + n, state.shape0[0] + 0.5 * n
     g = 0.5 * weight * kappa / (kappa + weight)
-    return state.height[k] - (shape + 0.5 * weight) * sum_of_tails(state.X, i, state.mean, state.rate, k, g)
+    return state.height[k] - (shape + 0.5 * weight) * sum_of_tails(
+        state.X, i, state.mean, state.rate, k, g
+    )
 
 
 @base.implements(base.log_marginal, DiagonalState, lean=True)
@@ -140,7 +147,9 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     log_rate = 0.0
     for j in range(d):
         total = power * (state.total[a, j] + state.total[b, j])
-        scatter = max(power * (state.square[a, j] + state.square[b, j]) - total * total / kappa, 0.0)
+        scatter = max(
+            power * (state.square[a, j] + state.square[b, j]) - total * total / kappa, 0.0
+        )
         log_rate += math.log(state.rate0[j] + 0.5 * scatter)
     return d * constant + shape0 * state.log_rate[len(state.count) - 1] - shape * log_rate
 
@@ -176,7 +185,9 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
     def with_rows(self, rows: NDArray[np.float64]) -> Any:
         if not np.isnan(rows).any():
             return super().with_rows(rows)
-        return BoundMissingGaussian(**{field.name: getattr(self, field.name) for field in fields(self)}).with_rows(rows)
+        return BoundMissingGaussian(
+            **{field.name: getattr(self, field.name) for field in fields(self)}
+        ).with_rows(rows)
 
     def components(self) -> Components:
         return self.weighed(DiagonalComponents((self.X,), self.parameters))
@@ -186,9 +197,19 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
         d, slots = self.X.shape[1], capacity + 1
         total, square, mean, rate = np.zeros((4, slots, d))
         state = DiagonalState(
-            self.X, np.zeros(slots, np.int64), total, square, mean, rate, np.zeros(slots), np.zeros(slots),
-            np.zeros(d), np.zeros(1), np.zeros(1), self.powers,
-        )  # fmt: skip
+            self.X,
+            np.zeros(slots, np.int64),
+            total,
+            square,
+            mean,
+            rate,
+            np.zeros(slots),
+            np.zeros(slots),
+            np.zeros(d),
+            np.zeros(1),
+            np.zeros(1),
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -202,7 +223,12 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
         scatter = n * X.var(axis=0)
         kappa, a = kappa0 + n, a0 + n / 2
         b = b0 + 0.5 * scatter + 0.5 * kappa0 * n / kappa * mean**2
-        constant = gammaln(a) - gammaln(a0) + 0.5 * math.log(kappa0 / kappa) - 0.5 * n * math.log(2 * math.pi)
+        constant = (
+            gammaln(a)
+            - gammaln(a0)
+            + 0.5 * math.log(kappa0 / kappa)
+            - 0.5 * n * math.log(2 * math.pi)
+        )
         return float(d * constant + (a0 * np.log(b0) - a * np.log(b)).sum())
 
 
@@ -210,7 +236,8 @@ class BoundDiagonalGaussian(BoundIndependentColumns):
 class DiagonalGaussian(base.Family):
     """Gaussian clusters whose columns are independent, each with its own variance.
 
-    Missing cells (NaN) are left out of the likelihood, which is right where they are missing at random.
+    Missing cells (NaN) are left out of the likelihood, which is right where they are missing at
+    random.
 
     Parameters
     ----------
@@ -225,12 +252,14 @@ class DiagonalGaussian(base.Family):
 
     Notes
     -----
-    ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its resolution,
-    and m0 the mean of the data, all of the cells seen. Constant columns are left out. In one column it is `FullGaussian`.
+    ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and
+    r_j its resolution, and m0 the mean of the data, all of the cells seen. Constant columns are
+    left out. In one column it is `FullGaussian`.
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian distribution, Sec. 6.
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian
+    distribution, Sec. 6.
 
     Examples
     --------
@@ -256,4 +285,12 @@ class DiagonalGaussian(base.Family):
         priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -float((seen.sum(axis=0) * np.log(columns.unit)).sum())
         bound = BoundDiagonalGaussian if seen.all() else BoundMissingGaussian
-        return bound(columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, columns.floor)
+        return bound(
+            columns.X,
+            log_constant,
+            priors,
+            columns.centre,
+            columns.unit,
+            columns.kept,
+            columns.floor,
+        )

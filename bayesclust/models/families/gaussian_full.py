@@ -8,8 +8,9 @@ With n items of mean xbar and scatter S in a cluster (Murphy 2007, Eq. 250 to 26
     Psi_n   = Psi0 + S + kappa0 n / kappa_n (xbar - m0)(xbar - m0)'
     p(X)    = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2) (kappa0/kappa_n)^(d/2)
 
-and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below. With a power, every item weighs so many
-items (`families.base.BoundFamily.coarsened`): n, n xbar and S are multiplied by it.
+and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below. With a power, every
+item weighs so many items (`families.base.BoundFamily.coarsened`): n, n xbar and S are multiplied by
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_full import FullComponents
 from bayesclust.models.families import base
 from bayesclust.models.families._scatter import write_moments
-from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import (
+    MEAN_PRECISION,
+    STRENGTH,
+    BoundColumns,
+    gaussian_priors,
+    standard_columns,
+)
 from bayesclust.models.families.cholesky import factorise, invert
 from bayesclust.models.families.quadratic import quadratic_form, write_direction
 
@@ -71,7 +78,8 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 @inner(fastmath=FAST, lean=True)
 def _shift(state: FullState, i: int, k: int, sign: float) -> None:
     """Put an item into what a cluster caches (sign = 1), or take it out (-1), before it is counted."""
-    # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison for the inverse
+    # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison
+    # for the inverse
     d, power, u = state.X.shape[1], sign * state.power[0], state.work
     kappa = state.kappa0[0] + state.power[0] * state.count[k]
     share = power / (kappa + power)
@@ -107,14 +115,22 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     mass = state.power[0] * n
     kappa = state.kappa0[0] + mass
     tail = math.log1p(q * weight * kappa / (kappa + weight))
-    return state.constant[n] - 0.5 * weight * state.logdet[k] - 0.5 * (state.nu0[0] + mass + weight) * tail
+    return (
+        state.constant[n]
+        - 0.5 * weight * state.logdet[k]
+        - 0.5 * (state.nu0[0] + mass + weight) * tail
+    )
 
 
 @inner(fastmath=FAST, lean=True)
 def log_normaliser(state: FullState, count: int, logdet: float) -> float:
     """log p(X) of so many items, at most n, whose Psi_n has this log determinant."""
     nu0, mass = state.nu0[0], state.power[0] * count
-    return float(state.height[count] + 0.5 * nu0 * state.logdet[len(state.count) - 1] - 0.5 * (nu0 + mass) * logdet)
+    return float(
+        state.height[count]
+        + 0.5 * nu0 * state.logdet[len(state.count) - 1]
+        - 0.5 * (nu0 + mass) * logdet
+    )
 
 
 @base.implements(base.log_marginal, FullState, lean=True)
@@ -130,7 +146,11 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     for i in range(d):
         mean = power * (state.total[a, i] + state.total[b, i]) / kappa
         for j in range(i + 1):
-            own = state.outer[a, i, j] + state.outer[b, i, j] - mean * (state.total[a, j] + state.total[b, j])
+            own = (
+                state.outer[a, i, j]
+                + state.outer[b, i, j]
+                - mean * (state.total[a, j] + state.total[b, j])
+            )
             psi[i, j] = state.psi0[i, j] + power * own
     return log_normaliser(state, count, factorise(psi))
 
@@ -158,7 +178,8 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 class BoundFullGaussian(BoundColumns):
     """Normal-inverse-Wishart clusters in standardised columns; hyper = (scale, strength, mean precision).
 
-    ``shape`` is the expected within-cluster covariance at scale 1, ``floor`` the variance of rounding.
+    ``shape`` is the expected within-cluster covariance at scale 1, ``floor`` the variance of
+    rounding.
     """
 
     floor: NDArray[np.float64]
@@ -182,7 +203,9 @@ class BoundFullGaussian(BoundColumns):
         kappa0, nu0, psi0 = self.parameters(hyper)
         covariance = numpyro.sample("covariance", dist.InverseWishart(nu0, scale_matrix=psi0))
         lower = jnp.linalg.cholesky(covariance)
-        mean = numpyro.sample("mean", dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(kappa0)))
+        mean = numpyro.sample(
+            "mean", dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(kappa0))
+        )
         centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
 
@@ -194,10 +217,22 @@ class BoundFullGaussian(BoundColumns):
         (n, d), slots = self.X.shape, capacity + 1
         vectors, matrices = np.zeros((2, slots, d)), np.zeros((2, slots, d, d))
         state = FullState(
-            self.X, np.zeros(slots, np.int64), vectors[0], matrices[0], vectors[1], matrices[1], np.zeros(slots),
-            np.zeros((d, d)), np.zeros(1), np.zeros(1), np.zeros(n + 1), np.zeros(n + 1), self.powers, np.zeros(d),
+            self.X,
+            np.zeros(slots, np.int64),
+            vectors[0],
+            matrices[0],
+            vectors[1],
+            matrices[1],
+            np.zeros(slots),
             np.zeros((d, d)),
-        )  # fmt: skip
+            np.zeros(1),
+            np.zeros(1),
+            np.zeros(n + 1),
+            np.zeros(n + 1),
+            self.powers,
+            np.zeros(d),
+            np.zeros((d, d)),
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -205,7 +240,10 @@ class BoundFullGaussian(BoundColumns):
         """Write hyper-parameters and the normalisers that depend on them alone."""
         kappa0, nu0, psi0 = self.parameters(hyper)
         n, d = self.X.shape
-        known = (state.kappa0[0], state.nu0[0]) == (kappa0, nu0)  # as they are from one sweep to the next unless learned
+        known = (state.kappa0[0], state.nu0[0]) == (
+            kappa0,
+            nu0,
+        )  # as they are from one sweep to the next unless learned
         state.kappa0[0], state.nu0[0], state.psi0[:] = kappa0, nu0, psi0
         if known:
             return
@@ -214,9 +252,13 @@ class BoundFullGaussian(BoundColumns):
         kappa = kappa0 + size
         nu = (nu0 + size - np.arange(d)[:, None]) / 2
         gammas = gammaln(nu).sum(axis=0)  # Gamma_d's powers of pi cancel
-        state.constant[:] = 0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(math.pi))
+        state.constant[:] = (
+            0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(math.pi))
+        )
         state.constant[:] += gammaln(nu + weight / 2).sum(axis=0) - gammas
-        state.height[:] = 0.5 * d * (np.log(kappa0 / kappa) - size * math.log(math.pi)) + gammas - gammas[0]
+        state.height[:] = (
+            0.5 * d * (np.log(kappa0 / kappa) - size * math.log(math.pi)) + gammas - gammas[0]
+        )
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
         """log p(X), by the formula in this file's first lines."""
@@ -229,10 +271,12 @@ class BoundFullGaussian(BoundColumns):
         psi = psi0 + power * (X - mean).T @ (X - mean) + kappa0 * n / kappa * np.outer(mean, mean)
         return float(
             -0.5 * n * d * math.log(math.pi)
-            + multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
-            + 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
+            + multigammaln(nu / 2, d)
+            - multigammaln(nu0 / 2, d)
+            + 0.5 * nu0 * np.linalg.slogdet(psi0)[1]
+            - 0.5 * nu * np.linalg.slogdet(psi)[1]
             + 0.5 * d * math.log(kappa0 / kappa)
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -252,13 +296,15 @@ class FullGaussian(base.Family):
 
     Notes
     -----
-    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and r_j its
-    resolution, and m0 the mean of the data: the fit does not change when a column is shifted or given another unit.
-    Constant columns are left out. The priors of what is learned are in `bayesclust.models.families.base_measure`.
+    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation
+    and r_j its resolution, and m0 the mean of the data: the fit does not change when a column is
+    shifted or given another unit. Constant columns are left out. The priors of what is learned are
+    in `bayesclust.models.families.base_measure`.
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian distribution, Sec. 9.
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian
+    distribution, Sec. 9.
 
     Examples
     --------
@@ -279,5 +325,12 @@ class FullGaussian(base.Family):
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         shape = np.eye(columns.X.shape[1])
         return BoundFullGaussian(
-            columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, columns.floor, shape
+            columns.X,
+            log_constant,
+            priors,
+            columns.centre,
+            columns.unit,
+            columns.kept,
+            columns.floor,
+            shape,
         )

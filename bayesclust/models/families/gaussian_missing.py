@@ -1,8 +1,9 @@
 """Gaussian clusters with independent columns some cells of which are missing: `gaussian_diagonal` with counts per column.
 
-The base measure and the formulas are those of `gaussian_diagonal`, with n the number of items of a cluster that have a
-value in the column. Cells are missing at random: that one is missing tells nothing about its value. A cluster caches what
-does not depend on the item, so that a predictive costs one logarithm per cell seen.
+The base measure and the formulas are those of `gaussian_diagonal`, with n the number of items of a
+cluster that have a value in the column. Cells are missing at random: that one is missing tells
+nothing about its value. A cluster caches what does not depend on the item, so that a predictive
+costs one logarithm per cell seen.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class MissingState(NamedTuple):
     mean: NDArray[np.float64]  # (C + 1, d) m_n
     rate: NDArray[np.float64]  # (C + 1, d) b_n
     height: NDArray[np.float64]  # (C + 1, d) log predictive of a cell at m_n
-    curve: NDArray[np.float64]  # (C + 1, d) the predictive falls as (1 + curve (x - m_n)^2)^-(a_n + 1/2)
+    curve: NDArray[
+        np.float64
+    ]  # (C + 1, d) the predictive falls as (1 + curve (x - m_n)^2)^-(a_n + 1/2)
     rate0: NDArray[np.float64]  # (d,)
     kappa0: NDArray[np.float64]  # (1,)
     shape0: NDArray[np.float64]  # (1,) a0
@@ -63,7 +66,11 @@ def _prepare(state: MissingState, k: int, j: int) -> None:
     kappa = state.kappa0[0] + state.seen[k, j]
     shape = state.shape0[0] + 0.5 * state.seen[k, j]
     state.curve[k, j] = 0.5 * weight * kappa / ((kappa + weight) * state.rate[k, j])
-    height = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) + 0.5 * math.log(kappa / (kappa + weight))
+    height = (
+        math.lgamma(shape + 0.5 * weight)
+        - math.lgamma(shape)
+        + 0.5 * math.log(kappa / (kappa + weight))
+    )
     state.height[k, j] = height - 0.5 * weight * math.log(2.0 * math.pi * state.rate[k, j])
 
 
@@ -143,7 +150,9 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     for j in range(state.X.shape[1]):
         n = state.seen[a, j] + state.seen[b, j]
         total = state.total[a, j] + state.total[b, j]
-        scatter = max(state.square[a, j] + state.square[b, j] - total * total / (state.kappa0[0] + n), 0.0)
+        scatter = max(
+            state.square[a, j] + state.square[b, j] - total * total / (state.kappa0[0] + n), 0.0
+        )
         value += _column(state, j, n, state.rate0[j] + 0.5 * scatter)
     return value
 
@@ -192,9 +201,22 @@ class BoundMissingGaussian(BoundIndependentColumns):
         seen, total, square, mean, rate, height, curve = (np.zeros((slots, d)) for _ in range(7))
         start, column = marked_cells(~np.isnan(self.X))
         state = MissingState(
-            self.X, start, column, np.zeros(slots, np.int64), seen, total, square, mean, rate, height, curve,
-            np.zeros(d), np.zeros(1), np.zeros(1), self.powers,
-        )  # fmt: skip
+            self.X,
+            start,
+            column,
+            np.zeros(slots, np.int64),
+            seen,
+            total,
+            square,
+            mean,
+            rate,
+            height,
+            curve,
+            np.zeros(d),
+            np.zeros(1),
+            np.zeros(1),
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -210,6 +232,11 @@ class BoundMissingGaussian(BoundIndependentColumns):
             scatter = n * cells.var()
             kappa, a = kappa0 + n, a0 + n / 2
             b = rate0 + 0.5 * scatter + 0.5 * kappa0 * n / kappa * mean**2
-            value += gammaln(a) - gammaln(a0) + 0.5 * math.log(kappa0 / kappa) - 0.5 * n * math.log(2 * math.pi)
+            value += (
+                gammaln(a)
+                - gammaln(a0)
+                + 0.5 * math.log(kappa0 / kappa)
+                - 0.5 * n * math.log(2 * math.pi)
+            )
             value += a0 * math.log(rate0) - a * math.log(b)
         return float(value)

@@ -26,7 +26,13 @@ from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_spherical import SphericalComponents
 from bayesclust.models.families import base
-from bayesclust.models.families.base_measure import MEAN_PRECISION, STRENGTH, BoundColumns, gaussian_priors, standard_columns
+from bayesclust.models.families.base_measure import (
+    MEAN_PRECISION,
+    STRENGTH,
+    BoundColumns,
+    gaussian_priors,
+    standard_columns,
+)
 
 
 class SphericalState(NamedTuple):
@@ -98,7 +104,11 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     for j in range(d):
         difference = state.X[i, j] - state.mean[k, j]
         squared_distance += difference * difference
-    constant = math.lgamma(shape + 0.5 * weight * d) - math.lgamma(shape) + 0.5 * d * math.log(kappa / (kappa + weight))
+    constant = (
+        math.lgamma(shape + 0.5 * weight * d)
+        - math.lgamma(shape)
+        + 0.5 * d * math.log(kappa / (kappa + weight))
+    )
     constant -= 0.5 * weight * d * math.log(2.0 * math.pi * state.rate[k])
     return constant - (shape + 0.5 * weight * d) * math.log1p(g * squared_distance / state.rate[k])
 
@@ -184,9 +194,17 @@ class BoundSphericalGaussian(BoundColumns):
         d, slots = self.X.shape[1], capacity + 1
         total, mean = np.zeros((2, slots, d))
         state = SphericalState(
-            self.X, np.zeros(slots, np.int64), total, np.zeros(slots), mean, np.zeros(slots),
-            np.zeros(1), np.zeros(1), np.zeros(1), self.powers,
-        )  # fmt: skip
+            self.X,
+            np.zeros(slots, np.int64),
+            total,
+            np.zeros(slots),
+            mean,
+            np.zeros(slots),
+            np.zeros(1),
+            np.zeros(1),
+            np.zeros(1),
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -205,9 +223,13 @@ class BoundSphericalGaussian(BoundColumns):
         kappa, a = kappa0 + n, a0 + n * d / 2
         b = b0 + 0.5 * scatter + 0.5 * kappa0 * n / kappa * (mean**2).sum()
         return float(
-            gammaln(a) - gammaln(a0) + 0.5 * d * math.log(kappa0 / kappa)
-            - 0.5 * n * d * math.log(2 * math.pi) + a0 * math.log(b0) - a * math.log(b)
-        )  # fmt: skip
+            gammaln(a)
+            - gammaln(a0)
+            + 0.5 * d * math.log(kappa0 / kappa)
+            - 0.5 * n * d * math.log(2 * math.pi)
+            + a0 * math.log(b0)
+            - a * math.log(b)
+        )
 
 
 @dataclass(frozen=True)
@@ -227,8 +249,9 @@ class SphericalGaussian(base.Family):
 
     Notes
     -----
-    Columns are centred and divided by one common unit (the root of their mean variance), since a spherical cluster is
-    spherical only in the units that the user chose. Constant columns are left out.
+    Columns are centred and divided by one common unit (the root of their mean variance), since a
+    spherical cluster is spherical only in the units that the user chose. Constant columns are left
+    out.
 
     References
     ----------
@@ -253,5 +276,11 @@ class SphericalGaussian(base.Family):
         priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
         log_constant = -len(X) * float(np.log(columns.unit).sum())
         return BoundSphericalGaussian(
-            columns.X, log_constant, priors, columns.centre, columns.unit, columns.kept, float(columns.floor.mean())
+            columns.X,
+            log_constant,
+            priors,
+            columns.centre,
+            columns.unit,
+            columns.kept,
+            float(columns.floor.mean()),
         )

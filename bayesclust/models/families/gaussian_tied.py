@@ -2,26 +2,32 @@
 
     mu_k | W ~ N(m0, W / kappa0),    W ~ IW(nu0, Psi0), one for all clusters
 
-With n_k items of mean xbar_k and scatter S_k in cluster k, and given W, clusters are independent of each other:
+With n_k items of mean xbar_k and scatter S_k in cluster k, and given W, clusters are independent of
+each other:
 
     kappa_k = kappa0 + n_k,    m_k = (kappa0 m0 + n_k xbar_k) / kappa_k
     p(X_k | W) = (2 pi)^(-n_k d/2) |W|^(-n_k/2) (kappa0 / kappa_k)^(d/2) exp(-tr(W^-1 C_k) / 2)
     C_k     = S_k + kappa0 n_k / kappa_k (xbar_k - m0)(xbar_k - m0)'
 
-and in coordinates in which W is the identity a predictive costs O(d). Given the partition alone, W has the pooled scatter:
+and in coordinates in which W is the identity a predictive costs O(d). Given the partition alone, W
+has the pooled scatter:
 
     W | X, z ~ IW(nu_n, Psi_n),    nu_n = nu0 + n,    Psi_n = Psi0 + sum_k C_k
-    p(X | z) = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2) prod_k (kappa0/kappa_k)^(d/2)
+    p(X | z) = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2) prod_k
+    (kappa0/kappa_k)^(d/2)
 
-which is what `log_data` computes, and by which W is drawn in every sweep. In a vector of hyper-parameters W stands behind
-the three that have priors of their own. Data are centred at m0, so that m0 = 0 below. With a power, every item weighs so
-many items (`families.base.BoundFamily.coarsened`): n_k, n_k xbar_k and S_k are multiplied by it.
+which is what `log_data` computes, and by which W is drawn in every sweep. In a vector of
+hyper-parameters W stands behind the three that have priors of their own. Data are centred at m0, so
+that m0 = 0 below. With a power, every item weighs so many items
+(`families.base.BoundFamily.coarsened`): n_k, n_k xbar_k and S_k are multiplied by it.
 
-Why this and not a low rank plus a diagonal for each cluster: in d columns a covariance has d (d + 1) / 2 numbers. Where n is
-about 10 d, a cluster of n / K items has not the data to learn its own, of whatever form: a factor of rank r still takes
-d (r + 1) numbers from n / K items, r has to be learned too, and the factors have no conjugate prior, so that they cannot be
-integrated out where clusters open and close. All n items together do have the data for one covariance, of any shape, and it
-stays conjugate. What is lost are clusters that differ in shape; ``view="mixture"`` makes them of components of one shape.
+Why this and not a low rank plus a diagonal for each cluster: in d columns a covariance has d (d +
+1) / 2 numbers. Where n is about 10 d, a cluster of n / K items has not the data to learn its own,
+of whatever form: a factor of rank r still takes d (r + 1) numbers from n / K items, r has to be
+learned too, and the factors have no conjugate prior, so that they cannot be integrated out where
+clusters open and close. All n items together do have the data for one covariance, of any shape, and
+it stays conjugate. What is lost are clusters that differ in shape; ``view="mixture"`` makes them of
+components of one shape.
 """
 
 from __future__ import annotations
@@ -117,7 +123,9 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     square = power * (state.square[a] + state.square[b])
     for j in range(d):
         square -= (power * (state.total[a, j] + state.total[b, j])) ** 2 / (kappa0 + n)
-    value = n * (state.log_root[0] - 0.5 * d * math.log(2.0 * math.pi)) + 0.5 * d * math.log(kappa0 / (kappa0 + n))
+    value = n * (state.log_root[0] - 0.5 * d * math.log(2.0 * math.pi)) + 0.5 * d * math.log(
+        kappa0 / (kappa0 + n)
+    )
     return value - 0.5 * max(square, 0.0)
 
 
@@ -174,7 +182,9 @@ class BoundTiedGaussian(BoundFullGaussian):
         """Log density of the inverse of W, a Wishart matrix."""
         _, nu0, psi0 = self.parameters(hyper)
         covariance, d = self.covariance(hyper), len(psi0)
-        value = 0.5 * nu0 * (np.linalg.slogdet(psi0)[1] - d * math.log(2)) - multigammaln(nu0 / 2, d)
+        value = 0.5 * nu0 * (np.linalg.slogdet(psi0)[1] - d * math.log(2)) - multigammaln(
+            nu0 / 2, d
+        )
         value -= 0.5 * (nu0 - d - 1) * np.linalg.slogdet(covariance)[1]
         return float(value - 0.5 * np.trace(np.linalg.solve(covariance, psi0)))
 
@@ -182,13 +192,18 @@ class BoundTiedGaussian(BoundFullGaussian):
         """Site "within_covariance", W in our coordinates, behind the others."""
         _, numpyro, dist = numpyro_modules()
         _, nu0, psi0 = self.parameters(hyper)
-        return [*hyper, numpyro.sample("within_covariance", dist.InverseWishart(nu0, scale_matrix=psi0))]
+        return [
+            *hyper,
+            numpyro.sample("within_covariance", dist.InverseWishart(nu0, scale_matrix=psi0)),
+        ]
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """Site "mean", by this file's first formula; the last of `hyper` is W, a matrix."""
         jnp, numpyro, dist = numpyro_modules()
         lower = jnp.linalg.cholesky(hyper[3])
-        mean = numpyro.sample("mean", dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(hyper[2])))
+        mean = numpyro.sample(
+            "mean", dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(hyper[2]))
+        )
         centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower)
 
@@ -201,9 +216,17 @@ class BoundTiedGaussian(BoundFullGaussian):
         total, mean = np.zeros((2, slots, d))
         constant, precision = np.zeros((2, n + 1))
         state = TiedState(
-            np.empty((n, d)), np.zeros(slots, np.int64), total, np.zeros(slots), mean,
-            np.zeros(1), np.zeros(1), constant, precision, self.powers,
-        )  # fmt: skip
+            np.empty((n, d)),
+            np.zeros(slots, np.int64),
+            total,
+            np.zeros(slots),
+            mean,
+            np.zeros(1),
+            np.zeros(1),
+            constant,
+            precision,
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -215,7 +238,9 @@ class BoundTiedGaussian(BoundFullGaussian):
         state.kappa0[0], state.log_root[0] = kappa0, -np.log(np.diagonal(lower)).sum()
         power, weight = state.power
         kappa = kappa0 + power * np.arange(n + 1)
-        state.constant[:] = 0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(2 * math.pi))
+        state.constant[:] = (
+            0.5 * d * (np.log(kappa / (kappa + weight)) - weight * math.log(2 * math.pi))
+        )
         state.constant[:] += weight * state.log_root[0]
         state.precision[:] = 0.5 * weight * kappa / (kappa + weight)
 
@@ -227,12 +252,18 @@ class BoundTiedGaussian(BoundFullGaussian):
         value += 0.5 * d * math.log(kappa0 / (kappa0 + n))
         return float(value - 0.5 * np.trace(np.linalg.solve(covariance, self._scatter(X, kappa0))))
 
-    def log_data(self, clusters: Iterable[NDArray[np.float64]], hyper: NDArray[np.float64]) -> float:
+    def log_data(
+        self, clusters: Iterable[NDArray[np.float64]], hyper: NDArray[np.float64]
+    ) -> float:
         kappa0, nu0, psi0 = self.parameters(hyper)
         groups = [rows for rows in clusters if len(rows)]
         d, sizes = len(psi0), self.power * np.array([len(rows) for rows in groups])
         nu, psi = nu0 + sizes.sum(), psi0 + sum(self._scatter(rows, kappa0) for rows in groups)
-        value = multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d) - 0.5 * sizes.sum() * d * math.log(math.pi)
+        value = (
+            multigammaln(nu / 2, d)
+            - multigammaln(nu0 / 2, d)
+            - 0.5 * sizes.sum() * d * math.log(math.pi)
+        )
         value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
         return float(value + 0.5 * d * np.log(kappa0 / (kappa0 + sizes)).sum())
 
@@ -241,42 +272,47 @@ class BoundTiedGaussian(BoundFullGaussian):
         if len(X) == 0:
             return np.zeros((X.shape[1], X.shape[1]))
         mean, n = X.mean(axis=0), self.power * len(X)
-        return self.power * (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
+        return self.power * (X - mean).T @ (X - mean) + kappa0 * n / (kappa0 + n) * np.outer(
+            mean, mean
+        )
 
 
 @dataclass(frozen=True)
 class TiedGaussian(base.Family):
     """Gaussian clusters that share one full covariance matrix, learned with the partition.
 
-    For many columns, say more than 20: each cluster of a `FullGaussian` would have to learn d^2 / 2 numbers from its own few
-    items, which prefers few and wide clusters or, where columns are not Gaussian, many spurious ones. One covariance has all
-    items to be learned from; it is a metric in which clusters are spheres, as in linear discriminant analysis. Clusters
-    that differ in shape are beyond it, unless they are mixtures (``TVClust(view="mixture")``).
+    For many columns, say more than 20: each cluster of a `FullGaussian` would have to learn d^2 / 2
+    numbers from its own few items, which prefers few and wide clusters or, where columns are not
+    Gaussian, many spurious ones. One covariance has all items to be learned from; it is a metric in
+    which clusters are spheres, as in linear discriminant analysis. Clusters that differ in shape
+    are beyond it, unless they are mixtures (``TVClust(view="mixture")``).
 
     Parameters
     ----------
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance (psi).
     strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0): the covariance is drawn
-        towards it with a weight of strength / (strength + n).
+        How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0):
+        the covariance is drawn towards it with a weight of strength / (strength + n).
     mean_precision : float, HyperPrior or "learn", default "learn"
-        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of n_k items costs about
-        d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more, in many columns, than true clusters can win;
-        and K means of d numbers each tell kappa0 well.
+        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of
+        n_k items costs about d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more,
+        in many columns, than true clusters can win; and K means of d numbers each tell kappa0 well.
 
     Notes
     -----
-    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` as in `FullGaussian`, with s_j a column's standard deviation and
-    r_j its resolution. With n items the prior's share in W is about 15 / (15 + n), 4% where n = 350: enough to keep W
-    regular where columns are collinear or d is near n, and too little to matter else. The covariance of a draw is not
-    recorded: given the partition its distribution is known, and prediction draws it from there.
+    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` as in `FullGaussian`, with s_j a
+    column's standard deviation and r_j its resolution. With n items the prior's share in W is about
+    15 / (15 + n), 4% where n = 350: enough to keep W regular where columns are collinear or d is
+    near n, and too little to matter else. The covariance of a draw is not recorded: given the
+    partition its distribution is known, and prediction draws it from there.
 
     By "variational" the covariance is a point value, its mean given the rest.
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Sec. 9; the pooled scatter is that of linear discriminant analysis.
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Sec. 9; the pooled scatter is that of linear
+    discriminant analysis.
 
     Examples
     --------
@@ -294,4 +330,6 @@ class TiedGaussian(base.Family):
     def bind(self, X: NDArray[np.float64]) -> BoundTiedGaussian:
         """Standardise the columns and fill in the base measure."""
         full = FullGaussian(self.scale, self.strength, self.mean_precision).bind(X)
-        return BoundTiedGaussian(**{field.name: getattr(full, field.name) for field in fields(full)})
+        return BoundTiedGaussian(
+            **{field.name: getattr(full, field.name) for field in fields(full)}
+        )

@@ -2,13 +2,14 @@
 
 With atoms a_1, ..., a_R of a column, in every cluster k
 
-    x = a_1 with probability theta_1, else x = a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k),
-    theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_diagonal`
+    x = a_1 with probability theta_1, else x = a_2 with probability theta_2, ..., else x ~ N(mu_k,
+    v_k), theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_diagonal`
 
-(Cragg 1971, with a Gaussian beyond the hurdle). The density is taken with respect to Lebesgue measure plus a point mass at
-every atom, and the likelihood of a cluster factors: zeros and ones that say whether an item has an atom, not asked of items
-that have an earlier one, are columns of `bernoulli`; and values, not asked of items with an atom, are columns of
-`gaussian_diagonal`. Both leave out cells that were not asked for, so that nothing is new here but how columns are read.
+(Cragg 1971, with a Gaussian beyond the hurdle). The density is taken with respect to Lebesgue
+measure plus a point mass at every atom, and the likelihood of a cluster factors: zeros and ones
+that say whether an item has an atom, not asked of items that have an earlier one, are columns of
+`bernoulli`; and values, not asked of items with an atom, are columns of `gaussian_diagonal`. Both
+leave out cells that were not asked for, so that nothing is new here but how columns are read.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def beyond_hurdles(X: NDArray[np.float64], atoms: Atoms) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n, d + number of atoms)
-        NaN for what was not asked for: values of items with an atom, and atoms of items that have an earlier one.
+        NaN for what was not asked for: values of items with an atom, and atoms of items that have
+        an earlier one.
 
     Examples
     --------
@@ -89,27 +91,32 @@ class BoundHurdle(BoundProduct):
 class HurdleGaussian(base.Family):
     """Independent columns, each of which has certain exact values with a probability, and is Gaussian otherwise.
 
-    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. That many items share such a value
-    tells as much about the clusters as a yes or no does, and no more: a Gaussian cluster would call it a coincidence to be
-    explained at any price. Missing cells (NaN) are left out of the likelihood.
+    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. That many
+    items share such a value tells as much about the clusters as a yes or no does, and no more: a
+    Gaussian cluster would call it a coincidence to be explained at any price. Missing cells (NaN)
+    are left out of the likelihood.
 
     Parameters
     ----------
     atoms : "data", float or sequence of sequences of float, default "data"
-        The exact values: "data" takes those that `bayesclust.check_columns` finds, a number is one for every column, and
-        a list has a list for each column, which may be empty. Up to five are looked for in a column.
+        The exact values: "data" takes those that `bayesclust.check_columns` finds, a number is one
+        for every column, and a list has a list for each column, which may be empty. Up to five are
+        looked for in a column.
     scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
-        The base measure of the values that are none of these, as in `DiagonalGaussian`; units are those of these values.
+        The base measure of the values that are none of these, as in `DiagonalGaussian`; units are
+        those of these values.
     atom_strength : float, HyperPrior or "learn", default "learn"
         How many items the base measure of the atoms' probabilities is worth, as in `Bernoulli`.
 
     Notes
     -----
-    In a fit the last is "base_atom_strength". Among other families, use `Mixed`, which is a `Product` that knows hurdles.
+    In a fit the last is "base_atom_strength". Among other families, use `Mixed`, which is a
+    `Product` that knows hurdles.
 
     References
     ----------
-    Cragg (1971), Some statistical models for limited dependent variables, Econometrica 39, Eq. 5 to 7.
+    Cragg (1971), Some statistical models for limited dependent variables, Econometrica 39, Eq. 5 to
+    7.
 
     Examples
     --------
@@ -153,13 +160,17 @@ class HurdleGaussian(base.Family):
     ) -> Iterator[tuple[base.Family, NDArray[np.intp]]]:
         """The families of values and atoms with their columns of `beyond_hurdles`, but for what does not vary at all."""
         cells = wide[:, values]
-        if len(indicators) == 0 or np.nanmax(cells, initial=-np.inf) > np.nanmin(cells, initial=np.inf):
+        if len(indicators) == 0 or np.nanmax(cells, initial=-np.inf) > np.nanmin(
+            cells, initial=np.inf
+        ):
             yield DiagonalGaussian(self.scale, self.strength, self.mean_precision), values
         if len(indicators):
             yield Bernoulli(self.atom_strength), indicators
 
 
-def bind_parts(pairs: Sequence[tuple[base.Family, NDArray[np.intp]]], X: NDArray[np.float64]) -> BoundHurdle:
+def bind_parts(
+    pairs: Sequence[tuple[base.Family, NDArray[np.intp]]], X: NDArray[np.float64]
+) -> BoundHurdle:
     """Bind families to their columns side by side, each `HurdleGaussian` as the two families that it consists of.
 
     Parameters
@@ -200,10 +211,15 @@ def bind_parts(pairs: Sequence[tuple[base.Family, NDArray[np.intp]]], X: NDArray
                 parts.append(factor.bind(block))
             given.append(own)
             renamed = isinstance(family, HurdleGaussian) and isinstance(factor, Bernoulli)
-            priors += [replace(prior, name=ATOM_STRENGTH) if renamed else prior for prior in parts[-1].hyper_priors]
+            priors += [
+                replace(prior, name=ATOM_STRENGTH) if renamed else prior
+                for prior in parts[-1].hyper_priors
+            ]
     whole = np.concatenate([part.X for part in parts], axis=1)
     constant = sum(part.log_constant for part in parts)
-    return BoundHurdle(whole, constant, unique_names(priors), tuple(parts), tuple(given), tuple(atoms))
+    return BoundHurdle(
+        whole, constant, unique_names(priors), tuple(parts), tuple(given), tuple(atoms)
+    )
 
 
 def _atoms(given: Any, X: NDArray[np.float64]) -> Atoms:
@@ -213,14 +229,22 @@ def _atoms(given: Any, X: NDArray[np.float64]) -> Atoms:
     if isinstance(given, Real):
         return ((float(given),),) * d
     nested = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
-    if not nested or not all(isinstance(own, (Sequence, np.ndarray)) and not isinstance(own, str) for own in given):
-        raise TypeError(f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values for each column.")
+    if not nested or not all(
+        isinstance(own, (Sequence, np.ndarray)) and not isinstance(own, str) for own in given
+    ):
+        raise TypeError(
+            f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values for each column."
+        )
     if len(given) != d:
-        raise ValueError(f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, empty or not.")
+        raise ValueError(
+            f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, empty or not."
+        )
     try:
         return tuple(tuple(dict.fromkeys(float(value) for value in own)) for own in given)
     except (TypeError, ValueError):
-        raise TypeError(f"atoms={given!r} holds something else than numbers: give the exact values.") from None
+        raise TypeError(
+            f"atoms={given!r} holds something else than numbers: give the exact values."
+        ) from None
 
 
 __all__ = ["BoundHurdle", "HurdleGaussian", "beyond_hurdles", "bind_parts"]

@@ -28,8 +28,8 @@ class HyperPrior:
     Raises
     ------
     ValueError
-        If the median is not positive and finite, `log_sd` or `least` is negative or infinite, or the cut leaves next to
-        nothing of the prior.
+        If the median is not positive and finite, `log_sd` or `least` is negative or infinite, or
+        the cut leaves next to nothing of the prior.
     """
 
     name: str
@@ -57,7 +57,9 @@ class HyperPrior:
     @property
     def _cut(self) -> float:
         """Probability that the cut takes away."""
-        return float(ndtr(np.log(self.least / self.median) / self.log_sd)) if self.least > 0 else 0.0
+        return (
+            float(ndtr(np.log(self.least / self.median) / self.log_sd)) if self.least > 0 else 0.0
+        )
 
     def log_prob(self, value: float) -> float:
         """Log density of the parameter's logarithm; 0 where it is fixed, -inf below ``least``."""
@@ -67,7 +69,12 @@ class HyperPrior:
             return -np.inf
         # of single numbers, for which NumPy's functions take several times as long
         standard = math.log(value / self.median) / self.log_sd
-        return -0.5 * standard**2 - math.log(self.log_sd) - 0.5 * math.log(2 * math.pi) - math.log1p(-self._cut)
+        return (
+            -0.5 * standard**2
+            - math.log(self.log_sd)
+            - 0.5 * math.log(2 * math.pi)
+            - math.log1p(-self._cut)
+        )
 
     def sample(self, rng: Generator) -> float:
         """One draw."""

@@ -1,12 +1,14 @@
 """The marginal likelihood of a cluster that a few items join, which need not cost as much as that of any two clusters.
 
-For Gaussians with full covariance the m items are a change of rank m of a matrix whose inverse the cluster keeps. With
-rows v_i = x_i - m_k, each weighing w, kappa = kappa_k + w m, and the means of Psi around the new mean taken off,
+For Gaussians with full covariance the m items are a change of rank m of a matrix whose inverse the
+cluster keeps. With rows v_i = x_i - m_k, each weighing w, kappa = kappa_k + w m, and the means of
+Psi around the new mean taken off,
 
     Psi' = Psi_k + V' W V,    W = w I - w^2 / kappa 1 1' = w A A,    A = I - s 1 1',    s = (1 - sqrt(kappa_k / kappa)) / m
     |Psi'| = |Psi_k| |I + w A V Psi_k^{-1} V' A|
 
-(the matrix determinant lemma): m d^2 multiplications instead of d^3 / 6 that do not go side by side.
+(the matrix determinant lemma): m d^2 multiplications instead of d^3 / 6 that do not go side by
+side.
 """
 
 from __future__ import annotations
@@ -49,7 +51,11 @@ def by_rank(state: FullState, k: int, items: NDArray[np.int64]) -> float:
     kappa = state.kappa0[0] + held
     share = (1.0 - math.sqrt(kappa / (kappa + power * m))) / m
     mean, precision = state.mean[k], state.precision[k]
-    rows, turned, forms = zeros((m, d), np.float64), zeros((m, d), np.float64), zeros((m, m), np.float64)
+    rows, turned, forms = (
+        zeros((m, d), np.float64),
+        zeros((m, d), np.float64),
+        zeros((m, m), np.float64),
+    )
     for i in range(m):
         for a in range(d):
             rows[i, a] = state.X[items[i], a] - mean[a]

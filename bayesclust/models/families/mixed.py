@@ -30,10 +30,11 @@ MOST_FULL = 20
 def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     """Return a family for each kind of column, put together, by what `bayesclust.check_columns` finds.
 
-    Continuous and rounded columns get Gaussian clusters, with a full covariance among them where no cell is missing and they
-    are at most 20; inflated, nearly constant and two-valued columns a `HurdleGaussian`; zeros and ones `Bernoulli`; counts
-    `Poisson`; few values `Recoded`, which is `Categorical` on their codes. Within a cluster the groups are independent.
-    Nothing but the data is looked at.
+    Continuous and rounded columns get Gaussian clusters, with a full covariance among them where no
+    cell is missing and they are at most 20; inflated, nearly constant and two-valued columns a
+    `HurdleGaussian`; zeros and ones `Bernoulli`; counts `Poisson`; few values `Recoded`, which is
+    `Categorical` on their codes. Within a cluster the groups are independent. Nothing but the data
+    is looked at.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     Returns
     -------
     Family
-        A `Mixed`, all parts written out, or the only family there is need of. Change what you know better, and pass it as
-        ``family=...``.
+        A `Mixed`, all parts written out, or the only family there is need of. Change what you know
+        better, and pass it as ``family=...``.
 
     Raises
     ------
@@ -62,8 +63,8 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     >>> for family, columns in mixed_family(X).parts:
     ...     print(family, columns)
     FullGaussian(scale='learn', strength=15.0, mean_precision=0.05) [0, 1]
-    HurdleGaussian(atoms=((0.0,),), scale='learn', strength=15.0, mean_precision=0.05, atom_strength='learn') [2]
-    Bernoulli(strength='learn') [3]
+    HurdleGaussian(atoms=((0.0,),), scale='learn', strength=15.0, mean_precision=0.05,
+    atom_strength='learn') [2] Bernoulli(strength='learn') [3]
     """
     check_choice(covariance, "covariance", COVARIANCES)
     items = check_items(X, missing=True)
@@ -72,7 +73,9 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     groups: dict[str, list[int]] = {"full": full}
     for j, column in enumerate(found):
         if j not in full:
-            groups.setdefault("hurdle" if column.family == "gaussian" else column.family, []).append(j)
+            groups.setdefault(
+                "hurdle" if column.family == "gaussian" else column.family, []
+            ).append(j)
     families = {
         "full": FullGaussian(),
         "hurdle": _independent([found[j] for j in groups.get("hurdle", ())]),
@@ -104,14 +107,15 @@ class Mixed(base.Family):
     Parameters
     ----------
     parts : "data" or sequence of (family, columns), default "data"
-        "data" chooses by what the columns hold, as `mixed_family` does. Pairs are those of a `Product`; a part may also be
-        a `HurdleGaussian`.
+        "data" chooses by what the columns hold, as `mixed_family` does. Pairs are those of a
+        `Product`; a part may also be a `HurdleGaussian`.
     covariance : {"full", "diagonal"}, default "full"
         Only "data": whether the Gaussian columns may covary within a cluster.
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7: a product of exponential families is one, and its prior conjugate.
+    Khashabi et al., Eq. 3, 4 and 7: a product of exponential families is one, and its prior
+    conjugate.
 
     Examples
     --------
@@ -135,8 +139,8 @@ class Mixed(base.Family):
         Raises
         ------
         ValueError
-            If the parts leave a column out, take one twice or name one that is not there, or a family cannot take its
-            columns.
+            If the parts leave a column out, take one twice or name one that is not there, or a
+            family cannot take its columns.
         TypeError
             If the parts are no pairs of a family and columns.
         """
@@ -145,7 +149,9 @@ class Mixed(base.Family):
         items = check_items(X, missing=True)
         pairs = Product(self.parts)._pairs()  # type: ignore[arg-type]
         given = columns_of(pairs, items.shape[1])
-        return bind_parts([(family, columns) for (family, _), columns in zip(pairs, given, strict=True)], items)
+        return bind_parts(
+            [(family, columns) for (family, _), columns in zip(pairs, given, strict=True)], items
+        )
 
     def _by_data(self) -> bool:
         return isinstance(self.parts, str) and self.parts == "data"

@@ -6,8 +6,8 @@ With counts c_j summed over a cluster, C = sum_j c_j and B = d beta:
 
     p(X) = prod_i coefficient(x_i)  Gamma(B) / Gamma(B + C)  prod_j Gamma(beta + c_j) / Gamma(beta)
 
-(the Dirichlet-multinomial ratio). The coefficients do not depend on the partition and are kept out of the state. Items that
-weigh less than one have their counts multiplied by the weight.
+(the Dirichlet-multinomial ratio). The coefficients do not depend on the partition and are kept out
+of the state. Items that weigh less than one have their counts multiplied by the weight.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class MultinomialState(NamedTuple):
     total: NDArray[np.float64]  # (C + 1, d) c_j
     mass: NDArray[np.float64]  # (C + 1,) C
     beta: NDArray[np.float64]  # (1,)
-    powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
+    powers: NDArray[
+        np.float64
+    ]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
 @base.implements(base.clear_cluster, MultinomialState, lean=True)
@@ -140,10 +142,14 @@ class BoundMultinomial(base.BoundFamily):
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """Site "probability" (theta_k), by this file's first formulas; here the multinomial coefficients count."""
         jnp, numpyro, dist = numpyro_modules()
-        probability = numpyro.sample("probability", dist.Dirichlet(hyper[0] * jnp.ones(self.X.shape[1])))
+        probability = numpyro.sample(
+            "probability", dist.Dirichlet(hyper[0] * jnp.ones(self.X.shape[1]))
+        )
         size = self.X.sum(axis=1).astype(np.int64)
         most = int(size.max())
-        return lambda z: dist.MultinomialProbs(probability[z], total_count=size, total_count_max=most)
+        return lambda z: dist.MultinomialProbs(
+            probability[z], total_count=size, total_count_max=most
+        )
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         return check_items(X, counts=True, least=1)
@@ -164,9 +170,16 @@ class BoundMultinomial(base.BoundFamily):
         start = np.searchsorted(row, np.arange(len(self.X) + 1)).astype(np.int64)
         slots = capacity + 1
         state = MultinomialState(
-            self.X, start, column.astype(np.int64), self.X.sum(axis=1), np.zeros(slots, np.int64),
-            np.zeros((slots, self.X.shape[1])), np.zeros(slots), np.zeros(1), self.powers,
-        )  # fmt: skip
+            self.X,
+            start,
+            column.astype(np.int64),
+            self.X.sum(axis=1),
+            np.zeros(slots, np.int64),
+            np.zeros((slots, self.X.shape[1])),
+            np.zeros(slots),
+            np.zeros(1),
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -189,8 +202,9 @@ class Multinomial(base.Family):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        beta: prior pseudo-count of every column. It decides how different clusters are expected to be, so it is learned
-        (log-normal with median 1, the uniform distribution, and standard deviation 1 of the logarithm).
+        beta: prior pseudo-count of every column. It decides how different clusters are expected to
+        be, so it is learned (log-normal with median 1, the uniform distribution, and standard
+        deviation 1 of the logarithm).
 
     References
     ----------

@@ -53,10 +53,14 @@ def get_family(family: str | Family) -> Family:
     if isinstance(family, Family):
         return family
     if not isinstance(family, str):
-        raise TypeError(f"family is a {type(family).__name__}; give a name or an object of bayesclust.families.")
+        raise TypeError(
+            f"family is a {type(family).__name__}; give a name or an object of bayesclust.families."
+        )
     known = FAMILIES | COMPOSED
     if family not in known:
-        raise ValueError(f"family={family!r} is not known; choose one of {', '.join(map(repr, known))}.")
+        raise ValueError(
+            f"family={family!r} is not known; choose one of {', '.join(map(repr, known))}."
+        )
     return known[family]()
 
 

@@ -19,7 +19,9 @@ def said_of(given: NDArray[np.intp]) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"In the columns {given.tolist()}, numbered from 0 among themselves: {error}") from error
+        raise ValueError(
+            f"In the columns {given.tolist()}, numbered from 0 among themselves: {error}"
+        ) from error
 
 
 def unique_names(priors: Sequence[base.HyperPrior]) -> tuple[base.HyperPrior, ...]:

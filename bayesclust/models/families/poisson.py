@@ -7,13 +7,15 @@ With s items of a cluster that have a value in the column, and t the sum of thes
     a_n = a0 + t,  b_n = b0_j + s
     p(X) = prod_j  b0_j^a0 / Gamma(a0)  Gamma(a_n) / b_n^a_n  prod_i 1 / x_ij!
 
-so that the predictive is negative binomial: p(x) = Gamma(a_n + x) / (Gamma(a_n) x!) (b_n / (b_n + 1))^a_n (b_n + 1)^-x. The
-factorials do not depend on the partition and are kept out of the state. Missing cells count in neither s nor t (missing at
-random). With items that weigh w < 1, s and t are multiplied by w, and the predictive without its factorials is that of w x,
-Gamma(a_n + w x) / Gamma(a_n) (b_n / (b_n + w))^a_n (b_n + w)^-wx.
+so that the predictive is negative binomial: p(x) = Gamma(a_n + x) / (Gamma(a_n) x!) (b_n / (b_n +
+1))^a_n (b_n + 1)^-x. The factorials do not depend on the partition and are kept out of the state.
+Missing cells count in neither s nor t (missing at random). With items that weigh w < 1, s and t are
+multiplied by w, and the predictive without its factorials is that of w x, Gamma(a_n + w x) /
+Gamma(a_n) (b_n / (b_n + w))^a_n (b_n + w)^-wx.
 
-A cluster caches the log predictive of an item of zeros, so that zeros cost nothing; cells of columns with small counts enter
-through one product of all their a_n (a_n + 1) ... (a_n + x - 1), of which one logarithm is taken.
+A cluster caches the log predictive of an item of zeros, so that zeros cost nothing; cells of
+columns with small counts enter through one product of all their a_n (a_n + 1) ... (a_n + x - 1), of
+which one logarithm is taken.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ SHAPE_PRIOR = base.HyperPrior("base_shape", 1.0, 1.0)
 REMEDY = "pass how often each thing was counted"
 # columns without larger counts enter by products
 SMALL = 12.0
-# where a product becomes a logarithm: a further cell, of SMALL factors below 1e15, does not overflow
+# where a product becomes a logarithm: a further cell, of SMALL factors below 1e15, does not
+# overflow
 BOUND = 1e100
 
 
@@ -68,7 +71,9 @@ class PoissonState(NamedTuple):
     zeros: NDArray[np.float64]  # (C + 1,) its sum over columns
     log_gamma: NDArray[np.float64]  # (C + 1, d) log Gamma(a_n), where the data have large counts
     large: NDArray[np.bool_]  # (d,) columns with counts over SMALL, or that weigh less than one
-    powers: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
+    powers: NDArray[
+        np.float64
+    ]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
 @base.implements(base.clear_cluster, PoissonState, lean=True)
@@ -196,7 +201,9 @@ class BoundPoisson(BoundDiscrete):
         """Site "rate" (lambda_kj); here the factorials count."""
         jnp, numpyro, dist = numpyro_modules()
         shape, rate = self.parameters(hyper)
-        rate = numpyro.sample("rate", dist.Gamma(shape * jnp.ones(len(self.mean)), rate).to_event(1))
+        rate = numpyro.sample(
+            "rate", dist.Gamma(shape * jnp.ones(len(self.mean)), rate).to_event(1)
+        )
         return lambda z: seen_only(dist.Poisson(rate[z]), self.X).to_event(1)
 
     def components(self) -> Components:
@@ -216,10 +223,21 @@ class BoundPoisson(BoundDiscrete):
         X = np.where(missing, 0.0, self.X)
         total, seen, slope, zero, log_gamma = (np.zeros((slots, d)) for _ in range(5))
         state = PoissonState(
-            X, *marked_cells(X > 0), *marked_cells(missing), np.zeros(d), np.zeros(1),
-            np.zeros(slots, np.int64), total, seen, slope, zero, np.zeros(slots), log_gamma,
-            (X.max(axis=0) > SMALL) | (self.powers[1] != 1.0), self.powers,
-        )  # fmt: skip
+            X,
+            *marked_cells(X > 0),
+            *marked_cells(missing),
+            np.zeros(d),
+            np.zeros(1),
+            np.zeros(slots, np.int64),
+            total,
+            seen,
+            slope,
+            zero,
+            np.zeros(slots),
+            log_gamma,
+            (X.max(axis=0) > SMALL) | (self.powers[1] != 1.0),
+            self.powers,
+        )
         self.set_hyper(state, hyper)
         return state
 
@@ -233,7 +251,9 @@ class BoundPoisson(BoundDiscrete):
         seen = ~np.isnan(X)
         shape = shape0 + self.power * np.where(seen, X, 0.0).sum(axis=0)
         rate = rate0 + self.power * seen.sum(axis=0)
-        return float((gammaln(shape) - gammaln(shape0) + shape0 * np.log(rate0) - shape * np.log(rate)).sum())
+        return float(
+            (gammaln(shape) - gammaln(shape0) + shape0 * np.log(rate0) - shape * np.log(rate)).sum()
+        )
 
 
 @dataclass(frozen=True)
@@ -245,12 +265,14 @@ class Poisson(DiscreteFamily):
     Parameters
     ----------
     shape : float, HyperPrior or "learn", default "learn"
-        a0: how alike clusters are expected to be; their rates vary around the column's mean by its 1 / sqrt(a0)-fold. It
-        is learned (log-normal with median 1, exponentially distributed rates, and standard deviation 1 of the logarithm).
+        a0: how alike clusters are expected to be; their rates vary around the column's mean by its
+        1 / sqrt(a0)-fold. It is learned (log-normal with median 1, exponentially distributed rates,
+        and standard deviation 1 of the logarithm).
 
     Notes
     -----
-    ``b0_j = a0 / mean_j``, so that the expected rate is the column's mean. Constant columns are left out.
+    ``b0_j = a0 / mean_j``, so that the expected rate is the column's mean. Constant columns are
+    left out.
 
     References
     ----------

@@ -2,7 +2,8 @@
 
     p(X) = prod_parts p(columns of the part)
 
-Every sum, predictive and statistic is that of the parts, one after the other, and so are the hyper-parameters.
+Every sum, predictive and statistic is that of the parts, one after the other, and so are the
+hyper-parameters.
 """
 
 from __future__ import annotations
@@ -60,11 +61,19 @@ class BoundProduct(base.BoundFamily):
         return tuple(part.X.shape[1] for part in self.parts)
 
     def _blocks(self, X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        return [np.ascontiguousarray(block) for block in np.split(X, np.cumsum(self.widths)[:-1], axis=1)]
+        return [
+            np.ascontiguousarray(block)
+            for block in np.split(X, np.cumsum(self.widths)[:-1], axis=1)
+        ]
 
     def with_rows(self, rows: NDArray[np.float64]) -> Self:
-        parts = tuple(part.with_rows(block) for part, block in zip(self.parts, self._blocks(rows), strict=True))
-        return replace(self, X=rows, log_constant=sum(part.log_constant for part in parts), parts=parts)
+        parts = tuple(
+            part.with_rows(block)
+            for part, block in zip(self.parts, self._blocks(rows), strict=True)
+        )
+        return replace(
+            self, X=rows, log_constant=sum(part.log_constant for part in parts), parts=parts
+        )
 
     def _hypers(self, hyper: Any) -> Iterator[Any]:
         end = 0
@@ -74,7 +83,9 @@ class BoundProduct(base.BoundFamily):
 
     def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         pairs = zip(self.parts, self.given, strict=True)
-        return np.concatenate([part.columns(X[:, given]) for part, given in pairs], axis=1).astype(np.float64)
+        return np.concatenate([part.columns(X[:, given]) for part, given in pairs], axis=1).astype(
+            np.float64
+        )
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         items = check_items(X, least=1, missing=True)
@@ -85,7 +96,10 @@ class BoundProduct(base.BoundFamily):
         return np.concatenate(blocks, axis=1)
 
     def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        constants = [part.row_constants(block) for part, block in zip(self.parts, self._blocks(rows), strict=True)]
+        constants = [
+            part.row_constants(block)
+            for part, block in zip(self.parts, self._blocks(rows), strict=True)
+        ]
         return np.sum(constants, axis=0)
 
     def embedding(self) -> NDArray[np.float64]:
@@ -99,13 +113,17 @@ class BoundProduct(base.BoundFamily):
 
     def components(self) -> ProductComponents:
         hypers = tuple(self._hypers(self.initial_hyper()))
-        return ProductComponents.of([part.components() for part in self.parts], hypers, self._hypers)
+        return ProductComponents.of(
+            [part.components() for part in self.parts], hypers, self._hypers
+        )
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """The sites of the parts, "part_1_" and so on before their names."""
         _, numpyro, _ = numpyro_modules()
         likelihoods = []
-        for number, (part, own) in enumerate(zip(self.parts, self._hypers(hyper), strict=True), start=1):
+        for number, (part, own) in enumerate(
+            zip(self.parts, self._hypers(hyper), strict=True), start=1
+        ):
             with numpyro.handlers.scope(prefix=f"part_{number}", divider="_", hide_types=["plate"]):
                 likelihoods.append(part.component_sites(own))
         return lambda z: side_by_side([likelihood(z) for likelihood in likelihoods], self.widths)
@@ -118,7 +136,9 @@ class BoundProduct(base.BoundFamily):
 
     def set_hyper(self, state: ProductState, hyper: NDArray[np.float64]) -> None:
         """Write hyper-parameters into the states of the parts."""
-        for part, own_state, own in zip(self.parts, state.listed(), self._hypers(hyper), strict=True):
+        for part, own_state, own in zip(
+            self.parts, state.listed(), self._hypers(hyper), strict=True
+        ):
             part.set_hyper(own_state, own)
 
     def log_marginal(self, X: NDArray[np.float64], hyper: NDArray[np.float64]) -> float:
@@ -136,17 +156,20 @@ class Product(base.Family):
     Parameters
     ----------
     parts : sequence of (family, columns)
-        Families or their names, and the numbers of the columns that each models: a list, a slice or one number. Together
-        they take every column once. A full Gaussian keeps the covariances among its columns.
+        Families or their names, and the numbers of the columns that each models: a list, a slice or
+        one number. Together they take every column once. A full Gaussian keeps the covariances
+        among its columns.
 
     Notes
     -----
-    Hyper-parameters are those of the parts in their order; the second of a name, as "base_scale", is "base_scale_2". Every
-    combination of families is compiled once, which takes a minute; later runs find it on disk.
+    Hyper-parameters are those of the parts in their order; the second of a name, as "base_scale",
+    is "base_scale_2". Every combination of families is compiled once, which takes a minute; later
+    runs find it on disk.
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7: a product of exponential families is one, and its prior conjugate.
+    Khashabi et al., Eq. 3, 4 and 7: a product of exponential families is one, and its prior
+    conjugate.
 
     Examples
     --------
@@ -170,8 +193,8 @@ class Product(base.Family):
         Raises
         ------
         ValueError
-            If the parts leave a column out, take one twice or name one that is not there, or a family cannot take its
-            columns.
+            If the parts leave a column out, take one twice or name one that is not there, or a
+            family cannot take its columns.
         TypeError
             If the parts are no pairs of a family and columns.
         """
@@ -188,7 +211,9 @@ class Product(base.Family):
                 parts.append(family.bind(block))
         priors = unique_names([prior for part in parts for prior in part.hyper_priors])
         whole = np.concatenate([part.X for part in parts], axis=1)
-        return BoundProduct(whole, sum(part.log_constant for part in parts), priors, tuple(parts), given)
+        return BoundProduct(
+            whole, sum(part.log_constant for part in parts), priors, tuple(parts), given
+        )
 
     def _pairs(self) -> list[tuple[base.Family, Any]]:
         parts: Any = self.parts
@@ -197,11 +222,17 @@ class Product(base.Family):
         pairs = []
         for number, pair in enumerate(parts):
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise TypeError(f"parts[{number}] is {pair!r}; give a pair of a family and its columns.")
+                raise TypeError(
+                    f"parts[{number}] is {pair!r}; give a pair of a family and its columns."
+                )
             family = get_family(pair[0])
             if isinstance(family, Product):
-                raise TypeError(f"parts[{number}] is itself a Product; write its parts into this one.")
+                raise TypeError(
+                    f"parts[{number}] is itself a Product; write its parts into this one."
+                )
             if isinstance(family, gaussian_tied.TiedGaussian):
-                raise TypeError(f"parts[{number}] is a TiedGaussian, which models all columns or none; take FullGaussian.")
+                raise TypeError(
+                    f"parts[{number}] is a TiedGaussian, which models all columns or none; take FullGaussian."
+                )
             pairs.append((family, pair[1]))
         return pairs

@@ -1,7 +1,8 @@
 """The clusters of mixed columns in compiled code: the states of the parts, linked.
 
-Compiled code that walks a tuple of unlike states in a loop counts references to all their arrays at every step, which costs
-five times what it does with them. Of a chain of pairs every link is a type of its own, and nothing is left of the walk.
+Compiled code that walks a tuple of unlike states in a loop counts references to all their arrays at
+every step, which costs five times what it does with them. Of a chain of pairs every link is a type
+of its own, and nothing is left of the walk.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ def codes(X: NDArray[np.float64], levels: Levels) -> NDArray[np.float64]:
            [ 1., nan]])
     """
     place = np.column_stack([np.searchsorted(own, x) for own, x in zip(levels, X.T, strict=True)])
-    nearest = np.column_stack([own[np.minimum(at, len(own) - 1)] for own, at in zip(levels, place.T, strict=True)])
+    nearest = np.column_stack(
+        [own[np.minimum(at, len(own) - 1)] for own, at in zip(levels, place.T, strict=True)]
+    )
     unknown = (nearest != X) & ~np.isnan(X)
     refuse_cells(unknown, "values that the first data have not", "leave these items out")
     return np.where(np.isnan(X), np.nan, place)
@@ -109,10 +111,18 @@ class Recoded(base.Family):
         """
         items = check_items(X, missing=True)
         # a column without any value has a level that nothing shows
-        levels = tuple(np.unique(x[~np.isnan(x)]) if not np.isnan(x).all() else np.zeros(1) for x in items.T)
+        levels = tuple(
+            np.unique(x[~np.isnan(x)]) if not np.isnan(x).all() else np.zeros(1) for x in items.T
+        )
         bound = Categorical(self.concentration).bind(codes(items, levels))
         return BoundRecoded(
-            bound.X, bound.log_constant, bound.hyper_priors, bound.kept, bound.sizes, bound.shares, levels
+            bound.X,
+            bound.log_constant,
+            bound.hyper_priors,
+            bound.kept,
+            bound.sizes,
+            bound.shares,
+            levels,
         )
 
 

@@ -2,10 +2,12 @@
 
 Both losses of Dahl, Johnson and Müller (2022) are one formula with two potentials f,
 
-    L(truth, estimate) = (a sum_S f(|S|) + (2 - a) sum_T f(|T|) - 2 sum_S sum_T f(|S n T|)) / scale(n),
+    L(truth, estimate) = (a sum_S f(|S|) + (2 - a) sum_T f(|T|) - 2 sum_S sum_T f(|S n T|)) /
+    scale(n),
 
-where S runs over the clusters of the truth and T over those of the estimate. A new loss of this form is a new class with
-its own `potential` and `scale`; the search for the best partition needs nothing else.
+where S runs over the clusters of the truth and T over those of the estimate. A new loss of this
+form is a new class with its own `potential` and `scale`; the search for the best partition needs
+nothing else.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ class AdditiveLoss(Loss):
     Parameters
     ----------
     a : float in (0, 2), default 1
-        Price of separating what belongs together; joining what does not costs 2 - a. The default weighs both alike.
+        Price of separating what belongs together; joining what does not costs 2 - a. The default
+        weighs both alike.
 
     Raises
     ------
@@ -53,7 +56,9 @@ class AdditiveLoss(Loss):
         return self.a == 1
 
     @override
-    def of_sums(self, truth: FloatArray, estimate: FloatArray, both: FloatArray, n: int) -> FloatArray:
+    def of_sums(
+        self, truth: FloatArray, estimate: FloatArray, both: FloatArray, n: int
+    ) -> FloatArray:
         value: FloatArray = (self.a * truth + (2 - self.a) * estimate - 2 * both) / self.scale(n)
         return value
 
@@ -62,14 +67,14 @@ class AdditiveLoss(Loss):
 class VI(AdditiveLoss):
     """Variation of information, in bits, or its weighted form (Dahl, Johnson and Müller 2022).
 
-    f(x) = x log2 x and scale(n) = n: (2 - a) H(truth | estimate) + a H(estimate | truth) with entropies to base 2. At
-    a = 1 this is the metric of Meila (2007), between 0 and log2 n.
+    f(x) = x log2 x and scale(n) = n: (2 - a) H(truth | estimate) + a H(estimate | truth) with
+    entropies to base 2. At a = 1 this is the metric of Meila (2007), between 0 and log2 n.
 
     Parameters
     ----------
     a : float in (0, 2), default 1
-        Price of splitting what belongs together; 2 - a is the price of joining what does not. Below 1 the estimate has
-        more clusters, above 1 fewer.
+        Price of splitting what belongs together; 2 - a is the price of joining what does not. Below
+        1 the estimate has more clusters, above 1 fewer.
 
     Examples
     --------
@@ -94,16 +99,16 @@ class VI(AdditiveLoss):
 class Binder(AdditiveLoss):
     """Binder's loss, or its weighted form (Binder 1978; Dahl, Johnson and Müller 2022).
 
-    f(x) = x^2 and scale(n) = n^2: 2 / n^2 times the sum over unordered pairs of a for each pair that the estimate separates
-    and the truth joins, and of 2 - a for each that it joins and the truth separates. At a = 1 this is
-    (1 - Rand index) (n - 1) / n.
+    f(x) = x^2 and scale(n) = n^2: 2 / n^2 times the sum over unordered pairs of a for each pair
+    that the estimate separates and the truth joins, and of 2 - a for each that it joins and the
+    truth separates. At a = 1 this is (1 - Rand index) (n - 1) / n.
 
     Parameters
     ----------
     a : float in (0, 2), default 1
-        Price of splitting what belongs together; 2 - a is the price of joining what does not. Below 1 the estimate has
-        more clusters, above 1 fewer. At the optimum of expected loss pairs count as joined where their posterior
-        probability of being together exceeds (2 - a) / 2.
+        Price of splitting what belongs together; 2 - a is the price of joining what does not. Below
+        1 the estimate has more clusters, above 1 fewer. At the optimum of expected loss pairs count
+        as joined where their posterior probability of being together exceeds (2 - a) / 2.
 
     Examples
     --------

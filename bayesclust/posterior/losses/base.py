@@ -1,7 +1,7 @@
 """What all losses between partitions share.
 
-Every loss here is a function of three sums of one potential f of sizes: over the clusters S of the truth, over those T of
-the estimate, and over their intersections,
+Every loss here is a function of three sums of one potential f of sizes: over the clusters S of the
+truth, over those T of the estimate, and over their intersections,
 
     A = sum_S f(|S|),   B = sum_T f(|T|),   C = sum_S sum_T f(|S n T|).
 """
@@ -35,7 +35,9 @@ class Loss(ABC):
         """Return f(counts), elementwise, with f(0) = 0."""
 
     @abstractmethod
-    def of_sums(self, truth: FloatArray, estimate: FloatArray, both: FloatArray, n: int) -> FloatArray:
+    def of_sums(
+        self, truth: FloatArray, estimate: FloatArray, both: FloatArray, n: int
+    ) -> FloatArray:
         """Return the loss from the sums A, B and C of the potential over n items, elementwise."""
 
     def loss(self, truth: ArrayLike, estimate: ArrayLike) -> float:
@@ -63,7 +65,10 @@ class Loss(ABC):
             )
         table = np.zeros((truth.max() + 1, estimate.max() + 1), dtype=np.int64)
         np.add.at(table, (truth, estimate), 1)
-        A, B, C = (np.asarray(self.potential(sizes).sum()) for sizes in (table.sum(axis=1), table.sum(axis=0), table))
+        A, B, C = (
+            np.asarray(self.potential(sizes).sum())
+            for sizes in (table.sum(axis=1), table.sum(axis=0), table)
+        )
         return max(float(self.of_sums(A, B, C, len(truth))), 0.0)
 
     def expected(self, estimate: ArrayLike, draws: ArrayLike) -> float:
@@ -120,7 +125,10 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     """
     candidates, partitions = _check_items(loss, estimates, draws)
     step = max(CELLS // len(partitions), 1)
-    means = [_losses(loss, candidates[at : at + step], partitions).mean(axis=1) for at in range(0, len(candidates), step)]
+    means = [
+        _losses(loss, candidates[at : at + step], partitions).mean(axis=1)
+        for at in range(0, len(candidates), step)
+    ]
     return np.concatenate(means)
 
 
@@ -154,7 +162,9 @@ def pairwise_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
 
 def _check_items(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> tuple[Labels, Labels]:
     if not isinstance(loss, Loss):
-        raise TypeError(f"loss must be a loss such as losses.VI(); got {type(loss).__name__}: as_loss makes one of a name.")
+        raise TypeError(
+            f"loss must be a loss such as losses.VI(); got {type(loss).__name__}: as_loss makes one of a name."
+        )
     candidates, partitions = as_partitions(estimates, "estimates"), as_partitions(draws)
     n = partitions.shape[1]
     if candidates.shape[1] != n:
@@ -191,5 +201,3 @@ def _shared_sums(estimates: Labels, draws: Labels, f: FloatArray) -> FloatArray:
                 cells[cell] = 0
             out[e, b] = value
     return out
-
-

@@ -4,8 +4,9 @@ With the sums A, B and C of `bayesclust.posterior.losses.base` each of them is
 
     L(truth, estimate) = (M - C) / D,
 
-M being the mean or the larger one of A and B, and D a polynomial of A, B and C. What a class adds to `potential` is the
-coefficients of both, from which the search for the best partition takes its steps.
+M being the mean or the larger one of A and B, and D a polynomial of A, B and C. What a class adds
+to `potential` is the coefficients of both, from which the search for the best partition takes its
+steps.
 """
 
 from __future__ import annotations
@@ -44,11 +45,19 @@ class RatioLoss(Loss):
         """Return the coefficients for n items."""
 
     @override
-    def of_sums(self, truth: FloatArray, estimate: FloatArray, both: FloatArray, n: int) -> FloatArray:
+    def of_sums(
+        self, truth: FloatArray, estimate: FloatArray, both: FloatArray, n: int
+    ) -> FloatArray:
         larger, constant, average, product, smaller, shared = self.form(n)
-        mean, most, least = (truth + estimate) / 2, np.maximum(truth, estimate), np.minimum(truth, estimate)
+        mean, most, least = (
+            (truth + estimate) / 2,
+            np.maximum(truth, estimate),
+            np.minimum(truth, estimate),
+        )
         above = larger * most + (1 - larger) * mean - both
-        below = constant + average * mean + product * truth * estimate + smaller * least + shared * both
+        below = (
+            constant + average * mean + product * truth * estimate + smaller * least + shared * both
+        )
         # equal partitions have equal sums, but for rounding
         distinct = above > 1e-12 * (truth + estimate + 1)
         value: FloatArray = np.where(distinct, above / np.where(distinct, below, 1.0), 0.0)
@@ -67,8 +76,9 @@ class RatioLoss(Loss):
 class OneMinusARI(RatioLoss):
     """One minus the Rand index adjusted for chance (Hubert and Arabie 1985); Fritsch and Ickstadt (2009) maximise its mean.
 
-    f(x) = x (x - 1) / 2, the pairs in a cluster: ((A + B) / 2 - C) / ((A + B) / 2 - A B / N) with N = f(n). It is 0 for
-    equal partitions, about 1 for independent ones and above 1 for less agreement than by chance. No metric.
+    f(x) = x (x - 1) / 2, the pairs in a cluster: ((A + B) / 2 - C) / ((A + B) / 2 - A B / N) with
+    N = f(n). It is 0 for equal partitions, about 1 for independent ones and above 1 for less
+    agreement than by chance. No metric.
 
     Examples
     --------

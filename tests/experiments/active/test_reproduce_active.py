@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.active import METHODS, Plan, cells, methods, reports, reproduce
+from bayesclust.experiments.reproduce.active import (
+    METHODS,
+    Plan,
+    cells,
+    methods,
+    reports,
+    reproduce,
+)
 from bayesclust.experiments.reproduce.cells import load as load_cells
 from bayesclust.experiments.reproduce.cells import numbers
 from bayesclust.selection import PosteriorQuestions, Question
@@ -31,14 +38,20 @@ def test_the_expert_is_wrong_once_in_ten_and_the_same_for_all_methods():
     y = np.repeat(np.arange(2), 20)
     pairs = [(i, j) for i in range(40) for j in range(i)]
     said = {
-        (method, trial): [cells.expert(cells.Cell(0, method, "iris", trial, 5), y, Question("pair", p)) for p in pairs]
+        (method, trial): [
+            cells.expert(cells.Cell(0, method, "iris", trial, 5), y, Question("pair", p))
+            for p in pairs
+        ]
         for method in ("npu", "random")
         for trial in range(2)
     }
     wrong = [a != (y[i] == y[j]) for a, (i, j) in zip(said["npu", 0], pairs, strict=True)]
     assert abs(np.mean(wrong) - 0.1) < 4 * np.sqrt(0.09 / len(pairs))
     assert said["npu", 0] == said["random", 0] != said["npu", 1]
-    turned = [cells.expert(cells.Cell(0, "npu", "iris", 0, 9), y, Question("pair", (j, i))) for i, j in pairs]
+    turned = [
+        cells.expert(cells.Cell(0, "npu", "iris", 0, 9), y, Question("pair", (j, i)))
+        for i, j in pairs
+    ]
     assert turned == said["npu", 0]
 
 
@@ -73,13 +86,19 @@ def test_scores_are_of_the_partition_that_the_answers_make(small, monkeypatch):
     row = cells.run(cells.Cell(0, "random", "iris", 0, 6))
     curve, rands = numbers(row["curve"]), numbers(row["rand_curve"])
     for turn, situation in enumerate(asked):
-        assert curve[turn] == pytest.approx(bc.metrics.pairwise_f(situation.labels, small), abs=1e-4)
-        assert rands[turn] == pytest.approx(bc.metrics.adjusted_rand(situation.labels, small), abs=1e-4)
+        assert curve[turn] == pytest.approx(
+            bc.metrics.pairwise_f(situation.labels, small), abs=1e-4
+        )
+        assert rands[turn] == pytest.approx(
+            bc.metrics.adjusted_rand(situation.labels, small), abs=1e-4
+        )
         assert sum(map(len, situation.constraints)) == turn
 
 
 def test_where_nothing_is_left_the_curve_goes_on_as_it_is(small, monkeypatch):
-    monkeypatch.setattr(cells, "METHODS", {"none": methods.Method("none", "", lambda heard: lambda *_: [])})
+    monkeypatch.setattr(
+        cells, "METHODS", {"none": methods.Method("none", "", lambda heard: lambda *_: [])}
+    )
     row = cells.run(cells.Cell(0, "none", "iris", 0, 3))
     for name in ("curve", "rand_curve"):
         assert len(set(row[name].split())) == 1
@@ -94,7 +113,9 @@ def test_plans():
     assert [cell.trial for cell in wanted] == sorted(cell.trial for cell in wanted)
     assert len(Plan().data) == 6
     assert {cell.data for cell in Plan.of(quick=True).cells()} == {"iris"}
-    with pytest.raises(ValueError, match=r"^methods has 'best': choose from posterior, information, npu,"):
+    with pytest.raises(
+        ValueError, match=r"^methods has 'best': choose from posterior, information, npu,"
+    ):
         Plan.of(methods=("best",))
     with pytest.raises(ValueError, match=r"^data has 'roses': choose from balance,"):
         Plan.of(data=("roses",))
@@ -103,10 +124,18 @@ def test_plans():
 def test_what_is_done_is_not_done_again(small, tmp_path):
     plan = Plan(methods=("posterior", "npu", "random"), data=("iris",), questions=3, trials=2)
     written = reproduce(plan, tmp_path, progress=False)
-    assert {path.name for path in written} == {"cells.csv", "tables.csv", "tables.md", "curves.png", "curves.svg"}
+    assert {path.name for path in written} == {
+        "cells.csv",
+        "tables.csv",
+        "tables.md",
+        "curves.png",
+        "curves.svg",
+    }
     first = load_cells(tmp_path / "cells.csv", cells.KINDS)
     # all begin with the same posterior
-    assert (first.assign(start=first.curve.str.split().str[0]).groupby("trial").start.nunique() == 1).all()
+    assert (
+        first.assign(start=first.curve.str.split().str[0]).groupby("trial").start.nunique() == 1
+    ).all()
     lines = (tmp_path / "cells.csv").read_text().splitlines(keepends=True)
     (tmp_path / "cells.csv").write_text("".join(lines[:-2]))
     reproduce(plan, tmp_path, progress=False)
@@ -129,7 +158,11 @@ def frame_of(rows):
 def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     plan = Plan(methods=("posterior", "random"), data=("iris", "wine"), questions=2, trials=2)
     flat = {"iris": (0.4, 0.7), "wine": (0.5, 0.9)}
-    rows = [("random", data, trial, f"{f} {f} {f}", "0 0", 0) for data in flat for trial, f in enumerate(flat[data])]
+    rows = [
+        ("random", data, trial, f"{f} {f} {f}", "0 0", 0)
+        for data in flat
+        for trial, f in enumerate(flat[data])
+    ]
     rows += [
         ("posterior", "iris", 0, "0.4 0.6 0.8", "0.03 0.001", 2),  # area 0.6, 0.2 more
         ("posterior", "iris", 1, "0.7 0.7 0.9", "0.03 0.03", 1),  # 0.75, 0.05 more
@@ -138,12 +171,18 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand():
     ]
     found = reports.entries(frame_of(rows), plan)
     more = found[found.table == "difference"].set_index("data")
-    assert more["mean"].to_dict() == pytest.approx({"iris": 0.125, "wine": 0.0375, reports.ALL: 0.08125})
+    assert more["mean"].to_dict() == pytest.approx(
+        {"iris": 0.125, "wine": 0.0375, reports.ALL: 0.08125}
+    )
     # over two experts: half the distance of the two; of all, (0.2 + 0) / 2 and (0.05 + 0.075) / 2
-    assert more["error"].to_dict() == pytest.approx({"iris": 0.075, "wine": 0.0375, reports.ALL: 0.01875})
+    assert more["error"].to_dict() == pytest.approx(
+        {"iris": 0.075, "wine": 0.0375, reports.ALL: 0.01875}
+    )
     twice = found[found.table == "rand_difference"].set_index("data")
     assert twice["mean"].to_dict() == pytest.approx((2 * more["mean"]).to_dict())
-    stops = found[(found["at"] == 0.01) & (found.patience == 0)].set_index(["data", "table"])["mean"]
+    stops = found[(found["at"] == 0.01) & (found.patience == 0)].set_index(["data", "table"])[
+        "mean"
+    ]
     # on iris after 1 and after all 2 questions, on wine after 0 and 1
     expected = {"asked": (1.5, 0.5), "f": (0.75, 0.75), "to_come": (0.1, 0.0)}
     for what, (iris, wine) in expected.items():

@@ -16,7 +16,9 @@ def balance():
 
 def test_answers_are_those_of_earlier_releases(balance):
     """The seed of a cell's answers is what it was when the first numbers in the results were measured."""
-    expected = bc.RelativeConstraints.sample(balance.y, size=94, noise=0.0, seed=np.random.default_rng([0, 3, 2, 150]))
+    expected = bc.RelativeConstraints.sample(
+        balance.y, size=94, noise=0.0, seed=np.random.default_rng([0, 3, 2, 150])
+    )
     view = ask(balance, "right", 94, [0, 3, data_number("balance"), 150])
     np.testing.assert_array_equal(view.items, expected.items)
     np.testing.assert_array_equal(view.answers, view.truths(balance.y))
@@ -48,7 +50,9 @@ def test_people_err_about_pairs_as_in_table_iv(balance):
     found, numbers = shares(links.truths(balance.y).astype(int), links.answers, 2)
     # code 1 is "together", which the table has first
     expected = np.array([[162.0 / 172.83, 10.83 / 172.83], [9.67 / 52.17, 42.5 / 52.17]])
-    assert (np.abs(found - expected) < 4 * np.sqrt(expected * (1 - expected) / numbers[:, None])).all()
+    assert (
+        np.abs(found - expected) < 4 * np.sqrt(expected * (1 - expected) / numbers[:, None])
+    ).all()
 
 
 def test_boundary_answers_are_right_and_about_items_near_a_boundary():
@@ -75,7 +79,13 @@ def test_pairs_inferred_from_right_answers_are_right(balance):
 def test_what_is_left_of_nothing_is_nothing(balance):
     silent = bc.RelativeConstraints([(0, 1, 2)], ["dnk"], n_items=625)
     assert heard(silent, "all") is silent
-    assert heard(silent, "pairs") is heard(silent, "yes and no") is heard(silent, "nothing") is heard(None, "all") is None
+    assert (
+        heard(silent, "pairs")
+        is heard(silent, "yes and no")
+        is heard(silent, "nothing")
+        is heard(None, "all")
+        is None
+    )
     assert ask(balance, "none", 0, [1]) is None
     links = bc.PairwiseConstraints([(0, 1)], [True], n_items=625)
     assert heard(links, "pairs") is links
@@ -91,7 +101,9 @@ def test_stand_ins_have_the_sizes_of_what_they_stand_for():
     assert len(p) == 14
     assert p.min() > 0
     together, yes = (p**2).sum(), (p**2).sum() - (p**3).sum()
-    assert together == pytest.approx(paper.TABLE_IV_PAIRS[0].sum() / paper.TABLE_IV_PAIRS.sum(), abs=0.01)
+    assert together == pytest.approx(
+        paper.TABLE_IV_PAIRS[0].sum() / paper.TABLE_IV_PAIRS.sum(), abs=0.01
+    )
     assert yes == pytest.approx(paper.TABLE_IV[0].sum() / paper.TABLE_IV.sum(), abs=0.01)
 
 
@@ -104,7 +116,9 @@ def test_a_file_is_read_with_its_classes_last(tmp_path):
     assert data.target_names == ("x", "y")
     path = tmp_path / "words.csv"
     path.write_text("a,b,kind\n1,word,x\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"words\.csv has something else than numbers before its last column"):
+    with pytest.raises(
+        ValueError, match=r"words\.csv has something else than numbers before its last column"
+    ):
         sources.load(str(path))
     path = tmp_path / "holes.csv"
     path.write_text("a,b,kind\n1,,x\n", encoding="utf-8")

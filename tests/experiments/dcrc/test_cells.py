@@ -32,14 +32,21 @@ class Halves:
 @pytest.fixture
 def halves(monkeypatch):
     one, other = Halves(), Halves()
-    known = MappingProxyType({"one": Method("One", one), "other": Method("Other", other, "nothing")})
+    known = MappingProxyType(
+        {"one": Method("One", one), "other": Method("Other", other, "nothing")}
+    )
     for module in ("cells", "plans", "reports", "figures"):
         monkeypatch.setattr(f"bayesclust.experiments.reproduce.dcrc.{module}.METHODS", known)
     return one, other
 
 
 def small(**more):
-    settings = {"methods": ("one", "other"), "data": ("balance", "fuzzy"), "fractions": (0.05, 0.1), "trials": 2}
+    settings = {
+        "methods": ("one", "other"),
+        "data": ("balance", "fuzzy"),
+        "fractions": (0.05, 0.1),
+        "trials": 2,
+    }
     return Plan(**{"figures": (4,), "tables": (), "runtime": False, **settings, **more})
 
 
@@ -80,7 +87,9 @@ def test_an_interrupt_writes_what_is_done(halves, tmp_path):
     one.stop = 3
     with pytest.raises(KeyboardInterrupt) as interrupt:
         reproduce(small(), tmp_path, progress=False)
-    assert interrupt.value.__notes__ == ["4 of 12 cells are done and kept: the same command goes on."]
+    assert interrupt.value.__notes__ == [
+        "4 of 12 cells are done and kept: the same command goes on."
+    ]
     assert "| balance | 0.05 n |" in (tmp_path / "tables.md").read_text(encoding="utf-8")
     assert (tmp_path / "figure4.png").exists()
 

@@ -11,7 +11,13 @@ from bayesclust.experiments.reproduce.dcrc import Plan, figures, paper
 from bayesclust.experiments.reproduce.dcrc.cells import KINDS
 from bayesclust.experiments.reproduce.dcrc.regions import entropy
 from bayesclust.experiments.reproduce.dcrc.reports import claims, report
-from bayesclust.experiments.reproduce.dcrc.tables import confusions, curve, half_width, ranks, tables
+from bayesclust.experiments.reproduce.dcrc.tables import (
+    confusions,
+    curve,
+    half_width,
+    ranks,
+    tables,
+)
 
 PLAN = Plan.of(data=("balance", "iris"), fractions=(0.1, 0.2), trials=3, asked_regions=60)
 
@@ -22,9 +28,18 @@ def scored(plan):
     rows = []
     for cell in plan.cells():
         row = {**cell._asdict(), **dict.fromkeys(KINDS.keys() - set(cell._fields), 0)}
-        row |= {name: round(rng.uniform(0.2, 1.0), 4) for name in ("f", "rand", "nmi", "accuracy", "predicted_accuracy")}
-        table = paper.rates(paper.TABLE_IV) + 0.01 * (1 + cell.trial) * np.array([[-1, 1, 0], [0, 0, 0], [0, 0, 0]])
-        row |= {"setting": "", "confusion": " ".join(f"{p:.4f}" for p in table.ravel()), "seconds": 1.5}
+        row |= {
+            name: round(rng.uniform(0.2, 1.0), 4)
+            for name in ("f", "rand", "nmi", "accuracy", "predicted_accuracy")
+        }
+        table = paper.rates(paper.TABLE_IV) + 0.01 * (1 + cell.trial) * np.array(
+            [[-1, 1, 0], [0, 0, 0], [0, 0, 0]]
+        )
+        row |= {
+            "setting": "",
+            "confusion": " ".join(f"{p:.4f}" for p in table.ravel()),
+            "seconds": 1.5,
+        }
         rows.append(row)
     return pd.DataFrame(rows, columns=list(KINDS)).astype(dict(KINDS))
 
@@ -42,7 +57,9 @@ def entries(frame):
 def test_entries_are_means_with_intervals_of_students_t(frame, entries):
     assert len(entries) == len({cell[:-1] for cell in PLAN.cells()})
     mine = frame[(frame.method == "itml") & (frame.data == "iris") & (frame.fraction == 0.2)]
-    (entry,) = entries[(entries.method == "itml") & (entries.data == "iris") & (entries.fraction == 0.2)].itertuples()
+    (entry,) = entries[
+        (entries.method == "itml") & (entries.data == "iris") & (entries.fraction == 0.2)
+    ].itertuples()
     assert entry.f == pytest.approx(mine.f.mean(), abs=1e-4)
     assert entry.trials == len(mine) == 3
     # the 97.5% point of Student's t with two degrees of freedom
@@ -52,13 +69,17 @@ def test_entries_are_means_with_intervals_of_students_t(frame, entries):
 
 def test_other_cells_of_a_file_are_left_aside(frame, entries):
     more = frame.assign(fraction=frame.fraction + 0.5, f=1.0)
-    pd.testing.assert_frame_equal(tables(pd.concat([frame, more[more.fraction > 0.5]]), PLAN), entries)
+    pd.testing.assert_frame_equal(
+        tables(pd.concat([frame, more[more.fraction > 0.5]]), PLAN), entries
+    )
 
 
 def test_the_papers_numbers_stand_beside_answers_of_people(entries):
     printed = entries.dropna(subset="paper_f")
     assert len(printed) == 2 * len(paper.TABLE_V)
-    (entry,) = printed[(printed.method == "mmc") & (printed.number == 225) & (printed.data == "iris")].itertuples()
+    (entry,) = printed[
+        (printed.method == "mmc") & (printed.number == 225) & (printed.data == "iris")
+    ].itertuples()
     assert (entry.paper_f, entry.paper_std) == (0.6438, 0.0282)
 
 
@@ -73,8 +94,14 @@ def test_what_hears_nothing_is_level(frame, entries):
 
 
 def test_claims_are_counted():
-    index = pd.MultiIndex.from_product([("balance", "iris"), (0.1, 0.2)], names=["data", "fraction"])
-    values = {"kmeans": [0.5, 0.5, 0.7, 0.7], "dcrc": [0.8, 0.7, 0.6, 0.8], "dcrc-yn": [0.7, 0.8, 0.6, 0.6]}
+    index = pd.MultiIndex.from_product(
+        [("balance", "iris"), (0.1, 0.2)], names=["data", "fraction"]
+    )
+    values = {
+        "kmeans": [0.5, 0.5, 0.7, 0.7],
+        "dcrc": [0.8, 0.7, 0.6, 0.8],
+        "dcrc-yn": [0.7, 0.8, 0.6, 0.6],
+    }
     table = pd.DataFrame({**values, "itml": [0.6, 0.9, np.nan, np.nan]}, index=index)
     first, dnk, itml, falls = claims(table)
     assert "above every other method in 1 of 2 settings" in first
@@ -85,7 +112,9 @@ def test_claims_are_counted():
 
 def test_confusions_are_compared_with_the_papers(frame):
     table = confusions(frame, PLAN)
-    assert table[["data", "number"]].values.tolist() == [[d, m] for d in ("balance", "iris") for m in (150, 900)]
+    assert table[["data", "number"]].values.tolist() == [
+        [d, m] for d in ("balance", "iris") for m in (150, 900)
+    ]
     # shifted by .01, .02 and .03
     np.testing.assert_allclose(table.error, 0.02, atol=1e-3)
     np.testing.assert_allclose(table.learned[0][1:], paper.rates(paper.TABLE_IV)[1:], atol=1e-3)
@@ -98,7 +127,10 @@ def test_the_report_has_every_part(frame, entries):
     mean = ranks(entries, PLAN).loc[("iris", 0.2), "dcrc"]
     line = next(line for line in text.splitlines() if line.startswith("| iris | 0.2 n |"))
     assert line.split("|")[4].strip() == f"{mean:.3f}"
-    assert re.search(r"\| Xing \| 225 pairs \| 0\.\d{3} ± 0\.\d\d \| 0\.\d{3} ± 0\.\d\d \| 0\.64 ± 0\.03 \|", text)
+    assert re.search(
+        r"\| Xing \| 225 pairs \| 0\.\d{3} ± 0\.\d\d \| 0\.\d{3} ± 0\.\d\d \| 0\.64 ± 0\.03 \|",
+        text,
+    )
     assert report(frame.iloc[:0], tables(frame.iloc[:0], PLAN), PLAN) == "No cell is done yet.\n"
 
 
@@ -108,7 +140,10 @@ def lines_of(ax):
 
 def test_figure_4_goes_through_the_means(entries):
     figure = figures.curves(entries, PLAN.data, PLAN.methods_4, PLAN.fractions, "Heading", {})
-    assert [ax.get_title() for ax in figure.axes] == ["balance: 625 items, K = 3", "iris: 150 items, K = 3"]
+    assert [ax.get_title() for ax in figure.axes] == [
+        "balance: 625 items, K = 3",
+        "iris: 150 items, K = 3",
+    ]
     drawn = lines_of(figure.axes[1])
     for method in PLAN.methods_4:
         assert tuple(curve(entries, "iris", method, PLAN.fractions).f.round(4)) in drawn
@@ -149,4 +184,6 @@ def test_entropy_is_scipys():
 def test_the_papers_tables_as_printed():
     np.testing.assert_allclose(paper.TABLE_IV.sum(axis=1), [23.66, 21.33, 105.0])
     assert paper.TABLE_V["dcrc-yn-15", "people", 150] == (0.7635, 0.1067)
-    np.testing.assert_allclose(paper.rates(paper.TABLE_IV_PAIRS), [[0.8146, 0.1854], [0.0627, 0.9373]], atol=1e-4)
+    np.testing.assert_allclose(
+        paper.rates(paper.TABLE_IV_PAIRS), [[0.8146, 0.1854], [0.0627, 0.9373]], atol=1e-4
+    )

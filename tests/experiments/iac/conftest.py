@@ -25,14 +25,22 @@ def scored():
     def rows(cells, score=lambda cell: 0.5, **columns):
         made = [
             {
-                **{name: {"float64": np.nan, "int64": 0, "str": ""}[kind] for name, kind in KINDS.items()},
+                **{
+                    name: {"float64": np.nan, "int64": 0, "str": ""}[kind]
+                    for name, kind in KINDS.items()
+                },
                 **cell._asdict(),
-                **dict.fromkeys((name for name in KINDS if name.startswith(("quality", "similarity"))), score(cell)),
+                **dict.fromkeys(
+                    (name for name in KINDS if name.startswith(("quality", "similarity"))),
+                    score(cell),
+                ),
                 "gap": 0.0,
                 "seconds": 9.0,
                 "cpu_seconds": 2.0 + cell.trial,
                 "choosing": 0.1,
-                "qualities": " ".join(f"{0.1 * step + 0.01 * cell.trial:.4f}" for step in range(11)),
+                "qualities": " ".join(
+                    f"{0.1 * step + 0.01 * cell.trial:.4f}" for step in range(11)
+                ),
                 "similarities": " ".join(["1.0"] + ["0.9"] * 10),
                 **columns,
             }

@@ -43,7 +43,10 @@ def test_an_item_alone_in_its_class_is_in_no_link_of_two_together(rng):
     y = np.array([0, 1, 1, 1, 2, 2])
     triplets = answers.right("triplets", y, y, 40, rng)
     names = bc.RelativeConstraints.vocabulary
-    near = [row[1] if names[code] == "yes" else row[2] for row, code in zip(triplets.items, triplets.answers, strict=True)]
+    near = [
+        row[1] if names[code] == "yes" else row[2]
+        for row, code in zip(triplets.items, triplets.answers, strict=True)
+    ]
     assert 0 not in near
     assert 0 not in triplets.items[:, 0]
 
@@ -66,7 +69,11 @@ def test_areas_are_means_over_answers(rng):
     partitions = [rng.integers(4, size=30) for _ in range(4)]
     heard = [0, 5, 6, 20]
     areas, qualities, similarities = scores(partitions, heard, Y)
-    measures = {"ari": bc.metrics.adjusted_rand, "ami": adjusted_mutual_info_score, "fmi": fowlkes_mallows_score}
+    measures = {
+        "ari": bc.metrics.adjusted_rand,
+        "ami": adjusted_mutual_info_score,
+        "fmi": fowlkes_mallows_score,
+    }
     for name, measure in measures.items():
         q = [measure(labels, Y) for labels in partitions]
         s = [1.0, *(measure(partitions[t], partitions[t - 1]) for t in (1, 2, 3))]
@@ -98,7 +105,9 @@ def test_with_all_pairs_answered_a_session_ends_at_the_classes(rng):
 
 def test_answers_do_not_depend_on_the_method(blobs, monkeypatch):
     seen = []
-    monkeypatch.setattr(cells, "converse", lambda session, y, number: seen.append(session.ask(8)) or {})
+    monkeypatch.setattr(
+        cells, "converse", lambda session, y, number: seen.append(session.ask(8)) or {}
+    )
     for method in ("iac-0-10", "iac-20-100"):
         cells.run(cells.Cell(0, "session", method, str(blobs), "random", 20, 3))
     assert seen[0] == seen[1]
@@ -153,7 +162,11 @@ def test_time_that_is_too_short_is_told(blobs, monkeypatch):
         raise TimeoutError
 
     monkeypatch.setattr(bc.MinimalModification, "fit", late)
-    for part, kind, unsolved in (("runtime", "pairs", 1), ("soft", "wrong", 1), ("session", "random", 10)):
+    for part, kind, unsolved in (
+        ("runtime", "pairs", 1),
+        ("soft", "wrong", 1),
+        ("session", "random", 10),
+    ):
         row = cells.run(cells.Cell(0, part, "iac-20-30", str(blobs), kind, 20, 0))
         assert row["unsolved"] == unsolved
         assert np.isnan(row["quality_ari"]) == (part != "session")

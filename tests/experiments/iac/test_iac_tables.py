@@ -34,7 +34,13 @@ def folder(tmp_path):
 @pytest.fixture
 def whole(folder):
     """A plan of two draws that needs no package's files."""
-    given = {"data": ("iris", "wine", "lsun"), "methods": FOUR, "numbers": (100, 1000), "choosers": ("random",), "trials": 2}
+    given = {
+        "data": ("iris", "wine", "lsun"),
+        "methods": FOUR,
+        "numbers": (100, 1000),
+        "choosers": ("random",),
+        "trials": 2,
+    }
     return Plan.of(folders=(folder,), **given)
 
 
@@ -63,7 +69,10 @@ def test_data_are_found_or_named_as_absent(folder, monkeypatch):
     assert plan.absent() == ["sonar", "ecoli", "ionosphere", "yeast", "segment", *DATA[9:14]]
     assert "mk2" in Plan.of().absent()
     text = report(pd.DataFrame(columns=list(KINDS)), pd.DataFrame(), Plan.of(quick=True, **ONLY))
-    assert "Left out, since no installed package ships them and no folder that was named has them: glass.\n" in text
+    assert (
+        "Left out, since no installed package ships them and no folder that was named has them: glass.\n"
+        in text
+    )
     assert text.endswith("No cell is done yet.\n")
 
 
@@ -73,7 +82,10 @@ def test_data_are_found_or_named_as_absent(folder, monkeypatch):
         ({"methods": ("iac-7-7",)}, r"methods must be .*iac-7-7"),
         ({"kinds": ("links",)}, r"kinds must be .*links"),
         ({"choosers": ("oracle",)}, r"choosers must be .*oracle"),
-        ({"data": ("lsun",)}, r"data has 'lsun', which no installed package ships: .* has lsun\.csv or lsun\.npz"),
+        (
+            {"data": ("lsun",)},
+            r"data has 'lsun', which no installed package ships: .* has lsun\.csv or lsun\.npz",
+        ),
         ({"numbers": (0,)}, "numbers .* 0"),
         ({"trials": 0}, "trials .* 0"),
         ({"answers": 9}, "answers .* 9"),
@@ -90,11 +102,19 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
 
 
 def test_archives_are_read(folder):
-    np.savez(folder / "two.npz", X=np.array([[1, 2], [3, 4], [5, 6]], dtype=np.uint8), y=["b", "a", "b"])
+    np.savez(
+        folder / "two.npz", X=np.array([[1, 2], [3, 4], [5, 6]], dtype=np.uint8), y=["b", "a", "b"]
+    )
     data = sources.load(str(folder / "two.npz"))
-    assert (data.X.tolist(), data.y.tolist(), data.target_names) == ([[1, 2], [3, 4], [5, 6]], [1, 0, 1], ("a", "b"))
+    assert (data.X.tolist(), data.y.tolist(), data.target_names) == (
+        [[1, 2], [3, 4], [5, 6]],
+        [1, 0, 1],
+        ("a", "b"),
+    )
     np.savez(folder / "odd.npz", X=np.ones(3), y=[1, 2, 3])
-    with pytest.raises(ValueError, match=r"odd\.npz has X of shape \(3,\) and y of shape \(3,\): \(n, d\)"):
+    with pytest.raises(
+        ValueError, match=r"odd\.npz has X of shape \(3,\) and y of shape \(3,\): \(n, d\)"
+    ):
         sources.load(str(folder / "odd.npz"))
     np.savez(folder / "none.npz", Z=np.ones(3))
     with pytest.raises(ValueError, match=r"none\.npz holds Z: items are wanted as X"):
@@ -112,10 +132,19 @@ def test_means_are_over_trials_that_all_settings_have(whole, scored):
     lost = (frame.data == "wine") & (frame.method == "iac-0-10") & (frame.trial == 1)
     table = means(frame[~lost], whole, "quality_ari")
     assert list(table.columns) == list(FOUR)
-    assert table.loc["wine", "iac-20-100"] == pytest.approx(graded(Cell(0, "", "iac-20-100", "wine", "", 0, 0)))
-    assert table.loc["iris", "iac-20-100"] == pytest.approx(graded(Cell(0, "", "iac-20-100", "iris", "", 0, 0)) + 0.0005)
+    assert table.loc["wine", "iac-20-100"] == pytest.approx(
+        graded(Cell(0, "", "iac-20-100", "wine", "", 0, 0))
+    )
+    assert table.loc["iris", "iac-20-100"] == pytest.approx(
+        graded(Cell(0, "", "iac-20-100", "iris", "", 0, 0)) + 0.0005
+    )
     assert len(table) == 3
-    assert "wine" not in means(frame[~((frame.data == "wine") & (frame.method == "iac-0-10"))], whole, "quality_ari").index
+    assert (
+        "wine"
+        not in means(
+            frame[~((frame.data == "wine") & (frame.method == "iac-0-10"))], whole, "quality_ari"
+        ).index
+    )
 
 
 def test_comparisons_see_which_setting_is_better_and_a_result_that_is_planted(whole, scored):
@@ -125,7 +154,9 @@ def test_comparisons_see_which_setting_is_better_and_a_result_that_is_planted(wh
     assert found.loc[("quality_ari", "iac-0-100", "iac-20-10"), "worse"] > 0.9
     table = means(frame, whole, "similarity_fmi")
     by_hand = bc.signed_rank(table["iac-20-10"] - table["iac-0-10"])
-    assert tuple(found.loc[("similarity_fmi", "iac-20-10", "iac-0-10")]) == pytest.approx(tuple(by_hand))
+    assert tuple(found.loc[("similarity_fmi", "iac-20-10", "iac-0-10")]) == pytest.approx(
+        tuple(by_hand)
+    )
     counts = wins(found.reset_index())
     assert counts.loc[("iac-20-10", "quality_ari"), "likely"] == 3
     level = scored(whole.cells(), lambda cell: 0.5 + 0.001 * METHODS[cell.method].alpha)
@@ -169,7 +200,10 @@ def test_constraints_that_must_hold_and_do_not_are_reported(whole, scored):
     """A wrong result, planted in the cells."""
     frame = scored(whole.cells(), graded)
     assert "WRONG" not in report(frame, tables(frame, whole), whole)
-    frame.loc[frame.part == "runtime", "given_up"] = [3, *[0] * ((frame.part == "runtime").sum() - 1)]
+    frame.loc[frame.part == "runtime", "given_up"] = [
+        3,
+        *[0] * ((frame.part == "runtime").sum() - 1),
+    ]
     frame.loc[frame.part == "soft", ["given_up", "gap"]] = [50, 0.25]
     text = report(frame, tables(frame, whole), whole)
     assert text.count("WRONG: 3 constraints that must hold do not.") == text.count("WRONG") == 1
@@ -177,7 +211,9 @@ def test_constraints_that_must_hold_and_do_not_are_reported(whole, scored):
 
 
 def test_claims_hold_or_not():
-    grid = pd.DataFrame({name: [METHODS[name].alpha - METHODS[name].beta] for name in MODIFICATIONS})
+    grid = pd.DataFrame(
+        {name: [METHODS[name].alpha - METHODS[name].beta] for name in MODIFICATIONS}
+    )
     fewer, most, anchors = claims(grid, grid)
     assert fewer.endswith("for 3 of 3 values of alpha")
     assert most.endswith("for 0 of 3 values of alpha")
@@ -214,8 +250,14 @@ def test_figures_show_the_numbers_of_the_tables(whole, scored):
     assert image[2, 1] == pytest.approx(found["quality_ari", "iac-20-10", "iac-0-100"])
     ax = runtime(entries, whole).axes[0]
     assert ax.get_yscale() == "log"
-    bands = [band.get_segments()[0][:, 1].tolist() for band in ax.collections if len(band.get_segments()) == 1]
-    assert [list(paper.SECONDS["letter", kind]) for kind in ("pairs", "triplets")] == [b for b in bands if b[1] > 100]
+    bands = [
+        band.get_segments()[0][:, 1].tolist()
+        for band in ax.collections
+        if len(band.get_segments()) == 1
+    ]
+    assert [list(paper.SECONDS["letter", kind]) for kind in ("pairs", "triplets")] == [
+        b for b in bands if b[1] > 100
+    ]
     rows = soft(entries).axes
     assert rows[0].get_title(loc="left").startswith("one answer in 20 given twice")
     assert [ax.get_xlabel() for ax in rows[-4:]] == [
@@ -223,10 +265,16 @@ def test_figures_show_the_numbers_of_the_tables(whole, scored):
         *("answers not satisfied", "processor seconds"),
     ]
     drawn = loop(frame, whole).axes[0].lines[0]
-    assert drawn.get_ydata() == pytest.approx(curves(frame, whole).query("side == 'qualities'")["mean"])
+    assert drawn.get_ydata() == pytest.approx(
+        curves(frame, whole).query("side == 'qualities'")["mean"]
+    )
     assert drawn.get_ydata()[3] == pytest.approx(0.305)
     for figure in map(plt.figure, plt.get_fignums()):
-        assert all(ax.get_xlabel() for ax in figure.axes if len(figure.axes) < 4 and ax.get_label() != "<colorbar>")
+        assert all(
+            ax.get_xlabel()
+            for ax in figure.axes
+            if len(figure.axes) < 4 and ax.get_label() != "<colorbar>"
+        )
     plt.close("all")
     shown = entries.assign(error=0.5, trials=4)
     bars = [bar.get_segments() for bar in runtime(shown, whole).axes[0].collections]
@@ -235,13 +283,17 @@ def test_figures_show_the_numbers_of_the_tables(whole, scored):
     assert all(np.ptp(ends[0][:, 1]) == 0.0 for ends in bars if len(ends) == 2)
     nothing = frame.iloc[:0]
     empty = tables(nothing, whole)
-    assert [settings(nothing, whole), runtime(empty, whole), soft(empty), loop(nothing, whole)] == [None] * 4
+    assert [settings(nothing, whole), runtime(empty, whole), soft(empty), loop(nothing, whole)] == [
+        None
+    ] * 4
     plt.close("all")
 
 
 def test_without_the_solver_a_sentence_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"need OR-tools, which is not installed: install .* 'solver'"):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"need OR-tools, which is not installed: install .* 'solver'"
+    ):
         reproduce(Plan.of(quick=True), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -249,18 +301,36 @@ def test_without_the_solver_a_sentence_says_what_to_install(tmp_path, monkeypatc
 def test_a_small_run_from_start_to_files_goes_on_where_it_stopped(blobs, tmp_path, capsys):
     pytest.importorskip("ortools")
     out = tmp_path / "out"
-    arguments = ["reproduce", "iac", "--parameters", "--data", str(blobs), "--methods", "iac-0-100", "iac-20-30"]
+    arguments = [
+        "reproduce",
+        "iac",
+        "--parameters",
+        "--data",
+        str(blobs),
+        "--methods",
+        "iac-0-100",
+        "iac-20-30",
+    ]
     arguments += ["--trials", "2", "--no-progress", "--output", str(out)]
     assert cli.main(arguments) == 0
     text = capsys.readouterr().out
     assert {path.name for path in out.iterdir()} == {
         *("cells.csv", "tables.csv", "tables.md", "comparisons.csv"),
-        *(f"{name}.{ending}" for name in ("parameters", "comparisons") for ending in ("png", "svg")),
+        *(
+            f"{name}.{ending}"
+            for name in ("parameters", "comparisons")
+            for ending in ("png", "svg")
+        ),
     }
     first = load(out / "cells.csv", KINDS)
-    assert first[["method", "trial"]].values.tolist() == [[name, t] for t in (0, 1) for name in ("iac-0-100", "iac-20-30")]
+    assert first[["method", "trial"]].values.tolist() == [
+        [name, t] for t in (0, 1) for name in ("iac-0-100", "iac-20-30")
+    ]
     assert (first.given_up == 0).all()
-    assert f"| blobs | {first.quality_ari[::2].mean():.3f} | {first.quality_ari[1::2].mean():.3f} |" in text
+    assert (
+        f"| blobs | {first.quality_ari[::2].mean():.3f} | {first.quality_ari[1::2].mean():.3f} |"
+        in text
+    )
     lines = (out / "cells.csv").read_text().splitlines(keepends=True)
     (out / "cells.csv").write_text("".join(lines[:-1]))
     assert cli.main(arguments) == 0

@@ -43,7 +43,9 @@ def test_plans():
     assert [cell.trial for cell in wanted] == sorted(cell.trial for cell in wanted)
     assert set(Plan.of(quick=True).cells()) < set(Plan().cells())
     assert Plan.of(methods=("sf",)).of_figure(2) == ()
-    with pytest.raises(ValueError, match=r"^figures has 4: choose from 2, 3, 5, 6, 7, 8, 9, 11, 12, 13\.$"):
+    with pytest.raises(
+        ValueError, match=r"^figures has 4: choose from 2, 3, 5, 6, 7, 8, 9, 11, 12, 13\.$"
+    ):
         Plan.of(figures=(4,))
     with pytest.raises(ValueError, match=r"^methods has 'best': choose from sd,"):
         Plan.of(methods=("best",))
@@ -64,7 +66,13 @@ def test_every_method_is_scored_on_all_items_and_on_those_held_out(method):
 def test_what_is_done_is_not_done_again(tmp_path):
     plan = Plan.of(figures=(2,), methods=("pck", "kmeans"), numbers=(0, 20), trials=1)
     written = reproduce(plan, tmp_path, progress=False)
-    assert {path.name for path in written} == {"cells.csv", "tables.csv", "tables.md", "figure2.png", "figure2.svg"}
+    assert {path.name for path in written} == {
+        "cells.csv",
+        "tables.csv",
+        "tables.md",
+        "figure2.png",
+        "figure2.svg",
+    }
     first = load_cells(tmp_path / "cells.csv", cells.KINDS)
     lines = (tmp_path / "cells.csv").read_text().splitlines(keepends=True)
     (tmp_path / "cells.csv").write_text("".join(lines[:-3]))
@@ -85,7 +93,16 @@ def test_what_is_done_is_not_done_again(tmp_path):
 def test_claims_are_judged_at_the_largest_number():
     plan = Plan()
     rows = [
-        {"figure": 9, "data": "wine", "method": method, "number": number, "score": "f", "mean": f, "error": 0.0, "runs": 2}
+        {
+            "figure": 9,
+            "data": "wine",
+            "method": method,
+            "number": number,
+            "score": "f",
+            "mean": f,
+            "error": 0.0,
+            "runs": 2,
+        }
         for method, pair in (("sf", (0.1, 0.9)), ("sd", (0.5, 0.8)), ("pck", (0.9, 0.85)))
         for number, f in zip((0, 100), pair, strict=True)
     ]
@@ -102,7 +119,9 @@ def test_whitening_is_that_of_chunklets(rng):
     points = rng.normal(size=(9, 2)) @ [[3.0, 1.0], [0.0, 0.2]]
     component = np.array([0, 0, 0, 1, 1, 1, 1, 2, 3])
     W = whitening(points, component)
-    inside = np.concatenate([points[:3] - points[:3].mean(axis=0), points[3:7] - points[3:7].mean(axis=0)])
+    inside = np.concatenate(
+        [points[:3] - points[:3].mean(axis=0), points[3:7] - points[3:7].mean(axis=0)]
+    )
     C = inside.T @ inside / 7
     np.testing.assert_allclose(W @ C @ W, np.eye(2), atol=0.1)
     np.testing.assert_array_equal(whitening(points, np.arange(9)), np.eye(2))

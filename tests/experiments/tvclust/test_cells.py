@@ -32,7 +32,10 @@ class Halves:
 def halves(monkeypatch):
     """Two methods, the second of which is told k but heeds no answers, in the place of all."""
     one, other = Halves(), Halves()
-    known = {"one": Method("One", one), "other": Method("Other", other, told=True, answers=False, raw=True)}
+    known = {
+        "one": Method("One", one),
+        "other": Method("Other", other, told=True, answers=False, raw=True),
+    }
     for module in (plans, run):
         monkeypatch.setattr(module, "EVERY_METHOD", known)
     monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.tables.EVERY_METHOD", known)
@@ -42,7 +45,12 @@ def halves(monkeypatch):
 
 
 def small(**more):
-    settings = {"methods": ("one", "other"), "data": ("iris", "wine"), "fractions": (0.03,), "accuracies": (1.0, 0.8)}
+    settings = {
+        "methods": ("one", "other"),
+        "data": ("iris", "wine"),
+        "fractions": (0.03,),
+        "accuracies": (1.0, 0.8),
+    }
     return Plan(**{"tables": (1, 2), "figures": (), "trials": 2, "seed": 3, **settings, **more})
 
 
@@ -121,7 +129,9 @@ def test_an_interrupt_writes_the_tables_and_the_same_call_goes_on(halves, tmp_pa
     one.stop = 5
     with pytest.raises(KeyboardInterrupt) as interrupt:
         reproduce(small(), tmp_path / "cut", progress=False)
-    assert interrupt.value.__notes__ == ["5 of 20 cells are done and kept: the same command goes on."]
+    assert interrupt.value.__notes__ == [
+        "5 of 20 cells are done and kept: the same command goes on."
+    ]
     assert len(load(tmp_path / "cut" / "cells.csv", cells.KINDS)) == 5
     assert (tmp_path / "cut" / "tables.md").exists()
     one.stop = None
@@ -169,7 +179,14 @@ def test_an_error_names_its_cell(tmp_path):
         raise ValueError("no.")
 
     with pytest.raises(ValueError, match=r"^no\.") as error:
-        list(run_all([CELL], lambda cell: cells.run(cell, Method("One", fails)), tmp_path / "cells.csv", cells.KINDS))
+        list(
+            run_all(
+                [CELL],
+                lambda cell: cells.run(cell, Method("One", fails)),
+                tmp_path / "cells.csv",
+                cells.KINDS,
+            )
+        )
     assert "data='iris'" in error.value.__notes__[0]
     assert "the same command goes on" in error.value.__notes__[0]
 
@@ -177,14 +194,24 @@ def test_an_error_names_its_cell(tmp_path):
 def test_a_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "cells.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"cells\.csv is no file of cells: its columns are a, b; name another folder\.$"):
+    with pytest.raises(
+        ValueError,
+        match=r"cells\.csv is no file of cells: its columns are a, b; name another folder\.$",
+    ):
         load(path, cells.KINDS)
 
 
 def test_scores_are_those_of_the_labels():
     row = cells.run(CELL, Method("One", Halves()))
     y, labels = sources.load("iris").y, np.repeat([0, 1], 75)
-    assert (row["f"], row["clusters"], row["labels"]) == (round(bc.metrics.pairwise_f(labels, y), 4), 2, "")
-    assert (row["rand"], row["nmi"]) == (round(bc.metrics.adjusted_rand(labels, y), 4), round(bc.metrics.nmi(labels, y), 4))
+    assert (row["f"], row["clusters"], row["labels"]) == (
+        round(bc.metrics.pairwise_f(labels, y), 4),
+        2,
+        "",
+    )
+    assert (row["rand"], row["nmi"]) == (
+        round(bc.metrics.adjusted_rand(labels, y), 4),
+        round(bc.metrics.nmi(labels, y), 4),
+    )
     shape = cells.run(CELL._replace(data="moons"), Method("One", Halves()))
     assert shape["labels"].split() == ["0"] * 150 + ["1"] * 150

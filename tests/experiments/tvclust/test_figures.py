@@ -13,7 +13,11 @@ from bayesclust.experiments.reproduce.tvclust.methods import METHODS
 from bayesclust.experiments.reproduce.tvclust.styles import styles, title
 from bayesclust.experiments.reproduce.tvclust.tables import tables
 
-PLAN = Plan(methods=("kmeans", "rdp-means", "rdp-means-k"), data=("iris", "glass", "glass_with_id"), trials=2)
+PLAN = Plan(
+    methods=("kmeans", "rdp-means", "rdp-means-k"),
+    data=("iris", "glass", "glass_with_id"),
+    trials=2,
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +38,19 @@ def mean_f(frame, by, **settings):
 def test_figure_2_shows_the_best_trial_of_each_method(frame):
     figure = figures.shapes(frame, PLAN)
     panels = np.reshape(figure.axes, (len(PLAN.shapes), 4))
-    assert [ax.get_title() for ax in panels[0]] == ["classes", "k-means [k]", "RDP-means", "RDP-means [k]"]
+    assert [ax.get_title() for ax in panels[0]] == [
+        "classes",
+        "k-means [k]",
+        "RDP-means",
+        "RDP-means [k]",
+    ]
     mine = frame[(frame.method == "rdp-means") & (frame.data == "spirals")]
     ax = panels[PLAN.shapes.index("spirals"), 2]
     assert ax.get_xlabel() == f"F {mine.f.max():.2f}  (mean {mine.f.mean():.2f})"
-    colours = [panels[PLAN.shapes.index("spirals"), column].collections[0].get_facecolors() for column in (0, 2)]
+    colours = [
+        panels[PLAN.shapes.index("spirals"), column].collections[0].get_facecolors()
+        for column in (0, 2)
+    ]
     # all items but the one that was moved have the colour of their class
     differs = np.flatnonzero((colours[0] != colours[1]).any(axis=1))
     assert differs.tolist() == [mine.trial[mine.f.idxmax()]]
@@ -78,9 +90,15 @@ def test_tables_are_drawn_with_the_papers_numbers():
     figure = by_data(entries, plan)
     by_title = {ax.get_title(): ax for ax in figure.axes}
     assert len(by_title) == 8
-    crosses = [line.get_xdata()[0] for line in by_title["iris"].get_lines() if line.get_marker() == "x"]
+    crosses = [
+        line.get_xdata()[0] for line in by_title["iris"].get_lines() if line.get_marker() == "x"
+    ]
     assert [x for x in crosses if not np.isnan(x)] == [0.81, 0.86]
-    assert all(np.isnan(line.get_xdata()[0]) for line in by_title["glass"].get_lines() if line.get_marker() == "x")
+    assert all(
+        np.isnan(line.get_xdata()[0])
+        for line in by_title["glass"].get_lines()
+        if line.get_marker() == "x"
+    )
     figure = by_noise(entries, plan)
     ours, theirs = figure.axes[0], figure.axes[3]
     assert lines_of(ours) == {(0.5, 0.5, 0.5, 0.5)}
@@ -89,7 +107,9 @@ def test_tables_are_drawn_with_the_papers_numbers():
 
 def _all_one_half(plan):
     scores = {"f": 0.5, "rand": 0.5, "nmi": 0.5, "clusters": 3, "seconds": 1.0, "labels": ""}
-    return pd.DataFrame([{**cell._asdict(), **scores} for cell in plan.cells()], columns=list(KINDS))
+    return pd.DataFrame(
+        [{**cell._asdict(), **scores} for cell in plan.cells()], columns=list(KINDS)
+    )
 
 
 def test_nothing_done_is_nothing_drawn(frame, tmp_path):
@@ -98,6 +118,8 @@ def test_nothing_done_is_nothing_drawn(frame, tmp_path):
 
 
 def test_no_two_methods_look_or_are_called_alike():
-    looks = [(look["color"], str(look["linestyle"]), look["marker"]) for look in styles(METHODS).values()]
+    looks = [
+        (look["color"], str(look["linestyle"]), look["marker"]) for look in styles(METHODS).values()
+    ]
     assert len(set(looks)) == len(METHODS)
     assert len({title(method) for method in METHODS}) == len(METHODS)

@@ -25,7 +25,9 @@ def test_some_entries_as_they_are_printed():
 def test_tables_are_whole():
     assert set(paper.TABLE_1) == {(m, d) for m in paper.METHODS for d in (*SETS, paper.ALL)}
     assert set(paper.TABLE_2) == {(m, p) for m in paper.METHODS for p in ACCURACIES}
-    assert set(paper.TABLE_3) == {(r, m, p) for r in FRACTIONS for m in paper.METHODS for p in ACCURACIES}
+    assert set(paper.TABLE_3) == {
+        (r, m, p) for r in FRACTIONS for m in paper.METHODS for p in ACCURACIES
+    }
 
 
 @pytest.mark.parametrize("method", paper.METHODS)

@@ -12,7 +12,9 @@ from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, METH
 def test_the_grid_is_the_papers():
     cells = Plan(methods=("rdp-means",), tables=(1,), figures=()).cells()
     assert len(cells) == len(set(cells)) == 2 * 6 * 12 * 5
-    assert Counter(cell.data for cell in cells) == dict.fromkeys((*sources.UCI, sources.WITH_ID), 120)
+    assert Counter(cell.data for cell in cells) == dict.fromkeys(
+        (*sources.UCI, sources.WITH_ID), 120
+    )
     assert {(cell.fraction, cell.accuracy) for cell in cells} == {
         (r, p) for r in (0.01, 0.03, 0.05) for p in (1, 0.95, 0.9, 0.8)
     }
@@ -20,19 +22,25 @@ def test_the_grid_is_the_papers():
 
 
 def test_deviations_keep_at_least_the_clusters_that_a_method_needs():
-    cells = Plan(methods=("kmeans", "lcvqe", "rdp-means"), tables=(), figures=(3,), trials=1).cells()
+    cells = Plan(
+        methods=("kmeans", "lcvqe", "rdp-means"), tables=(), figures=(3,), trials=1
+    ).cells()
 
     def told(method, data):
-        return sorted(sources.classes(data) - cell.deviation for cell in cells if (cell.method, cell.data) == (method, data))
+        return sorted(
+            sources.classes(data) - cell.deviation
+            for cell in cells
+            if (cell.method, cell.data) == (method, data)
+        )
 
     assert told("kmeans", "iris") == [1, 2, 3, 4, 5, 6]
     assert told("lcvqe", "iris") == [2, 3, 4, 5, 6]
     assert told("lcvqe", "ecoli") == [5, 6, 7, 8, 9, 10, 11]
     assert told("rdp-means", "iris") == [3]
     assert {cell.data for cell in cells} == set(sources.UCI)
-    assert {(cell.sampling, cell.fraction, cell.accuracy) for cell in cells if cell.method == "lcvqe"} == {
-        ("ordered", 0.03, 1.0)
-    }
+    assert {
+        (cell.sampling, cell.fraction, cell.accuracy) for cell in cells if cell.method == "lcvqe"
+    } == {("ordered", 0.03, 1.0)}
 
 
 def test_shared_cells_are_run_once():

@@ -29,7 +29,11 @@ def plainly(X, E, k, seed, xi0=1e-3, rate=2.0):
         kept = sorted(set(z))
         means = [X[[i for i in range(n) if z[i] == k_]].mean(axis=0) for k_ in kept]
         z = [kept.index(label) for label in z]
-        still = still + 1 if len(means) == len(centers) and np.allclose(means, centers, rtol=0, atol=1e-12) else 0
+        still = (
+            still + 1
+            if len(means) == len(centers) and np.allclose(means, centers, rtol=0, atol=1e-12)
+            else 0
+        )
         centers = means
         if still == STILL:
             break
@@ -52,7 +56,12 @@ def test_equals_the_plain_reading(seed, flip):
 
 def test_the_penalty_is_the_kth_largest_distance_to_the_mean():
     X = np.array([[0.0], [3.0], [6.0], [31.0]])  # mean 10
-    assert [ReleasedRDPMeans(k, random_state=0).fit(X).penalty_ for k in (1, 2, 3, 4)] == [21.0, 10.0, 7.0, 4.0]
+    assert [ReleasedRDPMeans(k, random_state=0).fit(X).penalty_ for k in (1, 2, 3, 4)] == [
+        21.0,
+        10.0,
+        7.0,
+        4.0,
+    ]
 
 
 def test_right_answers_to_all_pairs_are_obeyed():

@@ -20,13 +20,19 @@ def frame(scored):
 
 
 def entry(entries, table, method, column, sampling="ordered", glass="glass"):
-    found = entries[(entries.table == table) & (entries.method == method) & (entries.column == column)]
+    found = entries[
+        (entries.table == table) & (entries.method == method) & (entries.column == column)
+    ]
     return found[(found.sampling == sampling) & (found.glass == glass)].squeeze()
 
 
 def mean(frame, **settings):
     for name, value in settings.items():
-        frame = frame[frame[name] == value] if not isinstance(value, list) else frame[frame[name].isin(value)]
+        frame = (
+            frame[frame[name] == value]
+            if not isinstance(value, list)
+            else frame[frame[name].isin(value)]
+        )
     return pytest.approx(float(frame.f.mean()), abs=1e-6)
 
 
@@ -39,12 +45,19 @@ def test_means_are_over_what_the_table_says(frame):
     with_id = entry(entries, 1, "rdp-means", MEAN_WITH_ID, "unordered", sources.WITH_ID)
     assert with_id.f == mean(frame, **mine, data=leaky)
     assert with_id.rand == pytest.approx(with_id.f / 2, abs=1e-4)
-    assert entry(entries, 2, "rdp-means", "p = 0.9", "unordered").f == mean(frame, **mine, data=plain, accuracy=0.9)
+    assert entry(entries, 2, "rdp-means", "p = 0.9", "unordered").f == mean(
+        frame, **mine, data=plain, accuracy=0.9
+    )
     third = entry(entries, 3, "rdp-means", "r = 0.03, p = 0.8", "unordered", sources.WITH_ID)
     assert third.f == mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03)
     assert third.trials == 2
-    by_trial = [mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03, trial=trial) for trial in (0, 1)]
-    assert third.f_error == pytest.approx(abs(by_trial[0].expected - by_trial[1].expected) / 2, abs=1e-6)
+    by_trial = [
+        mean(frame, **mine, data=leaky, accuracy=0.8, fraction=0.03, trial=trial)
+        for trial in (0, 1)
+    ]
+    assert third.f_error == pytest.approx(
+        abs(by_trial[0].expected - by_trial[1].expected) / 2, abs=1e-6
+    )
 
 
 def test_methods_without_answers_are_the_same_everywhere(frame):
@@ -70,12 +83,19 @@ def test_the_papers_numbers_stand_where_its_data_and_draws_are_ours(frame):
     assert np.isnan(entry(fewer, 1, "rdp-means", "iris").paper_f)
     assert np.isnan(entry(fewer, 2, "kmeans", "p = 0.9", **leaky).paper_f)
     assert entry(fewer, 3, "rdp-means", "r = 0.01, p = 0.8", **leaky).paper_f == 0.56
-    for table, column, more in ((1, "glass", {}), (1, MEAN, {}), (2, "p = 0.9", {}), (1, "iris", {"sampling": "unordered"})):
+    for table, column, more in (
+        (1, "glass", {}),
+        (1, MEAN, {}),
+        (2, "p = 0.9", {}),
+        (1, "iris", {"sampling": "unordered"}),
+    ):
         assert np.isnan(entry(entries, table, "rdp-means", column, **more).paper_f)
 
 
 def test_what_is_partly_done_is_left_out(frame):
-    lacking = frame[~((frame.method == "rdp-means") & (frame.data == "wine") & (frame.fraction == 0.05))]
+    lacking = frame[
+        ~((frame.method == "rdp-means") & (frame.data == "wine") & (frame.fraction == 0.05))
+    ]
     entries = tables(lacking, PLAN)
     assert entry(entries, 1, "rdp-means", "wine").empty
     assert entry(entries, 1, "rdp-means", MEAN).empty
@@ -89,7 +109,9 @@ def test_settings_weigh_the_same_however_many_trials_are_done(frame):
     found = entry(tables(lacking, PLAN), 1, "rdp-means", "wine")
     mine = {"method": "rdp-means", "sampling": "ordered", "deviation": 0, "data": "wine"}
     rest = [mean(frame, **mine, accuracy=p).expected for p in (1.0, 0.95, 0.9)]
-    assert found.f == pytest.approx(np.mean([*rest, mean(frame, **mine, accuracy=0.8, trial=0).expected]), abs=1e-6)
+    assert found.f == pytest.approx(
+        np.mean([*rest, mean(frame, **mine, accuracy=0.8, trial=0).expected]), abs=1e-6
+    )
     assert found.trials == 1
     assert np.isnan(found.f_error)
     assert "| RDP-means (1 draw) |" in report(tables(lacking, PLAN), PLAN)
@@ -112,7 +134,11 @@ def test_the_report_sets_ours_beside_the_papers(frame):
     assert f"| RDP-means | {f:.3f} (0.86) | " in text
     assert f"| k-means [k] | {entry(entries, 1, 'kmeans', 'iris').f:.3f} (0.81) | " in text
     third = entry(entries, 3, "rdp-means", "r = 0.05, p = 0.9").f
-    assert re.search(rf"^r = 0\.05:\n\n.*p = 0\.9.*\n.*\n.*\n\| RDP-means (?:\| \S+ ){{2}}\| {third:.3f} \| ", text, re.M)
+    assert re.search(
+        rf"^r = 0\.05:\n\n.*p = 0\.9.*\n.*\n.*\n\| RDP-means (?:\| \S+ ){{2}}\| {third:.3f} \| ",
+        text,
+        re.M,
+    )
     # Table 1 once per sampling; 2 and 3 for both copies of glass too
     assert [text.count(f"## Table {number}") for number in (1, 2, 3, 4)] == [2, 4, 4, 1]
     assert report(entries.iloc[:0], PLAN) == "No cell of the tables is done yet.\n"

@@ -37,13 +37,20 @@ def test_plans():
     assert {c.method for c in usual} == {"rdp-means", "plain", "auto"}
     assert len(usual) == 3 * 3 * 12 * len(set(sources.UCI) & set(bc.datasets.names(installed=True)))
     assert {c.sampling for c in wanted if c.method == "kmeans"} <= {"none"}
-    assert {c.method for c in Plan.of(tables=("usual",), quick=True).cells()} == {"kmeans", "rdp-means", "itml", "dcrc"}
+    assert {c.method for c in Plan.of(tables=("usual",), quick=True).cells()} == {
+        "kmeans",
+        "rdp-means",
+        "itml",
+        "dcrc",
+    }
     assert {c.data for c in Plan.of(data=("wine",)).cells()} == {"wine"}
     with pytest.raises(ValueError, match=r"^tables has '3': choose from usual, others\.$"):
         Plan.of(tables=("3",))
     with pytest.raises(ValueError, match=r"^methods has 'best': choose from kmeans,"):
         Plan.of(methods=("best",))
-    with pytest.raises(ValueError, match=r"^data has 'nowhere': choose from .*, or name a CSV file\.$"):
+    with pytest.raises(
+        ValueError, match=r"^data has 'nowhere': choose from .*, or name a CSV file\.$"
+    ):
         Plan.of(data=("nowhere",))
 
 
@@ -55,7 +62,9 @@ def short(monkeypatch):
         few = {"num_chains": 2, "num_warmup": 40, "num_samples": 40}
         return bc.TVClust(random_state=seed, progress=False, **few).fit(X, constraints=links)
 
-    monkeypatch.setattr(cells, "METHODS", MappingProxyType({**METHODS, "plain": Method("TVClust", "short", fit)}))
+    monkeypatch.setattr(
+        cells, "METHODS", MappingProxyType({**METHODS, "plain": Method("TVClust", "short", fit)})
+    )
     return fit
 
 
@@ -78,11 +87,19 @@ def test_noise_and_credibility_are_held_against_the_truth(short):
 
 
 def test_what_is_done_is_not_done_again_and_is_written(tmp_path, short):
-    plan = Plan.of(tables=("others",), data=("ionosphere",), methods=("kmeans", "rdp-means"), trials=2)
+    plan = Plan.of(
+        tables=("others",), data=("ionosphere",), methods=("kmeans", "rdp-means"), trials=2
+    )
     if "ionosphere" not in bc.datasets.names(installed=True):
         pytest.skip("the files of ionosphere come with the extra `datasets`")
     written = reproduce(plan, tmp_path, progress=False)
-    assert {path.name for path in written} == {"cells.csv", "tables.csv", "tables.md", "others.png", "others.svg"}
+    assert {path.name for path in written} == {
+        "cells.csv",
+        "tables.csv",
+        "tables.md",
+        "others.png",
+        "others.svg",
+    }
     frame = load_cells(tmp_path / "cells.csv", cells.KINDS)
     assert len(frame) == 2 + 2 * 4
     before = (tmp_path / "cells.csv").read_bytes()
@@ -93,7 +110,9 @@ def test_what_is_done_is_not_done_again_and_is_written(tmp_path, short):
     deaf = entries[entries.method == "kmeans"]
     assert deaf.f.tolist() == pytest.approx([frame[frame.method == "kmeans"].f.mean()] * 4)
     heard = frame[(frame.method == "rdp-means") & (frame.amount == 0.03) & (frame.accuracy == 0.9)]
-    mine = entries[(entries.method == "rdp-means") & (entries.amount == 0.03) & (entries.accuracy == 0.9)]
+    mine = entries[
+        (entries.method == "rdp-means") & (entries.amount == 0.03) & (entries.accuracy == 0.9)
+    ]
     assert mine.f.item() == pytest.approx(heard.f.mean())
     assert f"{mine.f.item():.3f}" in (tmp_path / "tables.md").read_text()
 
@@ -105,7 +124,9 @@ def test_methods_that_answers_pass_by_stand_beside_the_others():
         {**cell("rdp-means", amount=0.03)._asdict(), "f": 0.8},
     ]
     frame = pd.DataFrame(rows, columns=list(cells.KINDS)).astype({"view": "str"})
-    entries = table(frame, Plan.of(tables=("usual",), data=("iris",), methods=("kmeans", "rdp-means")))
+    entries = table(
+        frame, Plan.of(tables=("usual",), data=("iris",), methods=("kmeans", "rdp-means"))
+    )
     assert entries.set_index(["method", "amount"]).f.to_dict() == {
         ("rdp-means", 0.01): 0.6,
         ("rdp-means", 0.03): 0.8,

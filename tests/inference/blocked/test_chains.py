@@ -24,7 +24,12 @@ def case(name="gaussian", n=40, d=2, seed=0, views=True):
 
 def chains(problem, number=2, seed=0, start=None, **options):
     rng = np.random.default_rng(seed)
-    starts = np.stack([np.unique(rng.integers(4, size=problem.n_items), return_inverse=True)[1] for _ in range(number)])
+    starts = np.stack(
+        [
+            np.unique(rng.integers(4, size=problem.n_items), return_inverse=True)[1]
+            for _ in range(number)
+        ]
+    )
     return BlockedChains(problem, starts if start is None else start, rng.spawn(number), **options)
 
 
@@ -68,15 +73,22 @@ def test_draws_are_those_of_the_collapsed_chain_in_form_and_density(name):
     for _ in range(3):
         made.sweep(adapt=True)
     variables, statistics = made.draw()
-    single, _ = CollapsedChain(problem, np.zeros(40, np.int64), np.random.default_rng(0), Moves()).draw()
+    single, _ = CollapsedChain(
+        problem, np.zeros(40, np.int64), np.random.default_rng(0), Moves()
+    ).draw()
     assert {key: np.shape(value) for key, value in variables.items()} == {
         key: (2, *np.shape(value)) for key, value in single.items()
     }
     for c, chain in enumerate(made.unknowns):
         expected = log_joint(
-            variables["z"][c], problem.family, views=problem.views, concentration=problem.concentration,
-            alpha=variables["concentration"][c], hyper=chain.hyper, noise=chain.noise,
-        )  # fmt: skip
+            variables["z"][c],
+            problem.family,
+            views=problem.views,
+            concentration=problem.concentration,
+            alpha=variables["concentration"][c],
+            hyper=chain.hyper,
+            noise=chain.noise,
+        )
         assert statistics["log_joint"][c] == pytest.approx(expected, rel=1e-9)
 
 

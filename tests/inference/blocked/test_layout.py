@@ -43,7 +43,13 @@ def test_site_logits_are_those_of_the_views(n_devices, step, rng):
     table = stack_tables(views, noises)
     layout = make_layout(views, N, n_devices, 100)
     z = np.r_[rng.integers(K, size=N), 0]
-    given = Given(None, jnp.zeros(K + 1), (), jnp.asarray(table[:, :1] - table), jnp.asarray(table - table[:, -1:]))
+    given = Given(
+        None,
+        jnp.zeros(K + 1),
+        (),
+        jnp.asarray(table[:, :1] - table),
+        jnp.asarray(table - table[:, -1:]),
+    )
     size, seen = layout.answered.shape[1] // n_devices, 0
     at, step = jnp.asarray(z[layout.answered.ravel()]), step or layout.slice
     compiled = jax.jit(site_logits, static_argnums=(1, 5))
@@ -56,7 +62,10 @@ def test_site_logits_are_those_of_the_views(n_devices, step, rng):
                 if i == N:
                     assert (logits == 0).all()
                     continue
-                expected = sum(view.site_logits(z[:-1], i, K, noise) for view, noise in zip(views, noises, strict=True))
+                expected = sum(
+                    view.site_logits(z[:-1], i, K, noise)
+                    for view, noise in zip(views, noises, strict=True)
+                )
                 np.testing.assert_allclose(logits, expected, rtol=1e-12, atol=1e-12)
                 seen += 1
     assert seen == (layout.answered < N).sum() > 10
@@ -69,11 +78,15 @@ def test_random_numbers_are_uniform_and_belong_to_the_item():
         assert values.min() >= 0
         assert values.max() < 1
         tally = np.histogram(values, bins=20, range=(0, 1))[0]
-        assert ((tally - 1000) ** 2 / 1000).sum() < 50  # chi-squared of 19 degrees of freedom: once in 10^4
+        assert (
+            (tally - 1000) ** 2 / 1000
+        ).sum() < 50  # chi-squared of 19 degrees of freedom: once in 10^4
     assert abs(np.corrcoef(u, v)[0, 1]) < 0.03
     assert abs(np.corrcoef(u[1:], u[:-1])[0, 1]) < 0.03
     np.testing.assert_array_equal(uniforms(key, items[500:600], 0), u[500:600])
-    chains = jax.vmap(uniforms, in_axes=(0, None, None))(jnp.array([[1, 2], [1, 3]], dtype=jnp.uint32), items, 0)
+    chains = jax.vmap(uniforms, in_axes=(0, None, None))(
+        jnp.array([[1, 2], [1, 3]], dtype=jnp.uint32), items, 0
+    )
     np.testing.assert_array_equal(chains[0], u)
     assert abs(np.corrcoef(u, chains[1])[0, 1]) < 0.03
 

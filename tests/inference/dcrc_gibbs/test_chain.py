@@ -15,7 +15,9 @@ PRIOR = WeightPrior((3.0, 2.0), 3.0, separation=4.0, balance=2.0, proportions=(0
 
 def problem(prior=None):
     rng = np.random.default_rng(0)
-    triplets = bc.RelativeConstraints([(0, 1, 2), (3, 0, 4), (1, 6, 3)], ["yes", "dnk", "no"], n_items=N, source=[0, 1, 0])
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (3, 0, 4), (1, 6, 3)], ["yes", "dnk", "no"], n_items=N, source=[0, 1, 0]
+    )
     links = bc.PairwiseConstraints([(0, 1), (2, 3), (4, 6)], [True, False, True], n_items=N)
     return DCRCProblem(rng.normal(size=(N, 2)), (triplets, links), rng.normal(size=(K, 3)), prior)
 
@@ -51,8 +53,12 @@ def test_log_joint_is_that_of_the_model():
         chain.sweep()
         variables, statistics = chain.draw()
         posed = chain.problem
-        full = dcrc_log_joint(chain.W, variables["z"], posed.points, posed.views, chain.noise, prior, chain.precision)
-        held = dcrc_log_joint(chain.W, variables["z"], posed.points) - dcrc_log_joint(chain.W, [0] * N, posed.points)
+        full = dcrc_log_joint(
+            chain.W, variables["z"], posed.points, posed.views, chain.noise, prior, chain.precision
+        )
+        held = dcrc_log_joint(chain.W, variables["z"], posed.points) - dcrc_log_joint(
+            chain.W, [0] * N, posed.points
+        )
         log_p = class_terms(np, chain.W, posed.points, chain.free).log_p
         held += log_p[:, 0].sum()
         for view, noise in zip(posed.views, chain.noise, strict=True):
@@ -69,16 +75,26 @@ def test_weights_are_drawn_from_the_density_of_the_model(rng):
 
     def log_joint(W):
         free = class_terms(np, W, posed.points, chain.free).log_p[chain.free, chain.z[chain.free]]
-        return dcrc_log_joint(W, chain.z, posed.points, posed.views, chain.noise, PRIOR, chain.precision) - free.sum()
+        return (
+            dcrc_log_joint(
+                W, chain.z, posed.points, posed.views, chain.noise, PRIOR, chain.precision
+            )
+            - free.sum()
+        )
 
     first, second = rng.normal(size=(2, K, 3))
-    found = objective.value_and_gradient(second, labels)[0] - objective.value_and_gradient(first, labels)[0]
+    found = (
+        objective.value_and_gradient(second, labels)[0]
+        - objective.value_and_gradient(first, labels)[0]
+    )
     assert found == pytest.approx(log_joint(second) - log_joint(first))
     slope = objective.value_and_gradient(first, labels)[1]
     for place in np.ndindex(first.shape):
         step = np.zeros_like(first)
         step[place] = 1e-6
-        above, below = (objective.value_and_gradient(W, labels)[0] for W in (first + step, first - step))
+        above, below = (
+            objective.value_and_gradient(W, labels)[0] for W in (first + step, first - step)
+        )
         assert slope[place] == pytest.approx((above - below) / 2e-6, abs=1e-6), place
 
 
@@ -102,5 +118,8 @@ def test_without_answers_there_is_the_classifier_alone():
 
 
 def test_a_prior_must_be_proper():
-    with pytest.raises(ValueError, match=r"^weights can be drawn under a proper prior alone, but bias_scale is None"):
+    with pytest.raises(
+        ValueError,
+        match=r"^weights can be drawn under a proper prior alone, but bias_scale is None",
+    ):
         problem(WeightPrior.from_paper(10, 1.0, 0.1))

@@ -27,14 +27,20 @@ class Case(NamedTuple):
     model: PathModel
 
 
-def random_case(rng: np.random.Generator, name: str, n: int, weight: float, *, triplets: bool = False) -> Case:
+def random_case(
+    rng: np.random.Generator, name: str, n: int, weight: float, *, triplets: bool = False
+) -> Case:
     """A random problem at the gamma that makes gamma lambda what is asked for; with triplets, all by two sources."""
     X = some_data(rng, name, n)
     divergence = as_divergence(KINDS[name]).bind(X)
     points, k = divergence.points(X), min(n, 4)
     penalty = float(penalties(points, divergence, k)[rng.integers(k)] * rng.uniform(0.5, 2.0))
     # few items may be alike but for their holes
-    penalty = max(penalty, 0.1 * float(divergence.between(points, points.mean(axis=0, keepdims=True)).mean()), 1e-3)
+    penalty = max(
+        penalty,
+        0.1 * float(divergence.between(points, points.mean(axis=0, keepdims=True)).mean()),
+        1e-3,
+    )
     m = int(rng.integers(2, n + 3))
     pairs, same = random_pairs(rng, n, m)
     source = np.arange(m) % (1 + triplets)
@@ -43,7 +49,10 @@ def random_case(rng: np.random.Generator, name: str, n: int, weight: float, *, t
     confidence: Any = (float(by_source[0, 0]), float(by_source[0, 1]))
     asked, given, costs = np.empty((0, 3), dtype=int), np.empty(0, dtype=int), np.empty(0)
     if triplets:
-        asked, given = np.array([rng.choice(n, 3, replace=False) for _ in range(m)]), rng.integers(0, 3, m)
+        asked, given = (
+            np.array([rng.choice(n, 3, replace=False) for _ in range(m)]),
+            rng.integers(0, 3, m),
+        )
         views.append(RelativeConstraints(asked, given, n_items=n, source=source))
         costs = rng.exponential(size=(2, 3, 3)) * penalty * (1 - np.eye(3))
         costs[0] = -rng.exponential() * penalty * np.eye(3)
@@ -53,7 +62,9 @@ def random_case(rng: np.random.Generator, name: str, n: int, weight: float, *, t
     def J(z: Any) -> float:
         z = np.asarray(z)
         centers = {k: points[z == k].mean(axis=0) for k in set(z.tolist())}
-        total = sum(distance(x, centers[k]) for x, k in zip(points, z.tolist(), strict=True)) + penalty * len(centers)
+        total = sum(
+            distance(x, centers[k]) for x, k in zip(points, z.tolist(), strict=True)
+        ) + penalty * len(centers)
         for (i, j), may, s in zip(pairs, same, source, strict=True):
             total += (-by_source[s, 0] if may else by_source[s, 1]) * (z[i] == z[j])
         for (i, j, h), answer, s in zip(asked, given, source, strict=False):
@@ -76,7 +87,9 @@ def joint(model: PathModel, z: np.ndarray) -> float:
     case = model.problem
     noise: list[Any] = [view.noise.initial(view.n_sources) for view in case.views]
     alpha = case.concentration.initial()
-    return log_joint(z, case.family, views=case.views, concentration=case.concentration, alpha=alpha, noise=noise)
+    return log_joint(
+        z, case.family, views=case.views, concentration=case.concentration, alpha=alpha, noise=noise
+    )
 
 
 def random_labels(rng: np.random.Generator, n: int) -> np.ndarray:

@@ -3,8 +3,21 @@
 import numpy as np
 import pytest
 
-from bayesclust.constraints import ConfusionNoise, PairwiseConstraints, RelativeConstraints, UniformNoise
-from bayesclust.inference.limits.answers import answer_graph, cost_table, largest, pose, smallest, times, unit_confidence
+from bayesclust.constraints import (
+    ConfusionNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+    UniformNoise,
+)
+from bayesclust.inference.limits.answers import (
+    answer_graph,
+    cost_table,
+    largest,
+    pose,
+    smallest,
+    times,
+    unit_confidence,
+)
 from bayesclust.inference.limits.links import link_graph
 from tests.inference.limits.twins import random_case, random_pairs
 
@@ -44,7 +57,9 @@ def test_links_are_the_limit_of_their_noise(links, rng):
             np.where(together, wrong["p"], noise["q"][0]),
         )
         cost = -np.log(probability).sum() / GAMMA
-        expected = share([links], {"links": np.array([[xi1, xi2]])}, z) + xi1 * (links.answers == 1).sum()
+        expected = (
+            share([links], {"links": np.array([[xi1, xi2]])}, z) + xi1 * (links.answers == 1).sum()
+        )
         assert cost == pytest.approx(expected, abs=1e-6)
 
 
@@ -67,7 +82,10 @@ def test_triplets_are_the_limit_of_a_confusion_matrix(triplets, rng):
     C /= C.sum(axis=1, keepdims=True)
     for _ in range(20):
         z = rng.integers(0, 4, 12)
-        cost = -triplets.with_noise(ConfusionNoise(matrix=C)).log_prob(z, {"confusion": C[None]}) / GAMMA
+        cost = (
+            -triplets.with_noise(ConfusionNoise(matrix=C)).log_prob(z, {"confusion": C[None]})
+            / GAMMA
+        )
         assert cost == pytest.approx(share([triplets], {"triplets": costs[None]}, z), abs=1e-6)
 
 
@@ -78,7 +96,9 @@ def test_a_graph_of_answers_counts_links_as_a_graph_of_links_does(links, rng):
         z = rng.integers(0, 4, 12)
         assert two.inside(z, table) == pytest.approx(one.inside(z, (2.0, 5.0)))
         off = ~np.eye(4, dtype=bool)
-        np.testing.assert_allclose(two.between(z, 4, table)[off], one.between(z, 4, (2.0, 5.0))[off])
+        np.testing.assert_allclose(
+            two.between(z, 4, table)[off], one.between(z, 4, (2.0, 5.0))[off]
+        )
 
 
 def test_between_is_what_making_one_of_two_clusters_adds(rng):

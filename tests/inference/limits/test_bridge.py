@@ -9,7 +9,13 @@ from scipy.special import logsumexp
 import bayesclust as bc
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
-from bayesclust.inference.limits.bridge import PathModel, first_gamma, path_divergence, pose_answers, value
+from bayesclust.inference.limits.bridge import (
+    PathModel,
+    first_gamma,
+    path_divergence,
+    pose_answers,
+    value,
+)
 from bayesclust.inference.limits.divergences import SquaredEuclidean, as_divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
@@ -22,8 +28,15 @@ from tests.judges.cases import CHAINS, partitions_drawn
 
 ITEM_BY_ITEM = Moves(link_blocks=False, split_merge=0.0)
 NAMES = [
-    "euclidean", "kl", "mahalanobis", "standardized", "poisson", "bernoulli", "categorical", "categorical with holes",
-]  # fmt: skip
+    "euclidean",
+    "kl",
+    "mahalanobis",
+    "standardized",
+    "poisson",
+    "bernoulli",
+    "categorical",
+    "categorical with holes",
+]
 each = pytest.mark.parametrize("name", NAMES)
 kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
 
@@ -55,16 +68,24 @@ def test_remainder_of_gaussians_by_its_formula(rng):
         case = random_case(rng, "euclidean", 9, weight)
         family, gamma = case.model.problem.family, case.model.gamma
         d, spread = family.X.shape[1], 2 * gamma * family.variance
-        own = d / 2 * np.log(1 + spread) + gamma * np.square(family.X).sum(axis=1).mean() / (1 + spread)
+        own = d / 2 * np.log(1 + spread) + gamma * np.square(family.X).sum(axis=1).mean() / (
+            1 + spread
+        )
         for _ in range(5):
             z, rest = random_labels(rng, 9), 0.0
             for k in range(z.max() + 1):
                 members = family.X[z == k]
                 n, centre = len(members), members.mean(axis=0)
-                rest += d / 2 * np.log(1 + spread * n) + gamma * n * centre @ centre / (1 + spread * n) - own
+                rest += (
+                    d / 2 * np.log(1 + spread * n)
+                    + gamma * n * centre @ centre / (1 + spread * n)
+                    - own
+                )
                 rest -= np.log(np.arange(1, n)).sum()
             rest += np.log1p(np.exp(own - gamma * case.problem.penalty) / np.arange(1, 9)).sum()
-            assert case.model.energy(joint(case.model, z)) == pytest.approx(case.J(z) + rest / gamma, rel=1e-9)
+            assert case.model.energy(joint(case.model, z)) == pytest.approx(
+                case.J(z) + rest / gamma, rel=1e-9
+            )
 
 
 @each
@@ -73,7 +94,9 @@ def test_a_cluster_of_its_own_costs_the_penalty(rng, name):
     for weight in (0.5, 20.0, 1e8):
         case = random_case(rng, name, 8, weight)
         family = case.model.problem.family
-        marginals = [family.log_marginal(family.X[i : i + 1], family.initial_hyper()) for i in range(8)]
+        marginals = [
+            family.log_marginal(family.X[i : i + 1], family.initial_hyper()) for i in range(8)
+        ]
         alone = np.array(marginals) + family.row_constants(family.X) - family.log_peaks(family.X)
         costs = -(case.model.problem.concentration.log_fixed + alone) / case.model.gamma
         assert costs.mean() == pytest.approx(case.problem.penalty, rel=1e-8)
@@ -87,12 +110,16 @@ def test_an_item_at_another_costs_their_divergence(rng, name):
     components = family.components()
     # parameters at the items themselves: those of an endless number of copies
     copies = tuple(1e9 * part for part in components.statistics(np, components.rows, np.eye(6)))
-    density = components.log_density(np, components.rows, components.expected(copies, family.initial_hyper()))
+    density = components.log_density(
+        np, components.rows, components.expected(copies, family.initial_hyper())
+    )
     density += family.row_constants(family.X)[:, None]
     costs = (family.log_peaks(family.X)[:, None] - density) / case.model.gamma
     between = case.problem.divergence.between(points, points)
     # of a cell that the other item has not, the copies say nothing
-    told = np.ones((6, 6), dtype=bool) if "holes" not in name else (points > 0) @ (points == 0).T == 0
+    told = (
+        np.ones((6, 6), dtype=bool) if "holes" not in name else (points > 0) @ (points == 0).T == 0
+    )
     assert told.sum() >= 6
     np.testing.assert_allclose(costs[told], between[told], rtol=1e-5, atol=1e-6)
 
@@ -158,9 +185,15 @@ def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
     assert differ > 2, "the two limits are not told apart"
 
 
-@pytest.mark.parametrize(("name", "weight", "triplets"), [
-    ("euclidean", 0.5, False), ("euclidean", 2.0, True), ("kl", 0.5, True), ("poisson", 1.0, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "weight", "triplets"),
+    [
+        ("euclidean", 0.5, False),
+        ("euclidean", 2.0, True),
+        ("kl", 0.5, True),
+        ("poisson", 1.0, False),
+    ],
+)
 def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
     """All partitions of 6 items, with answers: both samplers, with all the moves they have."""
     seeds = (np.random.default_rng(seed) for seed in range(9))
@@ -204,25 +237,41 @@ def test_the_first_gamma_has_one_cluster_as_wide_as_the_items(rng):
     assert first_gamma(same) == 1.0
 
 
-@pytest.mark.parametrize(("divergence", "X"), [
-    (PRODUCT, np.array([[0.1, 2.0, 1, 0], [0.3, 1.0, 0, 2], [1.0, 1.0, 0, 1]])),
-    ("poisson", np.array([[1.0, np.nan], [3.0, 2.0]])),
-], ids=["product", "missing counts"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("divergence", "X"),
+    [
+        (PRODUCT, np.array([[0.1, 2.0, 1, 0], [0.3, 1.0, 0, 2], [1.0, 1.0, 0, 1]])),
+        ("poisson", np.array([[1.0, np.nan], [3.0, 2.0]])),
+    ],
+    ids=["product", "missing counts"],
+)
 def test_a_divergence_without_a_model_is_refused(divergence, X):
-    with pytest.raises(ValueError, match=r"^no model at gamma is known for the divergence .*: choose one of these.$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^no model at gamma is known for the divergence .*: choose one of these.$",
+    ):
         path_divergence(as_divergence(divergence).bind(X))
 
 
 def test_answers_that_the_limit_does_not_know_are_refused(rng):
     case = random_case(rng, "euclidean", 6, 1.0, triplets=True)
     links, triplets = case.views
-    for confidence, views in [(case.confidence, [links]), ((1.0, 1.0), [triplets]), ({"links": np.ones((1, 2))}, [links])]:
-        with pytest.raises(ValueError, match=r"^the limit was fitted to other constraints than these"):
+    for confidence, views in [
+        (case.confidence, [links]),
+        ((1.0, 1.0), [triplets]),
+        ({"links": np.ones((1, 2))}, [links]),
+    ]:
+        with pytest.raises(
+            ValueError, match=r"^the limit was fitted to other constraints than these"
+        ):
             pose_answers(confidence, views, 6)
 
 
 def test_costs_that_no_noise_has_in_its_limit_are_refused():
     triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=3)
     costs = {"triplets": np.array([[[0.0, 1, 1], [1, 0.5, 1], [1, 1, 0.0]]])}
-    with pytest.raises(ValueError, match=r"^the right answers of 'triplets' cost \[0.0, 0.5, 0.0\] under the three truths"):
+    with pytest.raises(
+        ValueError,
+        match=r"^the right answers of 'triplets' cost \[0.0, 0.5, 0.0\] under the three truths",
+    ):
         PathModel.at(1.0, np.eye(3), SquaredEuclidean(), 1.0, costs, [triplets])

@@ -31,7 +31,9 @@ def test_wrong_answers_lower_the_confidence(blobs):
     confidence = {}
     for flip in (0.0, 0.3):
         links = PairwiseConstraints.sample(y, size=400, flip=flip, seed=0)
-        _, schedule = choose([links], points, SQUARED, np.array([12.0]), None, 2.0, np.random.default_rng(0))
+        _, schedule = choose(
+            [links], points, SQUARED, np.array([12.0]), None, 2.0, np.random.default_rng(0)
+        )
         confidence[flip] = schedule.most
     assert confidence[0.3] < confidence[0.0]
 
@@ -39,9 +41,13 @@ def test_wrong_answers_lower_the_confidence(blobs):
 def test_held_out_answers_are_not_seen(blobs, rng):
     """Answers by coin: a partition that has seen them fits nearly all, but they cannot be predicted."""
     points, y = blobs
-    coins = PairwiseConstraints(PairwiseConstraints.sample(y, size=100, seed=0).items, rng.random(100) < 0.5, n_items=120)
+    coins = PairwiseConstraints(
+        PairwiseConstraints.sample(y, size=100, seed=0).items, rng.random(100) < 0.5, n_items=120
+    )
     problem = Problem.of(points, SQUARED, link_graph([coins], 120), 12.0)
-    seen = coins.noise.log_marginal(coins.counts(improve(problem, np.zeros(120, np.int64), (1e3, 1e3)).labels))
+    seen = coins.noise.log_marginal(
+        coins.counts(improve(problem, np.zeros(120, np.int64), (1e3, 1e3)).labels)
+    )
     assert seen > -50
     scores = held_out_log_prob([coins], problem, np.array([1e-3, 1e3]), np.random.default_rng(0))
     assert (scores < -100 * np.log(2)).all()
@@ -50,13 +56,18 @@ def test_held_out_answers_are_not_seen(blobs, rng):
 def test_the_penalty_is_chosen_with_it(blobs):
     points, y = blobs
     links = PairwiseConstraints.sample(y, size=300, flip=0.1, seed=0)
-    penalty, _ = choose([links], points, SQUARED, np.array([1e3, 12.0, 0.1]), None, 2.0, np.random.default_rng(0))
+    penalty, _ = choose(
+        [links], points, SQUARED, np.array([1e3, 12.0, 0.1]), None, 2.0, np.random.default_rng(0)
+    )
     assert penalty == 12.0
 
 
 def test_several_views_and_sources_count(blobs):
     points, y = blobs
-    views = [PairwiseConstraints.sample(y, size=150, flip=flip, seed=seed) for seed, flip in enumerate((0.0, 0.3))]
+    views = [
+        PairwiseConstraints.sample(y, size=150, flip=flip, seed=seed)
+        for seed, flip in enumerate((0.0, 0.3))
+    ]
     problem = Problem.of(points, SQUARED, link_graph([], 120), 12.0)
     scores = held_out_log_prob(views, problem, np.array([0.1]), np.random.default_rng(0))
     assert np.isfinite(scores).all()

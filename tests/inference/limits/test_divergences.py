@@ -27,12 +27,18 @@ def case(request, rng):
     X = some_data(rng, request.param, 16)
     divergence = as_divergence(KINDS[request.param]).bind(X)
     points = divergence.points(X)
-    return divergence, points, plain_distance(request.param, points, getattr(divergence, "sizes", None))
+    return (
+        divergence,
+        points,
+        plain_distance(request.param, points, getattr(divergence, "sizes", None)),
+    )
 
 
 def centers_of(points, rng, k=5):
     """Means of random groups."""
-    return np.stack([points[rng.choice(len(points), 6, replace=False)].mean(axis=0) for _ in range(k)])
+    return np.stack(
+        [points[rng.choice(len(points), 6, replace=False)].mean(axis=0) for _ in range(k)]
+    )
 
 
 def test_between_and_paired_are_the_definition(case, rng):
@@ -40,8 +46,14 @@ def test_between_and_paired_are_the_definition(case, rng):
     centers = centers_of(points, rng)
     expected = np.array([[distance(x, m) for m in centers] for x in points])
     np.testing.assert_allclose(divergence.between(points, centers), expected, atol=1e-12)
-    np.testing.assert_allclose(divergence.paired(points[:5], centers), np.diag(expected), atol=1e-12)
-    general = divergence.phi(points)[:, None] - points @ divergence.natural(centers).T + divergence.offset(centers)
+    np.testing.assert_allclose(
+        divergence.paired(points[:5], centers), np.diag(expected), atol=1e-12
+    )
+    general = (
+        divergence.phi(points)[:, None]
+        - points @ divergence.natural(centers).T
+        + divergence.offset(centers)
+    )
     if not divergence.squared:
         np.testing.assert_allclose(general, expected, atol=1e-12)
 
@@ -94,7 +106,9 @@ def test_mahalanobis_is_its_formula_in_the_users_columns(rng):
         points = metric.points(X)
         gaps = X[:, None] - X[None, :4]
         expected = np.einsum("ikj,jl,ikl->ik", gaps, np.linalg.inv(S), gaps)
-        np.testing.assert_allclose(metric.between(points, points[:4]), expected, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            metric.between(points, points[:4]), expected, rtol=1e-6, atol=1e-8
+        )
         np.testing.assert_allclose(metric.shown(points), X, rtol=1e-9)
 
 
@@ -103,7 +117,9 @@ def test_mahalanobis_does_not_see_how_columns_are_mixed(rng):
     other = X @ rng.normal(size=(3, 3)) + 7.0
     first, second = (Mahalanobis().bind(data).points(data) for data in (X, other))
     squares = SquaredEuclidean()
-    np.testing.assert_allclose(squares.between(first, first), squares.between(second, second), atol=1e-9)
+    np.testing.assert_allclose(
+        squares.between(first, first), squares.between(second, second), atol=1e-9
+    )
 
 
 def test_directions_without_variance_are_left_out(rng):
@@ -112,11 +128,16 @@ def test_directions_without_variance_are_left_out(rng):
     metric, plain = Mahalanobis().bind(flat), Mahalanobis().bind(X)
     assert metric.points(flat).shape == (20, 2)
     np.testing.assert_allclose(
-        metric.between(metric.points(flat), metric.points(flat)), plain.between(plain.points(X), plain.points(X)), atol=1e-8
+        metric.between(metric.points(flat), metric.points(flat)),
+        plain.between(plain.points(X), plain.points(X)),
+        atol=1e-8,
     )
     np.testing.assert_allclose(metric.shown(metric.points(flat)), flat, atol=1e-9)
     constant = Mahalanobis().bind(np.ones((4, 2)))
-    assert constant.between(constant.points(np.ones((4, 2))), constant.points(np.ones((4, 2)))).max() == 0
+    assert (
+        constant.between(constant.points(np.ones((4, 2))), constant.points(np.ones((4, 2)))).max()
+        == 0
+    )
 
 
 def test_standardized_counts_standard_deviations(rng):
@@ -170,11 +191,18 @@ def test_centres_are_shown_in_the_units_of_the_data(rng):
     shown = codes.shown(codes.points([[0, 1], [2, 1], [0, np.nan]]).mean(axis=0)[None])
     np.testing.assert_allclose(shown[0], [2 / 3, 0, 1 / 3, 0, 1], atol=1e-12)
     ones = Bernoulli()
-    np.testing.assert_allclose(ones.shown(ones.points([[0, 1], [1, 1]]).mean(axis=0)[None])[0], [0.5, 1.0])
+    np.testing.assert_allclose(
+        ones.shown(ones.points([[0, 1], [1, 1]]).mean(axis=0)[None])[0], [0.5, 1.0]
+    )
 
 
 def test_what_depends_on_the_data_must_be_bound_first():
-    for divergence in (Mahalanobis(), Standardized(), Categorical(), as_divergence(KINDS["product"])):
+    for divergence in (
+        Mahalanobis(),
+        Standardized(),
+        Categorical(),
+        as_divergence(KINDS["product"]),
+    ):
         with pytest.raises(TypeError, match="use what bind"):
             divergence.points([[0.0], [1.0]])
 
@@ -184,7 +212,9 @@ def test_kl_smooths_counts_and_weighs_every_item_the_same():
     points = KullbackLeibler().points(counts)
     np.testing.assert_allclose(points[0], np.array([4.3, 0.3, 1.3]) / 5.9)
     np.testing.assert_allclose(points.sum(axis=1), 1.0)
-    assert KullbackLeibler().between(points[:1], points[1:])[0, 0] == pytest.approx(entropy(points[0], points[1]))
+    assert KullbackLeibler().between(points[:1], points[1:])[0, 0] == pytest.approx(
+        entropy(points[0], points[1])
+    )
 
 
 def test_squared_distances_do_not_cancel_far_from_the_origin():
@@ -216,7 +246,10 @@ def test_smoothing_must_be_positive(smoothing, kind):
     [
         (np.eye(3), "covariance has shape (3, 3), but X has 2 columns: pass a (2, 2) matrix."),
         ([[1.0, 0.5], [0.0, 1.0]], "covariance is not symmetric: pass (S + S.T) / 2."),
-        ([[1.0, 0.0], [0.0, -1.0]], "covariance has the eigenvalue -1: pass a matrix without negative ones, not all zero."),
+        (
+            [[1.0, 0.0], [0.0, -1.0]],
+            "covariance has the eigenvalue -1: pass a matrix without negative ones, not all zero.",
+        ),
     ],
 )
 def test_a_covariance_is_checked(rng, covariance, sentence):
@@ -229,5 +262,7 @@ def test_a_family_without_a_known_divergence_is_refused():
         def bind(self, X):
             raise NotImplementedError
 
-    with pytest.raises(TypeError, match=r"^the divergence of Mine is not known, only those of SphericalGaussian, "):
+    with pytest.raises(
+        TypeError, match=r"^the divergence of Mine is not known, only those of SphericalGaussian, "
+    ):
         as_divergence(Mine())

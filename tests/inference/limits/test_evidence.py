@@ -5,7 +5,12 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from bayesclust.constraints import ConfusionNoise, LinkNoise, PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import (
+    ConfusionNoise,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+)
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 
 getcontext().prec = 60
@@ -18,7 +23,9 @@ def exact_logs(same, different):
     return [float(value.ln()) for value in (p, (A - 1) / (A * B - 1), q, (B - 1) / (A * B - 1))]
 
 
-@pytest.mark.parametrize("weights", [(0.01, 3.0), (1.0, 1.0), (4.0, 0.5), (30.0, 40.0), (1e-9, 1e-9)])
+@pytest.mark.parametrize(
+    "weights", [(0.01, 3.0), (1.0, 1.0), (4.0, 0.5), (30.0, 40.0), (1e-9, 1e-9)]
+)
 def test_logarithms_are_exact(weights):
     log_p, log_not_p, log_q, log_not_q = exact_logs(*weights)
     noise = KnownEvidence(*weights)
@@ -53,9 +60,13 @@ def test_sources_of_their_own_and_the_marginal_of_known_values(rng):
     for number in range(2):
         log_p, *_ = exact_logs(params["evidence_same"][number], 0.7)
         assert noise.confusion(params)[number, 1, 1] == pytest.approx(np.exp(log_p))
-    np.testing.assert_allclose(noise.expected_log_table(links.counts(z[0]), 2), noise.log_table(params))
+    np.testing.assert_allclose(
+        noise.expected_log_table(links.counts(z[0]), 2), noise.log_table(params)
+    )
     p, q = noise.confusion(params)[:, 1, 1], noise.confusion(params)[:, 0, 0]
-    np.testing.assert_allclose(links.with_noise(LinkNoise()).log_prob(z, {"p": p, "q": q}), expected)
+    np.testing.assert_allclose(
+        links.with_noise(LinkNoise()).log_prob(z, {"p": p, "q": q}), expected
+    )
 
 
 def test_nothing_is_learned(rng):
@@ -80,15 +91,25 @@ def test_impossible_weights(bad):
 def test_costs_of_triplets_are_those_of_a_confusion_matrix(rng):
     matrix = rng.dirichlet(np.ones(3), size=3)
     noise, plain = KnownCosts(-np.log(matrix)[None] + 5.0), ConfusionNoise(matrix=matrix)
-    np.testing.assert_allclose(noise.log_table(noise.initial(2)), plain.log_table(plain.initial(2)), atol=1e-12)
-    np.testing.assert_allclose(noise.confusion(noise.initial(1)), plain.confusion(plain.initial(1)), atol=1e-12)
+    np.testing.assert_allclose(
+        noise.log_table(noise.initial(2)), plain.log_table(plain.initial(2)), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        noise.confusion(noise.initial(1)), plain.confusion(plain.initial(1)), atol=1e-12
+    )
     items = np.array([rng.choice(8, 3, replace=False) for _ in range(20)])
     view = RelativeConstraints(items, rng.integers(3, size=20), n_items=8, noise=noise)
     z = rng.integers(3, size=(4, 8))
-    np.testing.assert_allclose(noise.log_marginal(view.counts(z)), view.log_prob(z, noise.initial(1)))
-    np.testing.assert_allclose(noise.expected_log_table(view.counts(z[0]), 1), noise.log_table(noise.initial(1)))
+    np.testing.assert_allclose(
+        noise.log_marginal(view.counts(z)), view.log_prob(z, noise.initial(1))
+    )
+    np.testing.assert_allclose(
+        noise.expected_log_table(view.counts(z[0]), 1), noise.log_table(noise.initial(1))
+    )
     assert noise.free == ()
-    np.testing.assert_array_equal(noise.draw(view.counts(z[0]), noise.initial(1), rng)["costs"], noise.costs)
+    np.testing.assert_array_equal(
+        noise.draw(view.counts(z[0]), noise.initial(1), rng)["costs"], noise.costs
+    )
 
 
 def test_costs_however_large():

@@ -8,7 +8,10 @@ from bayesclust.inference.limits.hard_dcrc import agreement_table, max_compatibl
 
 
 def test_eq_14_is_where_eq_13_tends(rng):
-    F, log_p = rng.integers(0, 3, size=(50, 4)).astype(float), np.log(rng.dirichlet(np.ones(4), size=50))
+    F, log_p = (
+        rng.integers(0, 3, size=(50, 4)).astype(float),
+        np.log(rng.dirichlet(np.ones(4), size=50)),
+    )
     exact = max_compatible(F, log_p)
     np.testing.assert_allclose(exact.sum(axis=1), 1.0)
     assert ((exact > 0) == (F.max(axis=1, keepdims=True) == F)).all()
@@ -25,7 +28,10 @@ def test_certain_labels_are_where_low_temperatures_tend(rng):
 def test_agreement_table_counts_broken_answers():
     z = np.array([0, 0, 1, 1, 2])
     triplets = bc.RelativeConstraints(
-        [(0, 1, 2), (0, 1, 2), (0, 2, 4), (2, 0, 3)], ["yes", "no", "dnk", "dnk"], n_items=5, source=[0, 1, 1, 0]
+        [(0, 1, 2), (0, 1, 2), (0, 2, 4), (2, 0, 3)],
+        ["yes", "no", "dnk", "dnk"],
+        n_items=5,
+        source=[0, 1, 1, 0],
     )
     links = bc.PairwiseConstraints([(0, 1), (0, 2), (2, 3)], [False, False, True], n_items=5)
     table = agreement_table([triplets, links], -1.0)

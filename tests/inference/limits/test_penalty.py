@@ -55,7 +55,10 @@ def test_the_criterion_is_that_of_spherical_gaussians(rng):
         return -log_lik + len(centers) * 4 / 2 * np.log(50)
 
     graph = link_graph([], 50)
-    ends = [search(Problem.of(points, SQUARED, graph, penalty), Schedule((0.0, 0.0))) for penalty in (300.0, 20.0, 6.0)]
+    ends = [
+        search(Problem.of(points, SQUARED, graph, penalty), Schedule((0.0, 0.0)))
+        for penalty in (300.0, 20.0, 6.0)
+    ]
     assert len({len(end.centers) for end in ends}) == 3
     got = [information_criterion(points, SQUARED, end) for end in ends]
     expected = [plain(end.labels, end.centers) for end in ends]
@@ -66,5 +69,7 @@ def test_the_criterion_is_that_of_spherical_gaussians(rng):
 def test_separated_clusters_are_counted(rng, k):
     points = np.concatenate([rng.normal(12 * number, 1, size=(40, 2)) for number in range(k)])
     penalty = penalty_from_data(points, SQUARED)
-    end = search(Problem.of(points, SQUARED, link_graph([], len(points)), penalty), Schedule((0.0, 0.0)))
+    end = search(
+        Problem.of(points, SQUARED, link_graph([], len(points)), penalty), Schedule((0.0, 0.0))
+    )
     assert len(end.centers) == k

@@ -39,7 +39,11 @@ def test_without_links_it_is_dp_means_step_for_step(rng):
             slots, _ = visit(problem, new_slots(problem, labels, centers), (0.0, 0.0), 0.0)
             labels = means(points, slots.z)[0]
             # slots freed in the pass may be used again, so numbers may differ; partitions may not
-            assert len(set(zip(labels, expected, strict=True))) == labels.max() + 1 == max(expected) + 1
+            assert (
+                len(set(zip(labels, expected, strict=True)))
+                == labels.max() + 1
+                == max(expected) + 1
+            )
 
 
 def test_with_the_number_of_clusters_held_it_is_sequential_k_means(rng):
@@ -74,7 +78,9 @@ def test_growing_xi_ends_where_more_of_it_changes_nothing(rng):
     for scale in (1.0, 1e6):
         for _ in range(50):
             problem, _, _, _ = random_problem(rng, "euclidean", 12)
-            problem = Problem.of(scale * problem.points, SQUARED, problem.graph, scale**2 * problem.penalty)
+            problem = Problem.of(
+                scale * problem.points, SQUARED, problem.graph, scale**2 * problem.penalty
+            )
             end = descend(problem, np.zeros(12, dtype=np.int64), Schedule((1e-3, 1e-3), 2.0))
             assert end.converged
             for factor in (2.0, 1e3, 1e6):

@@ -115,22 +115,32 @@ def test_clusters_are_numbered_by_their_first_items(rng):
 
 def test_a_start_is_kept_where_nothing_is_better(rng):
     points = np.concatenate([rng.normal(center, 0.1, size=(10, 2)) for center in (0, 5, 10)])
-    problem = random_problem(rng, "euclidean", 30)[0]._replace(points=points, phi=np.square(points).sum(axis=1), penalty=1.0)
+    problem = random_problem(rng, "euclidean", 30)[0]._replace(
+        points=points, phi=np.square(points).sum(axis=1), penalty=1.0
+    )
     start = np.repeat([0, 1, 2], 10)
     end = search(problem, Schedule((0.0, 0.0)), start=start)
     assert (end.labels == start).all()
-    assert len(end.path) == 2  # one pass of the descent and one after the merges, none of which moves an item
+    assert (
+        len(end.path) == 2
+    )  # one pass of the descent and one after the merges, none of which moves an item
 
 
 def test_shuffling_is_visiting_in_another_order(rng):
     case = random_case(rng, "euclidean", 40)
     first = set()
     for seed in range(8):
-        path = search(case.problem, Schedule(case.xi), rng=np.random.default_rng(seed), shuffle=True).path
+        path = search(
+            case.problem, Schedule(case.xi), rng=np.random.default_rng(seed), shuffle=True
+        ).path
         order = np.random.default_rng(seed).permutation(40)
         graph = case.problem.graph.reordered(order)
-        given = case.problem._replace(points=case.problem.points[order], phi=case.problem.phi[order], graph=graph)
-        assert path[0] == pytest.approx(descend(given, np.zeros(40, dtype=np.int64), Schedule(case.xi)).path[0])
+        given = case.problem._replace(
+            points=case.problem.points[order], phi=case.problem.phi[order], graph=graph
+        )
+        assert path[0] == pytest.approx(
+            descend(given, np.zeros(40, dtype=np.int64), Schedule(case.xi)).path[0]
+        )
         first.add(round(path[0], 9))
     assert len(first) > 1
 

@@ -10,7 +10,14 @@ from bayesclust.inference.limits import spectral
 from bayesclust.inference.limits.answers import answer_graph, cost_table
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective
-from bayesclust.inference.limits.spectral import Matrix, relax, relaxed_objective, round_off, solve, weighed_links
+from bayesclust.inference.limits.spectral import (
+    Matrix,
+    relax,
+    relaxed_objective,
+    round_off,
+    solve,
+    weighed_links,
+)
 from tests.inference.limits.twins import DIVERGENCES, partitions, random_problem
 
 SQUARED = DIVERGENCES["euclidean"]
@@ -29,13 +36,21 @@ def by_trace(points, z, pairs, same, xi, penalty):
     """J~ as the trace of Eq. 21."""
     Z = np.eye(z.max() + 1)[z]
     Y = Z / np.sqrt(Z.sum(axis=0))
-    return np.trace(points @ points.T) - np.trace(Y.T @ dense(points, pairs, same, xi) @ Y) + penalty * Z.shape[1]
+    return (
+        np.trace(points @ points.T)
+        - np.trace(Y.T @ dense(points, pairs, same, xi) @ Y)
+        + penalty * Z.shape[1]
+    )
 
 
 def by_definition(points, z, pairs, same, xi, penalty):
     """J, every answer counted once."""
-    data = sum(np.square(points[z == k] - points[z == k].mean(axis=0)).sum() for k in set(z.tolist()))
-    inside = [-xi[0] if may else xi[1] for (i, j), may in zip(pairs, same, strict=True) if z[i] == z[j]]
+    data = sum(
+        np.square(points[z == k] - points[z == k].mean(axis=0)).sum() for k in set(z.tolist())
+    )
+    inside = [
+        -xi[0] if may else xi[1] for (i, j), may in zip(pairs, same, strict=True) if z[i] == z[j]
+    ]
     return data + sum(inside) + penalty * len(set(z.tolist()))
 
 
@@ -48,7 +63,9 @@ def many_items(n, m, xi, penalty, seed=0, d=3):
     points = rng.normal(size=(n, d)) + 4.0 * rng.integers(3, size=(n, 1))
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)]).reshape(-1, 2)
     same = rng.random(m) < 0.5
-    problem = Problem.of(points, SQUARED, link_graph([PairwiseConstraints(pairs, same, n_items=n)], n), penalty)
+    problem = Problem.of(
+        points, SQUARED, link_graph([PairwiseConstraints(pairs, same, n_items=n)], n), penalty
+    )
     P = projector(n)
     exact = np.linalg.eigh(P @ dense(points, pairs, same, xi) @ P)
     return problem, exact
@@ -56,7 +73,11 @@ def many_items(n, m, xi, penalty, seed=0, d=3):
 
 def exact_bound(problem, values, xi):
     centred = problem.points - problem.points.mean(axis=0)
-    first = np.square(centred).sum() - weighed_links(problem, xi)[1].sum() / len(centred) + problem.penalty
+    first = (
+        np.square(centred).sum()
+        - weighed_links(problem, xi)[1].sum() / len(centred)
+        + problem.penalty
+    )
     return first - np.maximum(values - problem.penalty, 0).sum()
 
 
@@ -76,7 +97,10 @@ def test_products_are_those_of_the_matrix(seed):
 def test_sources_weigh_by_their_own_confidence():
     """Two sources: the matrix is the sum of one for each, and no partition is below its bound."""
     rng = np.random.default_rng(4)
-    points, pairs = rng.normal(size=(7, 2)), np.array([rng.choice(7, 2, replace=False) for _ in range(12)])
+    points, pairs = (
+        rng.normal(size=(7, 2)),
+        np.array([rng.choice(7, 2, replace=False) for _ in range(12)]),
+    )
     same, source = rng.random(12) < 0.5, np.arange(12) % 2
     view = PairwiseConstraints(pairs, same, n_items=7, source=source)
     xis = [(0.4, 0.1), (1.5, 2.0)]
@@ -93,7 +117,10 @@ def test_sources_weigh_by_their_own_confidence():
     assert relaxed_objective(problem, Z.argmax(axis=1), table) == pytest.approx(by_hand)
     found = relax(problem, table, most=7)
     assert found.bound <= least
-    assert solve(problem, found, table).objective >= min(value_of(problem, z, table) for z in partitions(7)) - 1e-9
+    assert (
+        solve(problem, found, table).objective
+        >= min(value_of(problem, z, table) for z in partitions(7)) - 1e-9
+    )
 
 
 def value_of(problem, z, xi):
@@ -125,7 +152,9 @@ def test_no_partition_is_below_the_bound(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 9))
     problem, pairs, same, xi = random_problem(rng, "euclidean", n=n)
-    least = min(by_trace(problem.points, z, pairs, same, xi, problem.penalty) for z in partitions(n))
+    least = min(
+        by_trace(problem.points, z, pairs, same, xi, problem.penalty) for z in partitions(n)
+    )
     bound = relax(problem, xi, most=n).bound
     assert bound <= least + 1e-9 * abs(least)
     for shift in (0.0, 1.0):
@@ -143,7 +172,12 @@ def test_the_bound_is_tight_where_clusters_are_points():
     z = np.repeat([0, 1, 2], 4)
     points = (10.0 * rng.normal(size=(3, 2)))[z]
     pairs = [(i, j) for i in range(12) for j in range(i) if z[i] == z[j]]
-    problem = Problem.of(points, SQUARED, link_graph([PairwiseConstraints(pairs, np.ones(18, bool), n_items=12)], 12), 2.0)
+    problem = Problem.of(
+        points,
+        SQUARED,
+        link_graph([PairwiseConstraints(pairs, np.ones(18, bool), n_items=12)], 12),
+        2.0,
+    )
     found = relax(problem, (1.0, 1.0), most=12)
     assert len(found.eigenvalues) == 2
     assert found.bound == pytest.approx(3 * 2.0 - 18 / 4)
@@ -203,7 +237,9 @@ def test_rounding_needs_no_restarts(rng):
     """Far clusters of any sizes are found as they are; on near ones the result is as good as the best of ten starts."""
     z = np.repeat(np.arange(6), [3, 60, 10, 100, 30, 5])
     centers = 30.0 * np.eye(6)[:, :5]
-    problem = Problem.of(centers[z] + rng.normal(size=(208, 5)), SQUARED, link_graph([], 208), 300.0)
+    problem = Problem.of(
+        centers[z] + rng.normal(size=(208, 5)), SQUARED, link_graph([], 208), 300.0
+    )
     found = relax(problem, (0.0, 0.0), most=20)
     labels = round_off(found)
     assert len(found.eigenvalues) == 5
@@ -214,7 +250,10 @@ def test_rounding_needs_no_restarts(rng):
         found = relax(near, (0.0, 0.0), most=20)
         embedded = found.vectors * np.sqrt(found.eigenvalues)
         labels = round_off(found)
-        inside = sum(np.square(embedded[labels == k] - embedded[labels == k].mean(axis=0)).sum() for k in set(labels))
+        inside = sum(
+            np.square(embedded[labels == k] - embedded[labels == k].mean(axis=0)).sum()
+            for k in set(labels)
+        )
         best = KMeans(len(found.eigenvalues) + 1, n_init=10, random_state=0).fit(embedded).inertia_
         ratios.append(inside / best)
     assert np.mean(ratios) < 1.05

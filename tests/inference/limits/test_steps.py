@@ -19,7 +19,9 @@ def test_objective_is_its_definition(rng, name, answers):
     for _ in range(30):
         case = random_case(rng, name, int(rng.integers(4, 15)), ANSWERS[answers])
         labels, centers = means(case.problem.points, random_labels(rng, len(case.problem.points)))
-        assert objective(case.problem, labels, centers, case.xi) == pytest.approx(case.at_means(labels), rel=1e-9, abs=1e-9)
+        assert objective(case.problem, labels, centers, case.xi) == pytest.approx(
+            case.at_means(labels), rel=1e-9, abs=1e-9
+        )
 
 
 def never_rises(case, rng):
@@ -72,7 +74,9 @@ def test_an_item_takes_the_cheapest_choice(rng, name, answers):
         labels, centers = means(case.problem.points, random_labels(rng, len(case.problem.points)))
         item = int(rng.integers(len(labels)))
         options = plain_options(case, labels.tolist(), dict(enumerate(centers)), item)
-        slots, _ = visit(case.problem, new_slots(case.problem, labels, centers), case.xi, 0.0, item, item + 1)
+        slots, _ = visit(
+            case.problem, new_slots(case.problem, labels, centers), case.xi, 0.0, item, item + 1
+        )
         taken = int(slots.z[item])
         taken = next(iter(options)) if taken == labels[item] else taken
         assert options[taken] == pytest.approx(min(options.values()), rel=1e-9, abs=1e-9)

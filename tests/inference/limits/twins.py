@@ -17,7 +17,9 @@ from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem
 
 DIVERGENCES = {"euclidean": SquaredEuclidean(), "kl": KullbackLeibler()}
-PRODUCT = bc.families.Product([("gaussian_spherical", [0, 1]), ("bernoulli", [2]), ("categorical", [3])])
+PRODUCT = bc.families.Product(
+    [("gaussian_spherical", [0, 1]), ("bernoulli", [2]), ("categorical", [3])]
+)
 KINDS = {
     "euclidean": "euclidean",
     "kl": "kl",
@@ -60,7 +62,9 @@ def distance(name: str, x: np.ndarray, m: np.ndarray) -> float:
     return float(((x - m) ** 2).sum() if name == "euclidean" else (x * np.log(x / m)).sum())
 
 
-def plain_distance(name: str, points: np.ndarray, sizes: np.ndarray | None = None) -> Callable[[Any, Any], float]:
+def plain_distance(
+    name: str, points: np.ndarray, sizes: np.ndarray | None = None
+) -> Callable[[Any, Any], float]:
     """D between rows of points and centres by its definition; `sizes` are the numbers of codes of each column."""
     everything = points.mean(axis=0)
 
@@ -93,7 +97,9 @@ def plain_distance(name: str, points: np.ndarray, sizes: np.ndarray | None = Non
     if name.startswith("categorical"):
         return codes
     bernoulli = plain_distance("bernoulli", points)
-    return lambda x, m: float(((x[:2] - m[:2]) ** 2).sum() + bernoulli(x[2:3], m[2:3]) + kl_terms(x[3:], m[3:]))
+    return lambda x, m: float(
+        ((x[:2] - m[:2]) ** 2).sum() + bernoulli(x[2:3], m[2:3]) + kl_terms(x[3:], m[3:])
+    )
 
 
 class Case(NamedTuple):
@@ -102,7 +108,9 @@ class Case(NamedTuple):
     problem: Problem
     xi: Any
     distance: Callable[[Any, Any], float]
-    answers: Callable[[Any], Any]  # labels (n,), or (n, m) for many partitions at once -> the answers' share of J
+    answers: Callable[
+        [Any], Any
+    ]  # labels (n,), or (n, m) for many partitions at once -> the answers' share of J
 
     def plain(self, z: Any, centers: Any) -> float:
         """J of labels at given centres, by label."""
@@ -113,7 +121,9 @@ class Case(NamedTuple):
     def at_means(self, z: Any) -> float:
         """J of labels at the best centres."""
         z = np.asarray(z)
-        return self.plain(z.tolist(), {k: self.problem.points[z == k].mean(axis=0) for k in set(z.tolist())})
+        return self.plain(
+            z.tolist(), {k: self.problem.points[z == k].mean(axis=0) for k in set(z.tolist())}
+        )
 
 
 def plain_truth(a: Any, b: Any, c: Any) -> Any:
@@ -138,12 +148,18 @@ def random_case(rng: np.random.Generator, name: str, n: int, triplets: bool = Fa
 
         def cost(z: Any) -> Any:
             weights = [-xi[0] if may else xi[1] for may in same]
-            return sum((w * np.equal(z[i], z[j]) for w, (i, j) in zip(weights, pairs, strict=True)), 0.0)
+            return sum(
+                (w * np.equal(z[i], z[j]) for w, (i, j) in zip(weights, pairs, strict=True)), 0.0
+            )
 
         return Case(problem, xi, distance, cost)
     m = int(rng.integers(1, n + 3))
     asked = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
-    given, source, who = rng.integers(0, 3, m), rng.integers(0, 2, m), rng.integers(0, 2, len(pairs))
+    given, source, who = (
+        rng.integers(0, 3, m),
+        rng.integers(0, 2, m),
+        rng.integers(0, 2, len(pairs)),
+    )
     source[:1], who[:2] = 1, [0, 1][: len(who)]
     who = who if len(set(who.tolist())) == 2 else np.zeros(len(pairs), dtype=int)
     source = source if len(set(source.tolist())) == 2 else np.zeros(m, dtype=int)
@@ -156,8 +172,12 @@ def random_case(rng: np.random.Generator, name: str, n: int, triplets: bool = Fa
     problem = Problem.of(points, divergence, answer_graph(views, n), penalty)
 
     def every(z: Any) -> Any:
-        weights = [-by_source[s, 0] if may else by_source[s, 1] for may, s in zip(same, who, strict=True)]
-        total = sum((w * np.equal(z[i], z[j]) for w, (i, j) in zip(weights, pairs, strict=True)), 0.0)
+        weights = [
+            -by_source[s, 0] if may else by_source[s, 1] for may, s in zip(same, who, strict=True)
+        ]
+        total = sum(
+            (w * np.equal(z[i], z[j]) for w, (i, j) in zip(weights, pairs, strict=True)), 0.0
+        )
         for (i, j, h), answer, s in zip(asked, given, source, strict=True):
             total = total + costs[s, plain_truth(z[i], z[j], z[h]), answer]
         return total
@@ -166,11 +186,15 @@ def random_case(rng: np.random.Generator, name: str, n: int, triplets: bool = Fa
 
 
 def random_pairs(rng: np.random.Generator, n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
-    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)], dtype=np.int64).reshape(-1, 2)
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)], dtype=np.int64).reshape(
+        -1, 2
+    )
     return pairs, rng.random(m) < 0.5
 
 
-def plain_options(case: Case, z: list[int], centers: dict[int, np.ndarray], i: int) -> dict[int, float]:
+def plain_options(
+    case: Case, z: list[int], centers: dict[int, np.ndarray], i: int
+) -> dict[int, float]:
     """J for every choice of one item: its cluster, each other one, and one of its own under the next free number."""
     alone, own = z.count(z[i]) == 1, max(z) + 1
     choices = [own if alone else z[i], *(k for k in sorted(set(z)) if k != z[i]), own]
@@ -227,11 +251,17 @@ def partitions(n: int) -> np.ndarray:
 def random_problem(rng: np.random.Generator, name: str, n: int, d: int = 2):
     """A problem with random links, contradictory and repeated ones among them, and a random fixed xi."""
     divergence = DIVERGENCES[name]
-    X = rng.normal(size=(n, d)) if name == "euclidean" else rng.poisson(3.0, size=(n, d + 1)) + np.eye(d + 1)[0]
+    X = (
+        rng.normal(size=(n, d))
+        if name == "euclidean"
+        else rng.poisson(3.0, size=(n, d + 1)) + np.eye(d + 1)[0]
+    )
     points = divergence.points(X)
     m = int(rng.integers(0, n + 3))
     pairs, same = random_pairs(rng, n, m)
     graph = link_graph([PairwiseConstraints(pairs, same, n_items=n)], n)
-    penalty = float(penalties(points, divergence, min(n, 4))[rng.integers(min(n, 4))] * rng.uniform(0.5, 2.0))
+    penalty = float(
+        penalties(points, divergence, min(n, 4))[rng.integers(min(n, 4))] * rng.uniform(0.5, 2.0)
+    )
     xi = tuple(float(value) for value in rng.exponential(size=2) * penalty)
     return Problem.of(points, divergence, graph, penalty), pairs, same, xi

@@ -21,7 +21,8 @@ def pattern_probabilities(view, r):
 def expected_log_answers(views, tables, r):
     """E log p(answers), each view under its own table (codes, patterns)."""
     return sum(
-        float((pattern_probabilities(view, r) * table[view.codes]).sum()) for view, table in zip(views, tables, strict=True)
+        float((pattern_probabilities(view, r) * table[view.codes]).sum())
+        for view, table in zip(views, tables, strict=True)
     )
 
 
@@ -73,5 +74,10 @@ def stick_bound(size, prior, first, second, shape=None, rate=None):
         value -= (a - 1) * log_v + (b - 1) * log_rest + gammaln(a + b) - gammaln(a) - gammaln(b)
     if shape is None:
         return value
-    value += prior.shape * np.log(prior.rate) - gammaln(prior.shape) + (prior.shape - 1) * log_alpha - prior.rate * alpha
+    value += (
+        prior.shape * np.log(prior.rate)
+        - gammaln(prior.shape)
+        + (prior.shape - 1) * log_alpha
+        - prior.rate * alpha
+    )
     return value - (shape * np.log(rate) - gammaln(shape) + (shape - 1) * log_alpha - rate * alpha)

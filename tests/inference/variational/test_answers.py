@@ -10,7 +10,12 @@ from tests.judges.cases import all_views, links, triplets
 
 
 def views_of(kind, rng, n=7):
-    return {"both": all_views(n, rng), "links": (links(n, rng),), "triplets": (triplets(n, rng),), "none": ()}[kind]
+    return {
+        "both": all_views(n, rng),
+        "links": (links(n, rng),),
+        "triplets": (triplets(n, rng),),
+        "none": (),
+    }[kind]
 
 
 @pytest.mark.parametrize("kind", ["both", "links", "triplets", "none"])
@@ -31,7 +36,9 @@ def test_messages_and_counts(kind, rng):
                 hard[i] = np.arange(3) == k
                 values.append(plain.expected_log_answers(views, tables, hard))
             # up to a constant
-            np.testing.assert_allclose(message - message[0], np.array(values) - values[0], atol=1e-10)
+            np.testing.assert_allclose(
+                message - message[0], np.array(values) - values[0], atol=1e-10
+            )
     assert sorted(seen) == list(range(7))
     for view, counts in zip(views, answers.counts(r), strict=True):
         np.testing.assert_allclose(counts, plain.soft_counts(view, r), atol=1e-12)

@@ -48,7 +48,9 @@ def test_links_decide_where_the_data_cannot():
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], 40)
     view = bc.PairwiseConstraints.sample(y, fraction=0.3, flip=0.1, seed=4)
-    case = TVClustProblem(get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), Concentration())
+    case = TVClustProblem(
+        get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), Concentration()
+    )
     found = fit(case)
     assert bc.metrics.adjusted_rand(found.state.r.argmax(axis=1), y) > 0.9
     counts = found.state.counts[0]
@@ -72,7 +74,9 @@ def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_path_never_falls_and_repeats(name, rng):
     family = FAMILIES[name]()
-    case = TVClustProblem(family.bind(data_for(family, 40, 3, rng)), all_views(40, rng), Concentration())
+    case = TVClustProblem(
+        family.bind(data_for(family, 40, 3, rng)), all_views(40, rng), Concentration()
+    )
     found = fit(case, starts=4, kept=2)
     assert (np.diff(found.path) > -1e-8).all()
     assert found.path[-1] == found.state.bound
@@ -117,7 +121,16 @@ def test_draws_are_those_of_q(rng):
 
 def test_normals_are_those_of_r():
     """R: set.seed(1); rnorm(8), and set.seed(42); rnorm(3), as printed in countless manuals."""
-    first = [-0.6264538, 0.1836433, -0.8356286, 1.5952808, 0.3295078, -0.8204684, 0.4874291, 0.7383247]
+    first = [
+        -0.6264538,
+        0.1836433,
+        -0.8356286,
+        1.5952808,
+        0.3295078,
+        -0.8204684,
+        0.4874291,
+        0.7383247,
+    ]
     np.testing.assert_allclose(r_normals(1, 8), first, atol=5e-8)
     np.testing.assert_allclose(r_normals(42, 3), [1.37095845, -0.56469817, 0.36312841], atol=5e-9)
 

@@ -32,7 +32,11 @@ def test_a_sweep_is_plain_coordinate_ascent(name, trust):
     logits, tables = state.expected_logits(), []
     for view, counts in zip(case.views, state.counts, strict=True):
         noise = view.noise.initial(view.n_sources)
-        tables.append(view.noise.log_table(noise) if trust else view.noise.expected_log_table(counts, view.n_sources))
+        tables.append(
+            view.noise.log_table(noise)
+            if trust
+            else view.noise.expected_log_table(counts, view.n_sources)
+        )
     order = np.concatenate([step.items for step in state.task.answers.steps])
     expected = plain.sweep(case.views, tables, logits, state.r, order)
     state.sweep()
@@ -49,7 +53,10 @@ def test_no_colour_lowers_the_bound_under_held_factors(name, trust):
         logits, r = state.expected_logits(), state.r.copy()
         table = state.expected_table()
         ends = np.cumsum([view.n_sources * view.n_answers for view in case.views])
-        tables = [part[:, : view.n_patterns] for view, part in zip(case.views, np.split(table, ends[:-1]), strict=True)]
+        tables = [
+            part[:, : view.n_patterns]
+            for view, part in zip(case.views, np.split(table, ends[:-1]), strict=True)
+        ]
         values = [plain.surrogate(case.views, tables, logits, r)]
         state.task.answers.use_table(table)
         for step in state.task.answers.steps:
@@ -110,8 +117,14 @@ def test_near_the_evidence_where_the_posterior_is_one_partition(d, rng):
     state = MeanField(Task(case), np.eye(2)[z], case.family.initial_hyper())
     for _ in range(20):
         state.sweep()
-    # p(partition) / p(these labels) = alpha^2 Gamma(alpha) Gamma(4) Gamma(2) / Gamma(alpha + 6) / (B(5, a + 2) B(3, a) a^2)
-    order = crp_log_prob(np.array([4, 2]), alpha) - betaln(5.0, alpha + 2.0) - betaln(3.0, alpha) - 2 * np.log(alpha)
+    # p(partition) / p(these labels) = alpha^2 Gamma(alpha) Gamma(4) Gamma(2) / Gamma(alpha + 6) /
+    # (B(5, a + 2) B(3, a) a^2)
+    order = (
+        crp_log_prob(np.array([4, 2]), alpha)
+        - betaln(5.0, alpha + 2.0)
+        - betaln(3.0, alpha)
+        - 2 * np.log(alpha)
+    )
     assert order > 0
     assert evidence + case.family.log_constant - state.bound == pytest.approx(order, abs=1e-4)
 

@@ -22,8 +22,12 @@ def test_the_closed_form_is_the_sum_of_its_terms(size, prior):
     found = fit_sticks(size, prior, prior.initial())
     gamma = () if prior.fixed else (found.shape, found.rate)
     first, second = factors(size, found.alpha)
-    assert found.bound == pytest.approx(plain.stick_bound(size, prior, first, second, *gamma), rel=1e-10)
-    np.testing.assert_allclose(found.expected_log_weights, plain.log_weights(first, second), rtol=1e-10)
+    assert found.bound == pytest.approx(
+        plain.stick_bound(size, prior, first, second, *gamma), rel=1e-10
+    )
+    np.testing.assert_allclose(
+        found.expected_log_weights, plain.log_weights(first, second), rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -33,7 +37,9 @@ def test_no_other_factors_have_a_higher_bound(size, prior, rng):
     first, second = factors(size, found.alpha)
     gamma = np.array([] if prior.fixed else [found.shape, found.rate])
     for _ in range(30):
-        others = [part * np.exp(0.1 * rng.normal(size=len(part))) for part in (first, second, gamma)]
+        others = [
+            part * np.exp(0.1 * rng.normal(size=len(part))) for part in (first, second, gamma)
+        ]
         assert plain.stick_bound(size, prior, *others[:2], *others[2]) < found.bound
 
 
@@ -51,12 +57,16 @@ def test_a_learned_alpha_is_bounded_by_its_integral():
     size, prior = np.array([5.0, 3.0, 1.0]), Concentration(2.0, 1.0)
     log_alpha = np.linspace(-12, 5, 6001)
     values = [
-        fit_sticks(size, Concentration(fixed=float(np.exp(x))), 1.0).bound + prior.log_prior(float(np.exp(x))) + x
+        fit_sticks(size, Concentration(fixed=float(np.exp(x))), 1.0).bound
+        + prior.log_prior(float(np.exp(x)))
+        + x
         for x in log_alpha
     ]
     exact = logsumexp(values) + np.log(log_alpha[1] - log_alpha[0])
     gap = exact - fit_sticks(size, prior, 1.0).bound
-    assert 0 < gap < 1.0  # mean field takes alpha and three sticks as independent: a fraction of a nat each
+    assert (
+        0 < gap < 1.0
+    )  # mean field takes alpha and three sticks as independent: a fraction of a nat each
 
 
 @pytest.mark.parametrize("prior", [Concentration(fixed=0.7), Concentration(2.0, 1.5)])

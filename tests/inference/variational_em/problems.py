@@ -12,7 +12,11 @@ def random_views(rng, n, noise, pairs=True):
     """Triplets with answers at random and, where asked for, pairs."""
     triplets = [rng.choice(n, 3, replace=False) for _ in range(rng.integers(1, 6))]
     source = np.arange(len(triplets)) % min(2, len(triplets))
-    views = [bc.RelativeConstraints(triplets, rng.integers(0, 3, len(triplets)), n_items=n, source=source, noise=noise)]
+    views = [
+        bc.RelativeConstraints(
+            triplets, rng.integers(0, 3, len(triplets)), n_items=n, source=source, noise=noise
+        )
+    ]
     if pairs:
         links = [rng.choice(n, 2, replace=False) for _ in range(rng.integers(1, 4))]
         views.append(bc.PairwiseConstraints(links, rng.integers(0, 2, len(links)), n_items=n))

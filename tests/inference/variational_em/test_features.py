@@ -25,8 +25,16 @@ def test_standardised_columns(rng):
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial", "precomputed"])
 def test_inner_products_are_kernel_values(rng, kernel):
     X = rng.normal(size=(40, 3))
-    options = {"rbf": {"gamma": 0.3}, "polynomial": {"gamma": 0.5, "degree": 2, "coef0": 1.0}, "precomputed": {}}[kernel]
-    gram = {"rbf": rbf_kernel(X, gamma=0.3), "polynomial": (0.5 * X @ X.T + 1) ** 2, "precomputed": X @ X.T}[kernel]
+    options = {
+        "rbf": {"gamma": 0.3},
+        "polynomial": {"gamma": 0.5, "degree": 2, "coef0": 1.0},
+        "precomputed": {},
+    }[kernel]
+    gram = {
+        "rbf": rbf_kernel(X, gamma=0.3),
+        "polynomial": (0.5 * X @ X.T + 1) ** 2,
+        "precomputed": X @ X.T,
+    }[kernel]
     data = gram if kernel == "precomputed" else X
     to_features = feature_map(data, kernel, options, False, None, rng)
     Z = to_features(data)
@@ -48,9 +56,14 @@ def test_landmarks_come_near_the_kernel(rng):
 
 
 def test_bad_kernels(rng):
-    with pytest.raises(ValueError, match=r"^a precomputed kernel must have shape \(n, n\); got \(4, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"^a precomputed kernel must have shape \(n, n\); got \(4, 3\)"
+    ):
         feature_map(np.ones((4, 3)), "precomputed", {}, True, None, rng)
-    with pytest.raises(ValueError, match=r"^the precomputed kernel is not symmetric: X and its transpose differ by up to 1"):
+    with pytest.raises(
+        ValueError,
+        match=r"^the precomputed kernel is not symmetric: X and its transpose differ by up to 1",
+    ):
         feature_map(np.array([[1.0, 1.0], [0.0, 1.0]]), "precomputed", {}, True, None, rng)
     with pytest.raises(ValueError, match=r"^the kernel 'precomputed' has no positive eigenvalue"):
         feature_map(-np.eye(3), "precomputed", {}, True, None, rng)

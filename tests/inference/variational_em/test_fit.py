@@ -18,7 +18,9 @@ def problem():
     y = rng.integers(0, 3, 90)
     X = rng.normal(size=(90, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     views = [
-        bc.RelativeConstraints.sample(y, size=60, noise=0.1, seed=1).with_noise(bc.UniformNoise(0.1)),
+        bc.RelativeConstraints.sample(y, size=60, noise=0.1, seed=1).with_noise(
+            bc.UniformNoise(0.1)
+        ),
         bc.PairwiseConstraints.sample(y, fraction=0.01, flip=0.05, seed=2),
     ]
     return X, y, views
@@ -38,7 +40,9 @@ def test_the_best_of_several_starts(problem):
 
 def test_threads_do_not_change_the_result(problem):
     X, _, views = problem
-    alone, many = (fit_em(X, views, 3, replace(SETTINGS, n_jobs=j), np.random.default_rng(0)) for j in (1, 4))
+    alone, many = (
+        fit_em(X, views, 3, replace(SETTINGS, n_jobs=j), np.random.default_rng(0)) for j in (1, 4)
+    )
     np.testing.assert_array_equal(alone.W, many.W)
     np.testing.assert_array_equal(alone.path, many.path)
 
@@ -66,7 +70,9 @@ def test_free_items_follow_the_classifier(problem):
 
 def test_binding_answers_are_kept_by_the_annealed_search(problem):
     X, y, _ = problem
-    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=3).with_noise(bc.UniformNoise(0.0))
+    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=3).with_noise(
+        bc.UniformNoise(0.0)
+    )
     fit = fit_em(X, [view], 3, SETTINGS, np.random.default_rng(0), binding=True)
     assert (view.truths(fit.q.argmax(axis=1)) == view.answers).all()
     assert (np.diff(fit.path) >= -1e-9 * abs(fit.path[0])).all()
@@ -74,7 +80,9 @@ def test_binding_answers_are_kept_by_the_annealed_search(problem):
 
 def test_literal_eq_14_makes_labels_certain_at_once(problem):
     X, y, _ = problem
-    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=3).with_noise(bc.UniformNoise(0.05))
+    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=3).with_noise(
+        bc.UniformNoise(0.05)
+    )
     short = replace(SETTINGS, starts=1, max_iter=1)
     named, certain = np.unique(view.items), []
     for settings in (short, replace(short, literal=True)):

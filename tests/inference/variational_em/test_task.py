@@ -11,7 +11,11 @@ from bayesclust.models import PaperObjective
 from tests.inference.variational_em.problems import ascent, random_views, table_two
 
 N, K = 6, 3
-NOISES = {"known": bc.UniformNoise(0.1), "learned": bc.UniformNoise(), "confusion": bc.ConfusionNoise()}
+NOISES = {
+    "known": bc.UniformNoise(0.1),
+    "learned": bc.UniformNoise(),
+    "confusion": bc.ConfusionNoise(),
+}
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -22,7 +26,14 @@ def test_the_bound_never_falls(noise):
         n = int(rng.integers(4, 12))
         views = random_views(rng, n, NOISES[noise], pairs=seed % 2 == 0)
         X, W = rng.normal(size=(n, 2)), 2 * rng.normal(size=(K, 3))
-        state = ascent(X, views, W, tau=rng.choice([0.0, 1.0]), balance=bool(seed % 3), temperature=[1.0, 0.5][seed % 2])
+        state = ascent(
+            X,
+            views,
+            W,
+            tau=rng.choice([0.0, 1.0]),
+            balance=bool(seed % 3),
+            temperature=[1.0, 0.5][seed % 2],
+        )
         state.run(25)
         assert len(state.path) >= 2
         assert np.diff(state.path).min(initial=0.0) >= -1e-9 * max(abs(state.path[0]), 1.0), seed
@@ -59,7 +70,10 @@ def learned_evidence(X, W, views, prior_only):
     log_p = log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1)
     z = np.array(list(product(range(K), repeat=len(X))))
     values = log_p[np.arange(len(X)), z].sum(axis=1)
-    return logsumexp(values + sum(view.noise.log_marginal(view.counts(z)) for view in views)) + prior_only
+    return (
+        logsumexp(values + sum(view.noise.log_marginal(view.counts(z)) for view in views))
+        + prior_only
+    )
 
 
 def test_the_bound_with_learned_noise_and_pairs_stays_below_its_evidence():
@@ -99,7 +113,9 @@ def test_certain_labels_are_the_limit_of_falling_temperature(rng):
     """From the same start, temperature 1e-3 ends in the labels, weights and bound of temperature 0."""
     y = np.repeat([0, 1, 2], 10)
     X = rng.normal(size=(30, 2)) + 2.0 * np.eye(3, 2)[y]
-    view = bc.RelativeConstraints.sample(y, size=25, noise=0.0, seed=1).with_noise(bc.UniformNoise(0.05))
+    view = bc.RelativeConstraints.sample(y, size=25, noise=0.0, seed=1).with_noise(
+        bc.UniformNoise(0.05)
+    )
     W = rng.normal(size=(K, 3))
     ends = {}
     for temperature in (1.0, 0.1, 1e-3, 0.0):

@@ -33,13 +33,18 @@ def test_bound_and_gradient_are_the_papers(rng, balance, n):
 @pytest.mark.parametrize("proportions", [None, np.array([0.2, 0.5, 0.3])], ids=["even", "learned"])
 def test_gradient_by_finite_differences(rng, proportions):
     features = np.column_stack([rng.normal(size=(9, 2)), np.ones(9)])
-    objective = WeightObjective(features, 4, ridge=0.3, separation=2.0, balance=1.5, proportions=proportions)
+    objective = WeightObjective(
+        features, 4, ridge=0.3, separation=2.0, balance=1.5, proportions=proportions
+    )
     W, q = rng.normal(size=(3, 3)), softmax(rng.normal(size=(4, 3)), axis=1)
     _, gradient = objective.value_and_gradient(W, q)
     for place in np.ndindex(W.shape):
         step = np.zeros_like(W)
         step[place] = 1e-6
-        rise = objective.value_and_gradient(W + step, q)[0] - objective.value_and_gradient(W - step, q)[0]
+        rise = (
+            objective.value_and_gradient(W + step, q)[0]
+            - objective.value_and_gradient(W - step, q)[0]
+        )
         assert gradient[place] == pytest.approx(rise / 2e-6, abs=1e-7)
 
 
@@ -49,7 +54,12 @@ def test_value_by_hand():
     W, q = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.25, 0.75]])
     p = softmax(features @ W.T, axis=1)
     mean = p.mean(axis=0)
-    expected = (q * np.log(p[:1])).sum() + 3.0 * xlogy(p[1:], p[1:]).sum() / 2 - 2.0 * xlogy(mean, mean).sum() - 0.5
+    expected = (
+        (q * np.log(p[:1])).sum()
+        + 3.0 * xlogy(p[1:], p[1:]).sum() / 2
+        - 2.0 * xlogy(mean, mean).sum()
+        - 0.5
+    )
     assert objective.value_and_gradient(W, q)[0] == pytest.approx(expected)
     drawn = replace(objective, proportions=np.array([0.3, 0.7]))
     expected += 2.0 * (mean * np.log([0.3, 0.7])).sum()

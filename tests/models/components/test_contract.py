@@ -51,7 +51,10 @@ def test_statistics_of_labels_cluster_by_cluster(name, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_statistics_are_sums(name):
     components, whole, weight = soft(bound(name))
-    halves = [components.statistics(np, rows_of(components, part), weight[part]) for part in (slice(5), slice(5, None))]
+    halves = [
+        components.statistics(np, rows_of(components, part), weight[part])
+        for part in (slice(5), slice(5, None))
+    ]
     for total, first, second in zip(whole, *halves, strict=True):
         np.testing.assert_allclose(first + second, total, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(whole[0], weight.sum(axis=0))
@@ -66,12 +69,21 @@ def test_draws_predict_as_the_marginals_do(name, d):
     for members in (np.arange(0), np.arange(5)):
         z = np.ones(len(family.X), np.int64)
         z[members] = 0
-        statistics = tuple(np.repeat(part[:1], DRAWS, axis=0) for part in hard_statistics(components, z, 2))
-        log_density = components.log_density(np, rows_of(components, slice(6, 9)), components.draw(statistics, hyper, rng))
+        statistics = tuple(
+            np.repeat(part[:1], DRAWS, axis=0) for part in hard_statistics(components, z, 2)
+        )
+        log_density = components.log_density(
+            np, rows_of(components, slice(6, 9)), components.draw(statistics, hyper, rng)
+        )
         for row, i in enumerate(range(6, 9)):
             together = family.log_marginal(family.X[[*members, i]], hyper)
-            ratio = np.exp(log_density[row] - (together - family.log_marginal(family.X[members], hyper)))
-            assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(DRAWS) + ROUNDING, (members, i)
+            ratio = np.exp(
+                log_density[row] - (together - family.log_marginal(family.X[members], hyper))
+            )
+            assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(DRAWS) + ROUNDING, (
+                members,
+                i,
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,8 +110,14 @@ def test_expected_log_density_is_the_slope_of_the_marginal(name):
         for sign in (1, -1):
             moved = weight.copy()
             moved[i, k] += sign * step
-            values.append(components.log_marginal(components.statistics(np, components.rows, moved), hyper).sum())
-        assert (values[0] - values[1]) / (2 * step) == pytest.approx(slope[i, k], rel=1e-5, abs=1e-6)
+            values.append(
+                components.log_marginal(
+                    components.statistics(np, components.rows, moved), hyper
+                ).sum()
+            )
+        assert (values[0] - values[1]) / (2 * step) == pytest.approx(
+            slope[i, k], rel=1e-5, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -109,11 +127,17 @@ def test_compiled_by_jax(name):
 
     components, statistics, weight = soft(family := bound(name))
     terms = components.expected(statistics, family.initial_hyper())
-    found = jax.jit(lambda rows, weight: components.statistics(jnp, rows, weight))(components.rows, weight)
+    found = jax.jit(lambda rows, weight: components.statistics(jnp, rows, weight))(
+        components.rows, weight
+    )
     for one, other in zip(found, statistics, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-    density = jax.jit(lambda rows, terms: components.log_density(jnp, rows, terms))(components.rows, terms)
-    np.testing.assert_allclose(density, components.log_density(np, components.rows, terms), rtol=1e-10, atol=1e-10)
+    density = jax.jit(lambda rows, terms: components.log_density(jnp, rows, terms))(
+        components.rows, terms
+    )
+    np.testing.assert_allclose(
+        density, components.log_density(np, components.rows, terms), rtol=1e-10, atol=1e-10
+    )
 
 
 def test_two_clusters_of_draws_differ(rng):

@@ -67,7 +67,9 @@ class Driver:
             self.clear(k)
 
     def _call(self, operation: int, k: int, items: Any = (0,), other: int = 0) -> float:
-        return float(operate(self.state, operation, np.array(items, dtype=np.int64).reshape(-1), k, other))
+        return float(
+            operate(self.state, operation, np.array(items, dtype=np.int64).reshape(-1), k, other)
+        )
 
     def clear(self, k: int) -> None:
         """Empty slot k."""
@@ -144,14 +146,20 @@ def judge_compiled(bound: BoundFamily, hyper: NDArray[np.float64], rng: Generato
         i = next(i for i in range(12) if i not in items)
         expected = driver.plain([*items, i]) - driver.plain(items)
         np.testing.assert_allclose(driver.predictive(i, k), expected, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(driver.union(0, 1), driver.plain([*where[0], *where[1]]), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(driver.predictive(3, driver.empty), driver.plain([3]), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        driver.union(0, 1), driver.plain([*where[0], *where[1]]), rtol=0, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        driver.predictive(3, driver.empty), driver.plain([3]), rtol=0, atol=1e-9
+    )
     driver.set_items([5, 2, 7], 0)
     driver.derive(0)
     np.testing.assert_allclose(driver.marginal(0), driver.plain([5, 2, 7]), rtol=0, atol=1e-9)
 
 
-def judge_components(bound: BoundFamily, hyper: NDArray[np.float64], rng: Generator, draws: int = 20_000) -> None:
+def judge_components(
+    bound: BoundFamily, hyper: NDArray[np.float64], rng: Generator, draws: int = 20_000
+) -> None:
     """Parameters in hand predict as the marginals do, and expected terms are means over draws; of 12 items."""
     components, z = bound.components(), np.repeat([0, 1], [5, 7])
     statistics = hard_statistics(components, z, 2)
@@ -160,7 +168,11 @@ def judge_components(bound: BoundFamily, hyper: NDArray[np.float64], rng: Genera
     many = tuple(np.repeat(part[:1], draws, axis=0) for part in statistics)
     log_density = components.log_density(np, components.rows, components.draw(many, hyper, rng))
     for i in (6, 9):
-        ratio = np.exp(log_density[i] - bound.log_marginal(bound.X[[0, 1, 2, 3, 4, i]], hyper) + expected[0])
+        ratio = np.exp(
+            log_density[i] - bound.log_marginal(bound.X[[0, 1, 2, 3, 4, i]], hyper) + expected[0]
+        )
         assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(draws)
     mean = components.log_density(np, components.rows, components.expected(statistics, hyper))[:, 0]
-    assert (np.abs(log_density.mean(axis=1) - mean) < 4.5 * log_density.std(axis=1) / np.sqrt(draws)).all()
+    assert (
+        np.abs(log_density.mean(axis=1) - mean) < 4.5 * log_density.std(axis=1) / np.sqrt(draws)
+    ).all()

@@ -24,7 +24,11 @@ def bind(name, n=9, d=3, seed=0):
 def driver(request):
     name, kind = request.param.split(", ")
     family = bind(name)
-    hyper = family.initial_hyper() if kind == "initial" else family.sample_hyper(np.random.default_rng(1))
+    hyper = (
+        family.initial_hyper()
+        if kind == "initial"
+        else family.sample_hyper(np.random.default_rng(1))
+    )
     return Driver(family, hyper)
 
 
@@ -32,7 +36,11 @@ def test_every_file_is_listed():
     defined = set()
     for module in pkgutil.iter_modules(families.__path__, families.__name__ + "."):
         members = vars(importlib.import_module(module.name)).values()
-        defined |= {m for m in members if inspect.isclass(m) and issubclass(m, Family) and not inspect.isabstract(m)}
+        defined |= {
+            m
+            for m in members
+            if inspect.isclass(m) and issubclass(m, Family) and not inspect.isabstract(m)
+        }
     # a product has no name: it needs its parts
     assert defined == {*FAMILIES.values(), *COMPOSED.values(), Product}
 
@@ -90,15 +98,21 @@ def bad_settings():
     for name, family in FAMILIES.items():
         for field in fields(family):
             for value in (0.0, -1.0, np.nan, np.inf, "guess"):
-                yield pytest.param(name, field.name, value, ValueError, id=f"{name}-{field.name}-{value}")
+                yield pytest.param(
+                    name, field.name, value, ValueError, id=f"{name}-{field.name}-{value}"
+                )
             for value in (None, [1.0], True):
-                yield pytest.param(name, field.name, value, TypeError, id=f"{name}-{field.name}-{value}")
+                yield pytest.param(
+                    name, field.name, value, TypeError, id=f"{name}-{field.name}-{value}"
+                )
 
 
 @pytest.mark.parametrize(("name", "field", "value", "error"), list(bad_settings()))
 def test_bad_settings_are_refused_in_a_sentence(name, field, value, error):
     family = FAMILIES[name](**{field: value})
-    with pytest.raises(error, match=f"^{field}.*; give 'learn', a positive number or a HyperPrior.$"):
+    with pytest.raises(
+        error, match=f"^{field}.*; give 'learn', a positive number or a HyperPrior.$"
+    ):
         family.bind(bind(name).X)
 
 
@@ -108,7 +122,9 @@ def test_plain_marginal_is_exchangeable(name, rng):
     hyper = family.sample_hyper(rng)
     value = family.log_marginal(family.X, hyper)
     for _ in range(3):
-        assert family.log_marginal(rng.permutation(family.X), hyper) == pytest.approx(value, rel=1e-10)
+        assert family.log_marginal(rng.permutation(family.X), hyper) == pytest.approx(
+            value, rel=1e-10
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -178,7 +194,9 @@ def test_predictives_multiply_to_the_marginal(driver):
 
 def test_predictive_of_a_new_cluster_is_the_marginal_of_one(driver):
     for i in range(len(driver.family.X)):
-        assert driver.predictive(i, driver.empty) == pytest.approx(driver.plain([i]), rel=1e-9, abs=1e-9)
+        assert driver.predictive(i, driver.empty) == pytest.approx(
+            driver.plain([i]), rel=1e-9, abs=1e-9
+        )
 
 
 def test_kernels_equal_the_plain_twin_after_many_moves(driver):
@@ -228,19 +246,26 @@ def test_new_hyper_parameters_reach_every_slot(driver):
     driver.hyper = driver.family.sample_hyper(rng)
     driver.family.set_hyper(driver.state, driver.hyper)
     driver.derive(driver.empty)
-    # unions read sufficient statistics alone: right before the slots are derived, as proposals need it
-    if driver.family.n_shared:  # no proposal is made for what clusters share: they are set from their items anew
+    # unions read sufficient statistics alone: right before the slots are derived, as proposals need
+    # it
+    if (
+        driver.family.n_shared
+    ):  # no proposal is made for what clusters share: they are set from their items anew
         for k, items in enumerate(where):
             driver.set_items(items, k)
     for k, items in enumerate(where):
-        assert driver.union(k, driver.empty) == pytest.approx(driver.plain(items), rel=1e-8, abs=1e-8)
+        assert driver.union(k, driver.empty) == pytest.approx(
+            driver.plain(items), rel=1e-8, abs=1e-8
+        )
     for k, items in enumerate(where):
         driver.derive(k)
         assert driver.marginal(k) == pytest.approx(driver.plain(items), rel=1e-8, abs=1e-8)
     fresh = slots_of(driver.family.new_state(driver.capacity, driver.hyper))
     again = Driver(driver.family, driver.hyper)
     assert again.predictive(0, 0) == driver.predictive(0, driver.empty)
-    assert [array.shape for array in fresh.values()] == [array.shape for array in slots_of(driver.state).values()]
+    assert [array.shape for array in fresh.values()] == [
+        array.shape for array in slots_of(driver.state).values()
+    ]
 
 
 def test_slots_do_not_leak_into_each_other(driver):
@@ -250,4 +275,8 @@ def test_slots_do_not_leak_into_each_other(driver):
     driver.remove(2, 1)
     driver.set_items([3, 4], 2)
     driver.derive(2)
-    assert (driver.predictive(1, 0), driver.marginal(0), driver.predictive(1, driver.empty)) == before
+    assert (
+        driver.predictive(1, 0),
+        driver.marginal(0),
+        driver.predictive(1, driver.empty),
+    ) == before

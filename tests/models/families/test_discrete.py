@@ -50,7 +50,9 @@ def test_categorical_is_a_chain_of_urns(concentration, rng):
             one = np.eye(size, dtype=int)[cell]
             expected += dirichlet_multinomial(weights, 1).logpmf(one)
             weights = weights + one
-    assert family.log_marginal(family.X, np.array([concentration])) == pytest.approx(expected, rel=1e-10)
+    assert family.log_marginal(family.X, np.array([concentration])) == pytest.approx(
+        expected, rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("shape", [0.05, 1.0, 7.0])
@@ -71,7 +73,9 @@ def test_poisson_is_a_chain_of_negative_binomials(shape, rng):
 def test_poisson_by_integral():
     family = bound(Poisson, 1.7, np.array([[3.0], [0.0], [5.0]]))
     prior = gamma(1.7, scale=(8 / 3) / 1.7).pdf
-    expected, _ = quad(lambda rate: poisson_distribution(rate).pmf([3, 0, 5]).prod() * prior(rate), 0, 60)
+    expected, _ = quad(
+        lambda rate: poisson_distribution(rate).pmf([3, 0, 5]).prod() * prior(rate), 0, 60
+    )
     value = family.log_marginal(family.X, np.array([1.7])) + family.log_constant
     assert value == pytest.approx(math.log(expected), abs=1e-8)
 
@@ -80,23 +84,35 @@ def test_bernoulli_by_integral():
     X = np.array([[1.0], [0.0], [1.0], [1.0]])
     family = bound(Bernoulli, 1.5, X)
     expected, _ = quad(lambda p: p**3 * (1 - p) * beta(1.5 * 4 / 6, 1.5 * 2 / 6).pdf(p), 0, 1)
-    assert family.log_marginal(family.X, np.array([1.5])) == pytest.approx(math.log(expected), abs=1e-7)
+    assert family.log_marginal(family.X, np.array([1.5])) == pytest.approx(
+        math.log(expected), abs=1e-7
+    )
 
 
 def test_exchanging_zero_and_one_changes_nothing(rng):
     X = binary_data(10, 4, rng)
-    first, second = bound(Bernoulli, 3.0, X), bound(Bernoulli, 3.0, np.where([True, False, True, True], 1 - X, X))
+    first, second = (
+        bound(Bernoulli, 3.0, X),
+        bound(Bernoulli, 3.0, np.where([True, False, True, True], 1 - X, X)),
+    )
     hyper = np.array([3.0])
-    assert first.log_marginal(first.X[:4], hyper) == pytest.approx(second.log_marginal(second.X[:4], hyper), rel=1e-12)
+    assert first.log_marginal(first.X[:4], hyper) == pytest.approx(
+        second.log_marginal(second.X[:4], hyper), rel=1e-12
+    )
 
 
 def test_names_of_codes_change_nothing(rng):
     X = coded_data(30, 2, rng)
     assert X.max(axis=0).tolist() == [2, 3]
-    renamed = np.stack([np.array([2, 0, 1])[X[:, 0].astype(int)], np.array([1, 3, 0, 2])[X[:, 1].astype(int)]], axis=1)
+    renamed = np.stack(
+        [np.array([2, 0, 1])[X[:, 0].astype(int)], np.array([1, 3, 0, 2])[X[:, 1].astype(int)]],
+        axis=1,
+    )
     first, second = bound(Categorical, 0.6, X), bound(Categorical, 0.6, renamed.astype(float))
     hyper = np.array([0.6])
-    assert first.log_marginal(first.X[:7], hyper) == pytest.approx(second.log_marginal(second.X[:7], hyper), rel=1e-12)
+    assert first.log_marginal(first.X[:7], hyper) == pytest.approx(
+        second.log_marginal(second.X[:7], hyper), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("family", DATA)
@@ -114,10 +130,14 @@ def test_cells_that_are_missing_are_as_if_never_asked_for(family, rng):
     for first, second in itertools.product(values, values if family is not Poisson else [0]):
         filled = gaps.copy()
         filled[0, 1], filled[2, 0] = first, second if family is not Poisson else np.nan
-        constants = complete.row_constants(filled[:3]).sum() - complete.row_constants(gaps[:3]).sum()
+        constants = (
+            complete.row_constants(filled[:3]).sum() - complete.row_constants(gaps[:3]).sum()
+        )
         total += math.exp(complete.log_marginal(filled[:3], hyper) + constants)
     assert driver.marginal(0) == pytest.approx(math.log(total), abs=1e-8)
-    assert driver.predictive(3, 0) == pytest.approx(driver.plain([0, 1, 2, 3]) - driver.plain([0, 1, 2]), abs=1e-10)
+    assert driver.predictive(3, 0) == pytest.approx(
+        driver.plain([0, 1, 2, 3]) - driver.plain([0, 1, 2]), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("family", DATA)
@@ -193,7 +213,9 @@ def test_bad_cells_are_refused_in_a_sentence(family, X, what):
 
 def test_bad_further_rows_are_refused_under_the_user_s_column_numbers():
     family = Categorical().bind(np.array([[7, 0, 1], [7, 1, 2]]))
-    with pytest.raises(ValueError, match=r"^X has codes beyond those of the first data in column 2, row 1: leave"):
+    with pytest.raises(
+        ValueError, match=r"^X has codes beyond those of the first data in column 2, row 1: leave"
+    ):
         family.transform([[7, 0, 1], [7, 1, 3]])
     np.testing.assert_array_equal(family.transform([[9, np.nan, 1]]), [[np.nan, 1]])
     with pytest.raises(ValueError, match=r"^X has values other than 0 and 1 in column 1, row 0: "):
@@ -208,4 +230,6 @@ def test_embeddings_know_missing_cells_as_average_ones():
     np.testing.assert_allclose(((points[0] - points[2]) ** 2).sum(), 2.0)
     np.testing.assert_allclose(points[1] * np.sqrt(2), [0, 1, 0.5, 0, 0.5])
     np.testing.assert_allclose(Poisson().bind(X).embedding()[1], [2, np.sqrt(2)])
-    np.testing.assert_allclose(Bernoulli().bind(np.array([[0, 1], [1, np.nan], [1, 0]])).embedding()[1], [1, 0.5])
+    np.testing.assert_allclose(
+        Bernoulli().bind(np.array([[0, 1], [1, np.nan], [1, 0]])).embedding()[1], [1, 0.5]
+    )

@@ -37,7 +37,9 @@ def test_full_is_a_chain_of_multivariate_t(rng):
         shape = psi * (kappa + 1) / (kappa * (nu - d + 1))
         return multivariate_t(mean, shape, df=nu - d + 1).logpdf(x)
 
-    assert family.log_marginal(family.X, HYPER) == pytest.approx(chain_rule(family.X, log_predictive), rel=1e-10)
+    assert family.log_marginal(family.X, HYPER) == pytest.approx(
+        chain_rule(family.X, log_predictive), rel=1e-10
+    )
 
 
 def test_diagonal_is_a_chain_of_t_per_column(rng):
@@ -45,11 +47,17 @@ def test_diagonal_is_a_chain_of_t_per_column(rng):
     kappa0, a0, b0 = family.parameters(HYPER)
 
     def log_predictive(past, x):
-        kappa, a, mean = kappa0 + len(past), a0 + len(past) / 2, past.sum(axis=0) / (kappa0 + len(past))
+        kappa, a, mean = (
+            kappa0 + len(past),
+            a0 + len(past) / 2,
+            past.sum(axis=0) / (kappa0 + len(past)),
+        )
         b = b0 + 0.5 * ((past**2).sum(axis=0) - kappa * mean**2)
         return t(2 * a, loc=mean, scale=np.sqrt(b * (kappa + 1) / (a * kappa))).logpdf(x).sum()
 
-    assert family.log_marginal(family.X, HYPER) == pytest.approx(chain_rule(family.X, log_predictive), rel=1e-10)
+    assert family.log_marginal(family.X, HYPER) == pytest.approx(
+        chain_rule(family.X, log_predictive), rel=1e-10
+    )
 
 
 def test_spherical_is_a_chain_of_multivariate_t(rng):
@@ -57,11 +65,17 @@ def test_spherical_is_a_chain_of_multivariate_t(rng):
     kappa0, a0, b0 = family.parameters(HYPER)
 
     def log_predictive(past, x):
-        kappa, a, mean = kappa0 + len(past), a0 + past.size / 2, past.sum(axis=0) / (kappa0 + len(past))
+        kappa, a, mean = (
+            kappa0 + len(past),
+            a0 + past.size / 2,
+            past.sum(axis=0) / (kappa0 + len(past)),
+        )
         b = b0 + 0.5 * ((past**2).sum() - kappa * mean @ mean)
         return multivariate_t(mean, np.eye(3) * b * (kappa + 1) / (a * kappa), df=2 * a).logpdf(x)
 
-    assert family.log_marginal(family.X, HYPER) == pytest.approx(chain_rule(family.X, log_predictive), rel=1e-10)
+    assert family.log_marginal(family.X, HYPER) == pytest.approx(
+        chain_rule(family.X, log_predictive), rel=1e-10
+    )
 
 
 def test_one_column_by_integration(rng):
@@ -71,8 +85,11 @@ def test_one_column_by_integration(rng):
 
     def joint(mean, log_variance):
         variance = math.exp(log_variance)
-        density = norm.pdf(x, mean, math.sqrt(variance)).prod() * norm.pdf(mean, 0, math.sqrt(variance / kappa0))
-        # an inverse-Wishart of one column is an inverse-gamma with half its degrees and half its scale
+        density = norm.pdf(x, mean, math.sqrt(variance)).prod() * norm.pdf(
+            mean, 0, math.sqrt(variance / kappa0)
+        )
+        # an inverse-Wishart of one column is an inverse-gamma with half its degrees and half its
+        # scale
         return density * invgamma.pdf(variance, nu0 / 2, scale=psi0.item() / 2) * variance
 
     value, _ = dblquad(joint, -7, 7, -12, 12, epsabs=1e-12, epsrel=1e-6)
@@ -83,15 +100,22 @@ def test_one_column_by_integration(rng):
 def test_predictive_density_integrates_to_one(family, rng):
     model = bound(family, rng.normal(size=(4, 1)))
     known = model.log_marginal(model.X, HYPER)
-    density = lambda x: math.exp(model.log_marginal(np.append(model.X, [[x]], axis=0), HYPER) - known)  # noqa: E731
+
+    def density(x):
+        return math.exp(model.log_marginal(np.append(model.X, [[x]], axis=0), HYPER) - known)
+
     assert quad(density, -np.inf, np.inf)[0] == pytest.approx(1, abs=1e-6)
 
 
 def monte_carlo(X, means, covariances):
     """(log of the mean likelihood, its relative standard error)."""
-    logs = np.array([multivariate_normal(m, c).logpdf(X).sum() for m, c in zip(means, covariances, strict=True)])
+    logs = np.array(
+        [multivariate_normal(m, c).logpdf(X).sum() for m, c in zip(means, covariances, strict=True)]
+    )
     weights = np.exp(logs - logs.max())
-    return logsumexp(logs) - math.log(len(logs)), weights.std() / weights.mean() / math.sqrt(len(logs))
+    return logsumexp(logs) - math.log(len(logs)), weights.std() / weights.mean() / math.sqrt(
+        len(logs)
+    )
 
 
 @pytest.mark.parametrize("family", ALL)
@@ -103,7 +127,9 @@ def test_two_columns_by_monte_carlo(family, rng):
         covariances = invwishart(degrees, scale).rvs(number, random_state=rng)
     else:
         columns = 2 if family is DiagonalGaussian else 1
-        draws = invgamma(degrees, scale=np.broadcast_to(scale, columns)).rvs((number, columns), random_state=rng)
+        draws = invgamma(degrees, scale=np.broadcast_to(scale, columns)).rvs(
+            (number, columns), random_state=rng
+        )
         covariances = np.eye(2) * draws[:, :, None]
     means = [rng.multivariate_normal(np.zeros(2), c / kappa0) for c in covariances]
     value, error = monte_carlo(model.X, means, covariances)
@@ -127,7 +153,9 @@ def test_expected_covariance_is_scale_times_variance_and_rounding(family, rng):
         in_units = HYPER[0] * X.var(axis=0).mean() + 1 / 12
         assert np.asarray(expected) * model.unit[0] ** 2 == pytest.approx(in_units, rel=1e-9)
     else:
-        np.testing.assert_allclose(expected * X.var(axis=0), HYPER[0] * X.var(axis=0) + 1 / 12, rtol=1e-9)
+        np.testing.assert_allclose(
+            expected * X.var(axis=0), HYPER[0] * X.var(axis=0) + 1 / 12, rtol=1e-9
+        )
 
 
 def log_ratios(family, X):
@@ -136,14 +164,22 @@ def log_ratios(family, X):
     hyper = model.initial_hyper()
     n = len(X)
     whole = model.log_marginal(model.X, hyper)
-    cuts = [model.log_marginal(model.X[:m], hyper) + model.log_marginal(model.X[m:], hyper) - whole for m in range(1, n)]
+    cuts = [
+        model.log_marginal(model.X[:m], hyper) + model.log_marginal(model.X[m:], hyper) - whole
+        for m in range(1, n)
+    ]
     return np.array(cuts), whole + model.log_constant
 
 
 @pytest.mark.parametrize("family", [FullGaussian, DiagonalGaussian])
 @pytest.mark.parametrize(
     ("factor", "shift"),
-    [([1, 1, 1], [5, -3, 100]), ([10, 0.01, 3], [0, 0, 0]), ([-1, 2, -7], [1, 1e3, -1]), ([1e6, 1e-6, 1], [0, 0, 1e4])],
+    [
+        ([1, 1, 1], [5, -3, 100]),
+        ([10, 0.01, 3], [0, 0, 0]),
+        ([-1, 2, -7], [1, 1e3, -1]),
+        ([1e6, 1e-6, 1], [0, 0, 1e4]),
+    ],
 )
 def test_columns_may_be_shifted_and_rescaled(family, factor, shift, rng):
     X = rng.normal(size=(12, 3))
@@ -197,7 +233,9 @@ def test_units_of_any_size(family, size, rng):
 @pytest.mark.parametrize("family", [FullGaussian, DiagonalGaussian])
 def test_columns_of_very_different_sizes(family, rng):
     X = rng.normal(size=(10, 2))
-    np.testing.assert_allclose(log_ratios(family, X * [1e-150, 1e150])[0], log_ratios(family, X)[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        log_ratios(family, X * [1e-150, 1e150])[0], log_ratios(family, X)[0], rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("family", ALL)
@@ -217,19 +255,27 @@ def test_variation_below_rounding_counts_as_none(offset, kept, rng):
 
 @pytest.mark.parametrize("family", ALL)
 def test_ties_do_not_have_unbounded_density(family, rng):
-    # a column that is mostly zero: a cluster of the zeros has no variance, but the density stays below the floor's
+    # a column that is mostly zero: a cluster of the zeros has no variance, but the density stays
+    # below the floor's
     X = np.where(rng.random(60) < 0.7, 0.0, rng.normal(size=60))[:, None]
     model = learned(family).bind(X)
     ties = model.X[X[:, 0] == 0]
     least = np.array([prior.least for prior in model.hyper_priors])
-    values = [model.log_marginal(ties, hyper) / len(ties) for hyper in (model.initial_hyper(), least)]
+    values = [
+        model.log_marginal(ties, hyper) / len(ties) for hyper in (model.initial_hyper(), least)
+    ]
     assert np.isfinite(values).all()
     assert max(values) < 5
 
 
 @pytest.mark.parametrize(
     ("column", "expected"),
-    [([1.0, 3.0, 2.0, 2.0], 1.0), ([5.0, 5.0], 0.0), ([0.0, 0.1, 0.2, 5.0], 0.1), ([2.0, -2.0], 4.0)],
+    [
+        ([1.0, 3.0, 2.0, 2.0], 1.0),
+        ([5.0, 5.0], 0.0),
+        ([0.0, 0.1, 0.2, 5.0], 0.1),
+        ([2.0, -2.0], 4.0),
+    ],
 )
 def test_resolution(column, expected):
     assert resolution(np.array(column)) == pytest.approx(expected)
@@ -239,7 +285,9 @@ def test_standard_columns_go_back(rng):
     X = rng.normal(size=(15, 3)) * [1, 100, 1e-3] + [0, 1e4, 5]
     for common in (False, True):
         columns = standard_columns(X, common_unit=common)
-        np.testing.assert_allclose(columns.X * columns.unit + columns.centre, X, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            columns.X * columns.unit + columns.centre, X, rtol=1e-9, atol=1e-12
+        )
         np.testing.assert_allclose(columns.X.mean(axis=0), 0, atol=1e-9)
         if common:
             assert columns.X.var(axis=0).mean() == pytest.approx(1)

@@ -40,11 +40,21 @@ def one_cluster(x, strength, hyper):
     floor = np.median(np.diff(np.unique(rest))) ** 2 / 12
     v = spread**2 * np.exp(np.linspace(-5, 5, 601))
     means = centre + spread * np.linspace(-6, 6, 601)[:, None]
-    log_joint = stats.invgamma(1 + weight / 2, scale=weight / 2 * (scale * spread**2 + floor)).logpdf(v)
+    log_joint = stats.invgamma(
+        1 + weight / 2, scale=weight / 2 * (scale * spread**2 + floor)
+    ).logpdf(v)
     log_joint = log_joint + stats.norm.logpdf(means, centre, np.sqrt(v / kappa0))
     log_joint += sum(stats.norm.logpdf(x_i, means, np.sqrt(v)) for x_i in rest)
     top = log_joint.max()
-    return value + top + np.log(integrate.trapezoid(integrate.trapezoid(np.exp(log_joint - top), means[:, 0], axis=0), v))
+    return (
+        value
+        + top
+        + np.log(
+            integrate.trapezoid(
+                integrate.trapezoid(np.exp(log_joint - top), means[:, 0], axis=0), v
+            )
+        )
+    )
 
 
 def test_the_density_is_that_of_the_formula(rng):
@@ -61,7 +71,11 @@ def test_what_is_asked_of_whom(X):
     values, indicators = np.split(bound.columns(X), [3], axis=1)
     assert np.array_equal(np.isnan(values[:, 0]), np.isnan(X[:, 0]) | (X[:, 0] == 0))
     assert np.array_equal(np.isnan(values[:, 1]), np.isnan(X[:, 1]) | (np.abs(X[:, 1]) == 1))
-    assert np.nansum(indicators, axis=0).tolist() == [(X[:, 0] == 0).sum(), (X[:, 1] == 1).sum(), (X[:, 1] == -1).sum()]
+    assert np.nansum(indicators, axis=0).tolist() == [
+        (X[:, 0] == 0).sum(),
+        (X[:, 1] == 1).sum(),
+        (X[:, 1] == -1).sum(),
+    ]
     # an item at the first atom is not asked for the second
     assert np.isnan(indicators[X[:, 1] == 1, 2]).all()
     np.testing.assert_allclose(bound.transform(X), bound.X)
@@ -83,7 +97,9 @@ def test_what_does_not_vary_is_left_out():
     two = np.tile([0.48, 1.0, 0.48, 0.48], 10)[:, None]
     bound, plain = HurdleGaussian().bind(two), Bernoulli().bind((two == 0.48).astype(float))
     hyper = np.array([1.7])
-    assert bound.log_marginal(bound.X[:9], hyper) == pytest.approx(plain.log_marginal(plain.X[:9], hyper))
+    assert bound.log_marginal(bound.X[:9], hyper) == pytest.approx(
+        plain.log_marginal(plain.X[:9], hyper)
+    )
     none = HurdleGaussian([[]]).bind(np.arange(9.0)[:, None])
     plain = DiagonalGaussian().bind(np.arange(9.0)[:, None])
     hyper = plain.initial_hyper()
@@ -96,7 +112,11 @@ def test_what_does_not_vary_is_left_out():
         ([[0.0]], ValueError, "atoms has lists for 1 columns, but there are 3: give one for each"),
         ("zero", TypeError, "atoms='zero' is no list of lists: give 'data', a number, or"),
         ([0.0, 1.0, 2.0], TypeError, r"atoms=\[0.0, 1.0, 2.0\] is no list of lists"),
-        ([["a"], [], []], TypeError, r"atoms=\[\['a'\], \[\], \[\]\] holds something else than numbers"),
+        (
+            [["a"], [], []],
+            TypeError,
+            r"atoms=\[\['a'\], \[\], \[\]\] holds something else than numbers",
+        ),
     ],
 )
 def test_atoms_that_are_none(X, atoms, error, sentence):
@@ -105,8 +125,15 @@ def test_atoms_that_are_none(X, atoms, error, sentence):
 
 
 def test_mixed_is_the_sum_of_its_parts(X, rng):
-    table = np.column_stack([X, rng.normal(size=(40, 2)), rng.choice([0.5, 2.0, 9.0], size=40), rng.random(40) < 0.4])
-    parts = [("gaussian", [4, 3]), (HurdleGaussian(ATOMS), [0, 1, 2]), ("recoded", 5), ("bernoulli", 6)]
+    table = np.column_stack(
+        [X, rng.normal(size=(40, 2)), rng.choice([0.5, 2.0, 9.0], size=40), rng.random(40) < 0.4]
+    )
+    parts = [
+        ("gaussian", [4, 3]),
+        (HurdleGaussian(ATOMS), [0, 1, 2]),
+        ("recoded", 5),
+        ("bernoulli", 6),
+    ]
     family = Mixed(parts).bind(table)
     alone = [
         FullGaussian().bind(table[:, [4, 3]]),
@@ -117,7 +144,9 @@ def test_mixed_is_the_sum_of_its_parts(X, rng):
     hyper = family.sample_hyper(rng)
     hypers = np.split(hyper, np.cumsum([len(part.hyper_priors) for part in alone])[:-1])
     for rows in (slice(0, 40), slice(3, 11)):
-        expected = sum(part.log_marginal(part.X[rows], own) for part, own in zip(alone, hypers, strict=True))
+        expected = sum(
+            part.log_marginal(part.X[rows], own) for part, own in zip(alone, hypers, strict=True)
+        )
         assert family.log_marginal(family.X[rows], hyper) == pytest.approx(expected)
     assert family.log_constant == pytest.approx(sum(part.log_constant for part in alone))
     np.testing.assert_allclose(family.transform(table[:5]), family.X[:5])
@@ -139,10 +168,18 @@ def test_mixed_family_gives_every_column_the_family_of_its_kind(rng):
         ]
     )
     found = {type(family).__name__: columns for family, columns in mixed_family(table).parts}
-    expected = {"FullGaussian": [0, 4], "HurdleGaussian": [3, 6], "Poisson": [2], "Bernoulli": [1], "Recoded": [5]}
+    expected = {
+        "FullGaussian": [0, 4],
+        "HurdleGaussian": [3, 6],
+        "Poisson": [2],
+        "Bernoulli": [1],
+        "Recoded": [5],
+    }
     assert found == expected
     hole = np.where(np.arange(n * 7).reshape(n, 7) == 4, np.nan, table)
-    assert {type(family).__name__: columns for family, columns in mixed_family(hole).parts}["HurdleGaussian"] == [0, 3, 4, 6]
+    assert {type(family).__name__: columns for family, columns in mixed_family(hole).parts}[
+        "HurdleGaussian"
+    ] == [0, 3, 4, 6]
     assert mixed_family(table[:, [0, 4]]) == FullGaussian()
     assert mixed_family(table[:, [0, 4]], covariance="diagonal") == DiagonalGaussian()
     chosen, spelled = Mixed().bind(table), mixed_family(table).bind(table)
@@ -154,7 +191,9 @@ def test_what_mixed_refuses(X):
         Mixed([("hurdle", [0, 1])]).bind(X)
     with pytest.raises(TypeError, match=r"^parts=\(\) is no list of pairs"):
         Mixed(()).bind(X)
-    with pytest.raises(ValueError, match=r"^X has missing values in column 0, row 3: FullGaussian takes none"):
+    with pytest.raises(
+        ValueError, match=r"^X has missing values in column 0, row 3: FullGaussian takes none"
+    ):
         Mixed([("gaussian", [0, 1, 2])]).bind(X)
     with pytest.raises(ValueError, match='covariance must be "full" or "diagonal"'):
         mixed_family(X, covariance="spherical")
@@ -163,5 +202,7 @@ def test_what_mixed_refuses(X):
 def test_values_never_seen_have_no_code(rng):
     bound = get_family("recoded").bind(rng.choice([0.5, 2.0, 9.0], size=(30, 1)))
     assert bound.transform([[9.0], [np.nan]])[0].tolist() == [2.0]
-    with pytest.raises(ValueError, match=r"^X has values that the first data have not in column 0, row 1: leave"):
+    with pytest.raises(
+        ValueError, match=r"^X has values that the first data have not in column 0, row 1: leave"
+    ):
         bound.transform([[0.5], [0.6]])

@@ -19,7 +19,9 @@ def asked(state, own, items):
     derive(state, CLUSTER)
     set_items(state, items, BLOCK)
     derive(state, BLOCK)
-    return log_marginal_union(state, CLUSTER, BLOCK), log_marginal_joined(state, CLUSTER, BLOCK, items)
+    return log_marginal_union(state, CLUSTER, BLOCK), log_marginal_joined(
+        state, CLUSTER, BLOCK, items
+    )
 
 
 @kernel

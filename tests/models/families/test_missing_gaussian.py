@@ -78,7 +78,9 @@ def test_missing_cell_is_integrated_over(rng):
 def test_units_do_not_matter(rng):
     X = gapped(rng)
     one, other = FAMILY.bind(X), FAMILY.bind(1e6 + 250.0 * X)
-    assert one.log_marginal(one.X, HYPER) == pytest.approx(other.log_marginal(other.X, HYPER), rel=1e-6)
+    assert one.log_marginal(one.X, HYPER) == pytest.approx(
+        other.log_marginal(other.X, HYPER), rel=1e-6
+    )
     np.testing.assert_allclose(one.X, other.X, atol=1e-8)
 
 

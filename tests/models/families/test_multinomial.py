@@ -22,7 +22,9 @@ def test_is_a_chain_of_dirichlet_multinomials(beta, counts):
     for x in counts.astype(int):
         expected += dirichlet_multinomial(beta + seen, x.sum()).logpmf(x)
         seen += x
-    assert family.log_marginal(family.X, np.array([beta])) + family.log_constant == pytest.approx(expected, rel=1e-10)
+    assert family.log_marginal(family.X, np.array([beta])) + family.log_constant == pytest.approx(
+        expected, rel=1e-10
+    )
 
 
 def test_by_monte_carlo(counts, rng):
@@ -59,7 +61,9 @@ def test_embedding_sees_shares_not_sizes():
     np.testing.assert_allclose((points**2).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("X", [[[1.5, 1], [2, 3]], [[-1, 1], [2, 3]], [[0, 0], [2, 3]], [[np.nan, 1], [2, 3]]])
+@pytest.mark.parametrize(
+    "X", [[[1.5, 1], [2, 3]], [[-1, 1], [2, 3]], [[0, 0], [2, 3]], [[np.nan, 1], [2, 3]]]
+)
 def test_what_are_no_counts(X):
     with pytest.raises(ValueError, match=r"^X "):
         Multinomial().bind(np.array(X, dtype=float))

@@ -23,7 +23,9 @@ def test_gaussian_is_one_normal_distribution(gamma, rng):
     family = family_at(gamma, X, SquaredEuclidean())
     spread = X.var(axis=0).mean()
     covariance = np.eye(5) / (2 * gamma) + spread * np.ones((5, 5))
-    expected = sum(stats.multivariate_normal(np.full(5, x.mean()), covariance).logpdf(x) for x in X.T)
+    expected = sum(
+        stats.multivariate_normal(np.full(5, x.mean()), covariance).logpdf(x) for x in X.T
+    )
     value = family.log_marginal(family.X, family.initial_hyper()) + family.log_constant
     assert value == pytest.approx(expected, rel=1e-9)
 
@@ -36,7 +38,9 @@ def test_multinomial_of_whole_weights_is_the_multinomial_of_counts(rng):
     scaled = family_at(2 * 9.5, points, divergence)
     plain = Multinomial(concentration=1.0).bind((2 * counts + 1).round())
     hyper = plain.initial_hyper()
-    assert scaled.log_marginal(scaled.X, hyper) == pytest.approx(plain.log_marginal(plain.X, hyper), rel=1e-12)
+    assert scaled.log_marginal(scaled.X, hyper) == pytest.approx(
+        plain.log_marginal(plain.X, hyper), rel=1e-12
+    )
     assert scaled.log_constant == pytest.approx(plain.log_constant, rel=1e-12)
 
 
@@ -56,10 +60,14 @@ def test_items_that_are_all_alike_have_a_base_measure():
     assert np.isfinite(family.log_marginal(family.X, family.initial_hyper()))
 
 
-@pytest.mark.parametrize(("divergence", "X"), [
-    (SquaredEuclidean(), 100 + np.arange(12.0).reshape(4, 3) ** 1.5),
-    (KullbackLeibler(), np.array([[3.0, 0, 1], [0, 0, 5], [2, 2, 2], [9, 1, 0]])),
-], ids=["euclidean", "kl"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("divergence", "X"),
+    [
+        (SquaredEuclidean(), 100 + np.arange(12.0).reshape(4, 3) ** 1.5),
+        (KullbackLeibler(), np.array([[3.0, 0, 1], [0, 0, 5], [2, 2, 2], [9, 1, 0]])),
+    ],
+    ids=["euclidean", "kl"],
+)
 def test_further_rows_come_in_the_coordinates_of_the_first(divergence, X):
     family = family_at(3.0, divergence.points(X), divergence)
     np.testing.assert_allclose(family.transform(X), family.X, atol=1e-10)
@@ -90,7 +98,9 @@ def test_programs_have_the_densities_of_the_first_lines(rng):
     rows, mean = gaussian.X + gaussian.centre, rng.normal(size=(2, 3))
     prior = stats.norm(0, np.sqrt(gaussian.variance)).logpdf(mean).sum()
     items = stats.norm(gaussian.centre + mean[z], np.sqrt(0.5 / gaussian.gamma)).logpdf(rows).sum()
-    assert density_of_program(gaussian, rows, z, mean=mean) == pytest.approx(prior + items, rel=1e-9)
+    assert density_of_program(gaussian, rows, z, mean=mean) == pytest.approx(
+        prior + items, rel=1e-9
+    )
     binary = SCALED["bernoulli at gamma"](5, 3, rng, 0.8)
     shares = {f"probability_{j}": rng.dirichlet(np.ones(2), size=2) for j in range(3)}
     logs = np.log(np.concatenate(list(shares.values()), axis=1))
@@ -100,7 +110,9 @@ def test_programs_have_the_densities_of_the_first_lines(rng):
     poisson, rate = SCALED["poisson at gamma"](5, 3, rng, 0.8), rng.gamma(2.0, size=(2, 3))
     prior = stats.expon(scale=poisson.X.mean(axis=0)).logpdf(rate).sum()
     items = (poisson.X * np.log(rate[z]) - rate[z]).sum() + poisson.row_constants(poisson.X).sum()
-    assert density_of_program(poisson, poisson.X, z, rate=rate) == pytest.approx(prior + items, rel=1e-9)
+    assert density_of_program(poisson, poisson.X, z, rate=rate) == pytest.approx(
+        prior + items, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", SCALED)
@@ -122,7 +134,9 @@ def test_missing_cells_of_columns_say_nothing(rng):
     family = ScaledColumns.at(holed, 5.0, np.asarray, np.full(2, 3))
     alone = ScaledColumns.at(holed[1:2, 3:], 5.0, np.asarray, np.full(1, 3))
     none = np.empty(0)
-    assert family.log_marginal(family.X[1:2], none) == pytest.approx(alone.log_marginal(alone.X, none), rel=1e-12)
+    assert family.log_marginal(family.X[1:2], none) == pytest.approx(
+        alone.log_marginal(alone.X, none), rel=1e-12
+    )
     assert family.row_constants(family.X)[1] == pytest.approx(alone.log_constant, rel=1e-12)
     assert family.log_peaks(family.X)[1] == pytest.approx(alone.log_peaks(alone.X)[0], rel=1e-12)
 

@@ -38,7 +38,8 @@ class Cell(NamedTuple):
         Who chooses the questions.
     data : str
     trial : int
-        Which expert. Asked the same pair, it says the same to all methods; and all begin with the same posterior.
+        Which expert. Asked the same pair, it says the same to all methods; and all begin with the
+        same posterior.
     questions : int
         How many are asked, one by one.
     """
@@ -63,8 +64,9 @@ KINDS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Columns of the file: the fields of a cell, the areas under its curves of pairwise F and of the adjusted Rand index, the
-number of wrong answers, both curves, before the first and after each answer, the gain expected of each question as it was
-asked, how many were asked before the first that posterior selection would not have thought worth it, and processor seconds
+number of wrong answers, both curves, before the first and after each answer, the gain expected of
+each question as it was asked, how many were asked before the first that posterior selection would
+not have thought worth it, and processor seconds
 without those of the posterior before the first answer."""
 
 
@@ -148,7 +150,8 @@ def run(cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        A value for each of `KINDS`. Where nothing was left to ask, the curves go on as they are, and so do gains, at 0.
+        A value for each of `KINDS`. Where nothing was left to ask, the curves go on as they are,
+        and so do gains, at 0.
     """
     X, y = load(cell.data)
     heard, hearing = copy.deepcopy(_beginning(_start(cell), cell.data))
@@ -161,7 +164,11 @@ def run(cell: Cell) -> dict[str, Any]:
     def scored() -> tuple[Situation, float, float]:
         links = [bc.PairwiseConstraints(pairs, said, n_items=len(X))] if pairs else []
         labels = heard.update(Situation(X, y * 0, links, []), hearing).labels()
-        return Situation(X, labels, links, []), bc.metrics.pairwise_f(labels, y), bc.metrics.adjusted_rand(labels, y)
+        return (
+            Situation(X, labels, links, []),
+            bc.metrics.pairwise_f(labels, y),
+            bc.metrics.adjusted_rand(labels, y),
+        )
 
     situation, f, rand = scored()
     curve, rands, gains, stop = [f], [rand], np.zeros(cell.questions), cell.questions

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bayesclust.selection import NPU, Chooser, ExploreConsolidate, MinMax, PosteriorQuestions, RandomQuestions
+from bayesclust.selection import (
+    NPU,
+    Chooser,
+    ExploreConsolidate,
+    MinMax,
+    PosteriorQuestions,
+    RandomQuestions,
+)
 
 __all__ = ["COMPARED", "METHODS", "OURS", "TARGET", "Method", "posterior"]
 
@@ -48,11 +55,21 @@ def posterior(target: str = TARGET) -> PosteriorQuestions:
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        OURS: Method("posterior", "expected fall of the posterior expected VI", lambda heard: heard),
-        "information": Method("information", "expected information about the partition", lambda _: posterior("partition")),
-        "npu": Method("NPU", "neighbourhoods, and a forest that learns the point estimate", lambda _: NPU()),
+        OURS: Method(
+            "posterior", "expected fall of the posterior expected VI", lambda heard: heard
+        ),
+        "information": Method(
+            "information",
+            "expected information about the partition",
+            lambda _: posterior("partition"),
+        ),
+        "npu": Method(
+            "NPU", "neighbourhoods, and a forest that learns the point estimate", lambda _: NPU()
+        ),
         "explore-consolidate": Method(
-            "explore, consolidate", "neighbourhoods and distances, as many clusters as found", lambda _: ExploreConsolidate()
+            "explore, consolidate",
+            "neighbourhoods and distances, as many clusters as found",
+            lambda _: ExploreConsolidate(),
         ),
         "min-max": Method("min-max", "neighbourhoods and distances", lambda _: MinMax()),
         "random": Method("random", "nothing", lambda _: RandomQuestions()),

@@ -76,4 +76,6 @@ class Plan:
         list of Cell
         """
         wanted = product(range(self.trials), self.data, self.methods)
-        return [Cell(self.seed, method, data, trial, self.questions) for trial, data, method in wanted]
+        return [
+            Cell(self.seed, method, data, trial, self.questions) for trial, data, method in wanted
+        ]

@@ -65,21 +65,40 @@ def entries(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns table, data, method, at, patience, mean, error, runs. Tables are "area" of F; "difference" of the areas of
-        posterior selection and a method, by expert; "rand" and "rand_difference", the same of the adjusted Rand index;
-        "asked", "f" and "to_come", with `at` the bound of the stopping rule, NaN for its default, and its `patience`; and
-        "curve", with `at` the number of answers.
+        Columns table, data, method, at, patience, mean, error, runs. Tables are "area" of F;
+        "difference" of the areas of posterior selection and a method, by expert; "rand" and
+        "rand_difference", the same of the adjusted Rand index; "asked", "f" and "to_come", with
+        `at` the bound of the stopping rule, NaN for its default, and its `patience`; and "curve",
+        with `at` the number of answers.
     """
-    mine = frame[(frame.questions == plan.questions) & frame.data.isin(plan.data) & frame.method.isin(plan.methods)]
+    mine = frame[
+        (frame.questions == plan.questions)
+        & frame.data.isin(plan.data)
+        & frame.method.isin(plan.methods)
+    ]
     scores = [part(mine, plan, score) for score in SCORES for part in (_areas, _differences)]
     parts = [*scores, _stops(mine, plan), _curves(mine, plan)]
     return pd.DataFrame([row for part in parts for row in part], columns=list(COLUMNS))
 
 
 def _entry(
-    values: FloatArray, table: str, data: str, method: str, at: float = np.nan, patience: float = np.nan
+    values: FloatArray,
+    table: str,
+    data: str,
+    method: str,
+    at: float = np.nan,
+    patience: float = np.nan,
 ) -> dict[str, Any]:
-    entry = (table, data, method, at, patience, float(values.mean()), standard_error(values), len(values))
+    entry = (
+        table,
+        data,
+        method,
+        at,
+        patience,
+        float(values.mean()),
+        standard_error(values),
+        len(values),
+    )
     return dict(zip(COLUMNS, entry, strict=True))
 
 
@@ -99,7 +118,10 @@ def _areas(frame: pd.DataFrame, plan: Plan, score: str) -> Iterator[dict[str, An
 
 def _differences(frame: pd.DataFrame, plan: Plan, score: str) -> Iterator[dict[str, Any]]:
     """By data set, and of all: the mean over sets, of the experts who were asked on each."""
-    areas, table = frame.pivot(index=["data", "trial"], columns="method", values=score), SCORES[score]
+    areas, table = (
+        frame.pivot(index=["data", "trial"], columns="method", values=score),
+        SCORES[score],
+    )
     for method in plan.methods:
         if method == OURS or not {method, OURS} <= set(areas.columns):
             continue
@@ -118,7 +140,11 @@ def _stops(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
             curves = np.stack([numbers(text) for text in block.curve])
             gains = np.stack([numbers(text) for text in block.gains])
             stops = {(np.nan, 0): block.stop.to_numpy()}
-            stops |= {(bound, patience): _stop(gains < bound, patience) for bound in BOUNDS for patience in PATIENCE}
+            stops |= {
+                (bound, patience): _stop(gains < bound, patience)
+                for bound in BOUNDS
+                for patience in PATIENCE
+            }
             for rule, asked in stops.items():
                 reached = np.take_along_axis(curves, asked[:, None], axis=1)[:, 0]
                 yield _entry(asked.astype(np.float64), "asked", data, method, *rule)
@@ -156,7 +182,11 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
     """
     if table.empty:
         return "No session is done yet.\n"
-    parts = [HEAD.format(questions=plan.questions, flip=FLIP, runs=span(table.runs, "expert"), seed=plan.seed)]
+    parts = [
+        HEAD.format(
+            questions=plan.questions, flip=FLIP, runs=span(table.runs, "expert"), seed=plan.seed
+        )
+    ]
     for score, difference in SCORES.items():
         if score == "rand":
             parts += ["\n" + RAND]
@@ -164,16 +194,33 @@ def report(table: pd.DataFrame, plan: Plan) -> str:
         if (table.table == difference).any():
             parts += ["\nWhat posterior selection has more, by expert:\n"]
             more = table[table.table == difference]
-            parts += _grid(more, "area of posterior selection less that of", [*plan.data, ALL], plan)
+            parts += _grid(
+                more, "area of posterior selection less that of", [*plan.data, ALL], plan
+            )
     stops = table[table.table.isin(["asked", "f", "to_come"])]
     if len(stops):
         lines = []
-        for (data, *rule), block in stops.groupby(["data", "at", "patience"], sort=False, dropna=False):
+        for (data, *rule), block in stops.groupby(
+            ["data", "at", "patience"], sort=False, dropna=False
+        ):
             rows = {row.table: row for row in block.itertuples()}
-            texts = [_with_error(rows[what], digits) for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))]
+            texts = [
+                _with_error(rows[what], digits)
+                for what, digits in (("asked", 1), ("f", 3), ("to_come", 3))
+            ]
             bound, patience = (float(str(value)) for value in rule)
-            lines.append([title(str(data)), "default" if np.isnan(bound) else f"{bound:g}", f"{patience:g}", *texts])
-        parts += ["\n" + STOPPING, *in_markdown(["data", "bound", "patience", "asked", "F then", "still to come"], lines)]
+            lines.append(
+                [
+                    title(str(data)),
+                    "default" if np.isnan(bound) else f"{bound:g}",
+                    f"{patience:g}",
+                    *texts,
+                ]
+            )
+        parts += [
+            "\n" + STOPPING,
+            *in_markdown(["data", "bound", "patience", "asked", "F then", "still to come"], lines),
+        ]
     return "\n".join(parts)
 
 
@@ -182,7 +229,10 @@ def _grid(table: pd.DataFrame, corner: str, rows: list[str], plan: Plan) -> Iter
     methods = [method for method in plan.methods if method in set(table.method)]
     cells = {(row.data, row.method): _with_error(row) for row in table.itertuples()}
     lines = [[title(data), *(cells.get((data, method), "") for method in methods)] for data in rows]
-    return in_markdown([corner, *(METHODS[method].title for method in methods)], [line for line in lines if any(line[1:])])
+    return in_markdown(
+        [corner, *(METHODS[method].title for method in methods)],
+        [line for line in lines if any(line[1:])],
+    )
 
 
 def _with_error(entry: Any, digits: int = 3) -> str:
@@ -219,7 +269,9 @@ def _figure(curves: pd.DataFrame, plan: Plan) -> Figure | None:
     wide = min(3, len(shown))
     high = -(-len(shown) // wide)
     size = (3.0 * wide + 1.5, 2.4 * high + 0.4)
-    drawing, axes = plt.subplots(high, wide, figsize=size, layout="constrained", squeeze=False, sharex=True)
+    drawing, axes = plt.subplots(
+        high, wide, figsize=size, layout="constrained", squeeze=False, sharex=True
+    )
     lines: dict[str, Any] = {}
     for ax, data in zip(axes.flat, shown, strict=False):
         for at, method in enumerate(plan.methods):
@@ -236,7 +288,9 @@ def _figure(curves: pd.DataFrame, plan: Plan) -> Figure | None:
         ax.set_xlabel("answers")
     for ax in axes[:, 0]:
         ax.set_ylabel("pairwise F")
-    drawing.suptitle(f"F by number of answers, {FLIP:.0%} wrong; mean of {counted(int(curves.runs.max()), 'expert')} ± s.e.")
+    drawing.suptitle(
+        f"F by number of answers, {FLIP:.0%} wrong; mean of {counted(int(curves.runs.max()), 'expert')} ± s.e."
+    )
     titles = [METHODS[method].title for method in lines]
     drawing.legend(lines.values(), titles, loc="outside right center", frameon=False)
     return drawing

@@ -14,13 +14,34 @@ from bayesclust.experiments.reproduce import sources, stand_ins
 from bayesclust.experiments.reproduce.dcrc import paper
 from bayesclust.typing import IntArray
 
-__all__ = ["ALL", "BOUNDARY", "NONE", "NOTHING", "PAIRS", "PEOPLE", "PEOPLE_PAIRS", "RIGHT", "YES_NO", "ask", "heard"]
+__all__ = [
+    "ALL",
+    "BOUNDARY",
+    "NONE",
+    "NOTHING",
+    "PAIRS",
+    "PEOPLE",
+    "PEOPLE_PAIRS",
+    "RIGHT",
+    "YES_NO",
+    "ask",
+    "heard",
+]
 
 RIGHT, BOUNDARY, PEOPLE, PEOPLE_PAIRS, NONE = "right", "boundary", "people", "people-pairs", "none"
 ALL, YES_NO, PAIRS, NOTHING = "all", "yes and no", "pairs", "nothing"
 
 # whose answers do not change with the names of other sets
-NUMBERED = ("ionosphere", "pima", "balance", "digits389", "letters_ijlt", "wine", "ecoli", "segment")
+NUMBERED = (
+    "ionosphere",
+    "pima",
+    "balance",
+    "digits389",
+    "letters_ijlt",
+    "wine",
+    "ecoli",
+    "segment",
+)
 
 
 def ask(data: bc.datasets.Dataset, kind: str, number: int, words: Sequence[int]) -> View | None:
@@ -30,8 +51,9 @@ def ask(data: bc.datasets.Dataset, kind: str, number: int, words: Sequence[int])
     ----------
     data : Dataset
     kind : {"right", "boundary", "people", "people-pairs", "none"}
-        Triplets answered by the classes; the same among items near a boundary between classes; triplets, or pairs, answered
-        with errors as often as people made them in the paper's Table IV; none asked.
+        Triplets answered by the classes; the same among items near a boundary between classes;
+        triplets, or pairs, answered with errors as often as people made them in the paper's Table
+        IV; none asked.
     number : int
         How many.
     words : sequence of int
@@ -82,8 +104,9 @@ def heard(view: View | None, hears: str) -> View | None:
     ----------
     view : View or None
     hears : {"all", "yes and no", "pairs", "nothing"}
-        "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one together and one apart, as the
-        paper does for methods that take pairs. Answers about pairs are heard as they are.
+        "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one
+        together and one apart, as the paper does for methods that take pairs. Answers about pairs
+        are heard as they are.
 
     Returns
     -------

@@ -31,7 +31,8 @@ class Cell(NamedTuple):
     data : str
         A name in `bayesclust.experiments.reproduce.sources`.
     answers : str
-        Who answers, as in `bayesclust.experiments.reproduce.dcrc.answers.ask`; "none" where the method hears nothing.
+        Who answers, as in `bayesclust.experiments.reproduce.dcrc.answers.ask`; "none" where the
+        method hears nothing.
     fraction : float
         Questions asked as a share of the number of items; 0 where it is their number that is given.
     number : int
@@ -55,7 +56,9 @@ KINDS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("method", "data", "answers"), "str"),
         "fraction": "float64",
         **dict.fromkeys(("number", "trial", "heard"), "int64"),
-        **dict.fromkeys(("f", "rand", "nmi", "accuracy", "predicted_f", "predicted_accuracy"), "float64"),
+        **dict.fromkeys(
+            ("f", "rand", "nmi", "accuracy", "predicted_f", "predicted_accuracy"), "float64"
+        ),
         "clusters": "int64",
         **dict.fromkeys(("seconds", "cpu_seconds"), "float64"),
         **dict.fromkeys(("setting", "confusion"), "str"),
@@ -74,9 +77,10 @@ def run(cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        The cell; number of answers heard; pairwise F, adjusted Rand index, NMI and accuracy of the labels; F and accuracy of
-        what DCRC's classifier alone predicts (NaN for others); number of clusters; seconds, and those of processors;
-        the setting chosen, and the p(answer | truth) learned, as words.
+        The cell; number of answers heard; pairwise F, adjusted Rand index, NMI and accuracy of the
+        labels; F and accuracy of what DCRC's classifier alone predicts (NaN for others); number of
+        clusters; seconds, and those of processors; the setting chosen, and the p(answer | truth)
+        learned, as words.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -86,7 +90,9 @@ def run(cell: Cell) -> dict[str, Any]:
     view = ask(data, cell.answers, cell.number, words if cell.fraction else [*words, cell.number])
     start, cpu = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of searches cut short while settings are chosen
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # of searches cut short while settings are chosen
         setting = choose(method, X, view, k, seed)
         told = heard(view, method.hears)
         found = method.fit(X, told, k, seed, **setting)
@@ -94,7 +100,9 @@ def run(cell: Cell) -> dict[str, Any]:
     labels, predicted, confusion = found, None, ""
     if isinstance(found, bc.DCRC):
         labels, predicted = found.labels_, found.predict(X)
-        confusion = " ".join(f"{p:.4f}" for p in found.confusion_.get("triplets", np.empty(0)).ravel())
+        confusion = " ".join(
+            f"{p:.4f}" for p in found.confusion_.get("triplets", np.empty(0)).ravel()
+        )
     return {
         **cell._asdict(),
         "heard": 0 if told is None else len(told),
@@ -102,8 +110,12 @@ def run(cell: Cell) -> dict[str, Any]:
         "rand": round(bc.metrics.adjusted_rand(labels, data.y), 4),
         "nmi": round(bc.metrics.nmi(labels, data.y), 4),
         "accuracy": round(accuracy(labels, data.y), 4),
-        "predicted_f": np.nan if predicted is None else round(bc.metrics.pairwise_f(predicted, data.y), 4),
-        "predicted_accuracy": np.nan if predicted is None else round(accuracy(predicted, data.y), 4),
+        "predicted_f": np.nan
+        if predicted is None
+        else round(bc.metrics.pairwise_f(predicted, data.y), 4),
+        "predicted_accuracy": np.nan
+        if predicted is None
+        else round(accuracy(predicted, data.y), 4),
         "clusters": len(np.unique(labels)),
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu, 2),

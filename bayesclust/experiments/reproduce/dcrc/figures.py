@@ -67,9 +67,13 @@ def draw(entries: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
     more = (0.0, *plan.fractions)
     wanted: dict[int | str, Callable[[], Figure | None]] = {
         2: information,
-        4: lambda: curves(entries, plan.data, plan.methods_4, plan.fractions, "Right answers about triplets", {}),
+        4: lambda: curves(
+            entries, plan.data, plan.methods_4, plan.fractions, "Right answers about triplets", {}
+        ),
         5: lambda: regions(plan),
-        6: lambda: curves(entries, plan.data_6, FIGURE_6, plan.fractions, "Soft and hard answers", NAMES_6),
+        6: lambda: curves(
+            entries, plan.data_6, FIGURE_6, plan.fractions, "Soft and hard answers", NAMES_6
+        ),
         7: lambda: curves(entries, plan.data_7, FIGURE_7, more, "Cluster balance", NAMES_7),
         "v": lambda: people(entries, plan),
     }
@@ -94,7 +98,13 @@ def style(method: str, at: int = 0) -> dict[str, Any]:
     """
     rest = (PALETTE[at % len(PALETTE)], DASHES[1 + at % (len(DASHES) - 1)], "o")
     colour, dashes, marker = COLOURS.get(method, rest)
-    return {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 4, "linewidth": 1.4}
+    return {
+        "color": colour,
+        "linestyle": dashes,
+        "marker": marker,
+        "markersize": 4,
+        "linewidth": 1.4,
+    }
 
 
 def information() -> Figure:
@@ -116,7 +126,9 @@ def information() -> Figure:
         "one pair": (pair, BLUE, "--"),
     }
     for name, (values, colour, dashes) in lines.items():
-        ax.plot(CLUSTERS, values, color=colour, linestyle=dashes, marker="o", markersize=3, label=name)
+        ax.plot(
+            CLUSTERS, values, color=colour, linestyle=dashes, marker="o", markersize=3, label=name
+        )
     ax.set(xlabel="number of clusters K", ylabel="nats", xticks=CLUSTERS[::2], ylim=(0, None))
     ax.set_title("Mutual information of an answer and the labels", fontsize=10)
     ax.legend(frameon=False, fontsize=8)
@@ -150,13 +162,19 @@ def curves(
     """
     import matplotlib.pyplot as plt
 
-    done = {(name, method): curve(entries, name, method, fractions) for name in data for method in methods}
+    done = {
+        (name, method): curve(entries, name, method, fractions)
+        for name in data
+        for method in methods
+    }
     if not sum(map(len, done.values())):
         return None
     across = min(WIDE, len(data))
     down = -(-len(data) // across)
     size = (max(2.5 * across + 2.0, 6.0), 2.3 * down + 1.0)
-    figure, panels = plt.subplots(down, across, figsize=size, layout="constrained", sharex=True, squeeze=False)
+    figure, panels = plt.subplots(
+        down, across, figsize=size, layout="constrained", sharex=True, squeeze=False
+    )
     drawn: dict[str, Any] = {}
     for ax, name in zip(panels.flat, data, strict=False):
         for at, method in enumerate(methods):
@@ -174,11 +192,23 @@ def curves(
             ax.set_axis_off()
     figure.supxlabel("triplets asked, as a share of the items", fontsize=9)
     figure.supylabel("pairwise F", fontsize=9)
-    trials = entries[entries.method.isin(methods) & entries.data.isin(data) & (entries.fraction > 0)].trials
-    span = counted(trials.max(), "draw") if trials.min() == trials.max() else f"{trials.min()} to {trials.max()} draws"
-    bars = ", with 95% intervals" if trials.min() >= FEWEST else f", 95% intervals from {FEWEST} draws on"
+    trials = entries[
+        entries.method.isin(methods) & entries.data.isin(data) & (entries.fraction > 0)
+    ].trials
+    span = (
+        counted(trials.max(), "draw")
+        if trials.min() == trials.max()
+        else f"{trials.min()} to {trials.max()} draws"
+    )
+    bars = (
+        ", with 95% intervals"
+        if trials.min() >= FEWEST
+        else f", 95% intervals from {FEWEST} draws on"
+    )
     figure.suptitle(f"{heading}: mean of {span}{bars}", fontsize=10)
-    figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8)
+    figure.legend(
+        drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8
+    )
     return figure
 
 
@@ -187,7 +217,9 @@ def _line(ax: Axes, rows: pd.DataFrame, look: dict[str, Any]) -> Any:
     if (rows.answers == "none").all() and len(rows) > 1:
         return ax.axhline(rows.f.iloc[0], **{**look, "marker": ""})
     bars = np.where(rows.trials >= FEWEST, rows.f_error, 0.0)
-    return ax.errorbar(rows.fraction, rows.f, yerr=bars, elinewidth=0.8, capsize=1.5, **look).lines[0]
+    return ax.errorbar(rows.fraction, rows.f, yerr=bars, elinewidth=0.8, capsize=1.5, **look).lines[
+        0
+    ]
 
 
 def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
@@ -210,7 +242,9 @@ def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     keys += [(method, "none", 0) for method in plan.methods_v]
     keys += [(method, "people-pairs", number) for method in plan.methods_v for number in plan.pairs]
     kept = entries[(entries.fraction == 0) & entries.data.isin(plan.data_v)]
-    found = {key: rows.set_index("data") for key, rows in kept.groupby(["method", "answers", "number"])}
+    found = {
+        key: rows.set_index("data") for key, rows in kept.groupby(["method", "answers", "number"])
+    }
     keys = [key for key in keys if key in found]
     if not keys:
         return None
@@ -218,7 +252,13 @@ def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     names = [METHODS[key[0]].title + pairs[key] for key in keys]
     size = (1.9 * len(plan.data_v) + 3.8, 0.27 * len(keys) + 1.3)
     figure, panels = plt.subplots(
-        1, len(plan.data_v) + 1, figsize=size, layout="constrained", sharey=True, sharex=True, squeeze=False
+        1,
+        len(plan.data_v) + 1,
+        figsize=size,
+        layout="constrained",
+        sharey=True,
+        sharex=True,
+        squeeze=False,
     )
     *ours, theirs = panels[0]
     for at, key in enumerate(keys):
@@ -227,15 +267,28 @@ def people(entries: pd.DataFrame, plan: Plan) -> Figure | None:
         for ax, name in zip(ours, plan.data_v, strict=True):
             if name in rows.index:
                 spread = np.nan_to_num(rows.f_std[name])
-                ax.errorbar(rows.f[name], at, xerr=spread, marker="o", color=colour, markersize=5, elinewidth=1)
+                ax.errorbar(
+                    rows.f[name],
+                    at,
+                    xerr=spread,
+                    marker="o",
+                    color=colour,
+                    markersize=5,
+                    elinewidth=1,
+                )
         if key in paper.TABLE_V:
             mean, spread = paper.TABLE_V[key]
-            theirs.errorbar(mean, at, xerr=spread, marker="x", color=colour, markersize=5, elinewidth=1)
+            theirs.errorbar(
+                mean, at, xerr=spread, marker="x", color=colour, markersize=5, elinewidth=1
+            )
     for ax, name in zip(panels[0], (*map(title, plan.data_v), "paper: syllables"), strict=True):
         ax.set_title(name, fontsize=9)
         ax.grid(linewidth=0.3)
     ours[0].set_yticks(range(len(keys)), names)
     ours[0].invert_yaxis()
     figure.supxlabel("pairwise F, with the standard deviation between draws", fontsize=9)
-    figure.suptitle(f"Answers with people's errors: {plan.asked[0]} triplets, or pairs where it says so", fontsize=10)
+    figure.suptitle(
+        f"Answers with people's errors: {plan.asked[0]} triplets, or pairs where it says so",
+        fontsize=10,
+    )
     return figure

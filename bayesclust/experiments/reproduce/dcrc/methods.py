@@ -35,7 +35,8 @@ class Method:
     title : str
         What tables and figures call it.
     fit : callable
-        Of data, answers, the number of clusters, a seed and a setting; returns labels, or an estimator that has them.
+        Of data, answers, the number of clusters, a seed and a setting; returns labels, or an
+        estimator that has them.
     hears : {"all", "yes and no", "pairs", "nothing"}, default "all"
     grid : tuple of dict, default of one that is empty
         Settings to choose among, for each set of answers anew, by answers held out.
@@ -49,7 +50,10 @@ class Method:
     @property
     def about(self) -> str:
         """What it is told and what is chosen, in words."""
-        chosen = ", ".join(f"{name} of {', '.join(f'{setting[name]:g}' for setting in self.grid)}" for name in self.grid[0])
+        chosen = ", ".join(
+            f"{name} of {', '.join(f'{setting[name]:g}' for setting in self.grid)}"
+            for name in self.grid[0]
+        )
         return f"told k, hears {self.hears}" + (f"; {chosen} by answers held out" if chosen else "")
 
 
@@ -75,7 +79,9 @@ def choose(method: Method, X: FloatArray, view: View | None, n_clusters: int, se
     part = np.random.default_rng(seed).permutation(len(view)) % FOLDS
     right = np.zeros(len(method.grid))
     for fold in range(FOLDS):
-        kept, held = (heard(rows_of(view, chosen), method.hears) for chosen in (part != fold, part == fold))
+        kept, held = (
+            heard(rows_of(view, chosen), method.hears) for chosen in (part != fold, part == fold)
+        )
         if held is None:
             continue
         for number, setting in enumerate(method.grid):
@@ -99,7 +105,13 @@ def _started(method: Callable[..., IntArray]) -> Callable[..., IntArray]:
 
 _paper: dict[str, Any] = {"n_init": 1, "balance": True, "tau": "cv", "penalty": "cv"}
 
-_chains: dict[str, Any] = {"inference": "gibbs", "num_chains": 2, "num_warmup": 300, "num_samples": 300, "progress": False}
+_chains: dict[str, Any] = {
+    "inference": "gibbs",
+    "num_chains": 2,
+    "num_warmup": 300,
+    "num_samples": 300,
+    "progress": False,
+}
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
@@ -110,12 +122,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "mmc": Method("Xing", _started(mmc), PAIRS),
         "lsml": Method("LSML", _started(lsml), YES_NO, _grid("weight", 1.0, 30.0, 1000.0)),
         "sssvad": Method("SSSVaD", sssvad, YES_NO, _grid("weight", 1.0, 10.0, 100.0)),
-        "sparse-lp": Method("sparseLP", _started(sparse_lp), YES_NO, _grid("penalty", 0.1, 1.0, 10.0)),
+        "sparse-lp": Method(
+            "sparseLP", _started(sparse_lp), YES_NO, _grid("penalty", 0.1, 1.0, 10.0)
+        ),
         "dcrc-paper": Method("DCRC, the paper's search", partial(_dcrc, **_paper)),
         "dcrc-cv": Method("DCRC, tau and lambda chosen", partial(_dcrc, tau="cv", penalty="cv")),
         "dcrc-rbf": Method("DCRC, RBF kernel", partial(_dcrc, kernel="rbf")),
         "dcrc-hard": Method("hard answers", partial(_dcrc, noise=0.0)),
-        "dcrc-hard-literal": Method("hard answers, Eq. 14 literally", partial(_dcrc, noise=0.0, hard="literal")),
+        "dcrc-hard-literal": Method(
+            "hard answers, Eq. 14 literally", partial(_dcrc, noise=0.0, hard="literal")
+        ),
         "dcrc-even": Method("balance enforced", partial(_dcrc, balance=True)),
         "dcrc-no-balance": Method("balance not enforced", partial(_dcrc, balance=False)),
         "dcrc-none": Method("DCRC-NoConst", partial(_dcrc, balance=True), NOTHING),

@@ -1,6 +1,7 @@
 """The numbers that the DCRC paper prints, by its table numbers.
 
-Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, section V. Figures come without numbers.
+Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, section V. Figures
+come without numbers.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ class Plan:
         Parameters
         ----------
         quick : bool, default False
-            Where nothing else is given, touch everything with little: one trial, one small data set. Hours become a minute,
-            and the numbers mean little.
+            Where nothing else is given, touch everything with little: one trial, one small data
+            set. Hours become a minute, and the numbers mean little.
         **given
             Fields of the plan. `data` stands for the data of all parts where theirs are not given.
 
@@ -109,8 +109,8 @@ class Plan:
         Raises
         ------
         ValueError
-            If there is no figure, table, method or data set of a name given, a share is not in (0, 1], or a number is
-            impossible.
+            If there is no figure, table, method or data set of a name given, a share is not in (0,
+            1], or a number is impossible.
         """
         if "data" in given:
             given = {**dict.fromkeys(("data_6", "data_7", "data_v"), given["data"]), **given}
@@ -118,10 +118,14 @@ class Plan:
         for field, names in {"figures": FIGURES, "tables": TABLES, "methods": METHODS}.items():
             for name in getattr(plan, field):
                 if name not in names:
-                    raise ValueError(f"{field} has {name!r}: choose from {', '.join(map(str, names))}.")
+                    raise ValueError(
+                        f"{field} has {name!r}: choose from {', '.join(map(str, names))}."
+                    )
         for name in {*plan.data, *plan.data_6, *plan.data_7, *plan.data_v}:
             if not sources.known(name):
-                raise ValueError(f"data has {name!r}: choose from {', '.join(sources.names())}, or a CSV file.")
+                raise ValueError(
+                    f"data has {name!r}: choose from {', '.join(sources.names())}, or a CSV file."
+                )
         for share in plan.fractions:
             number_between(share, "fractions", "(0, 1]")
         for field in ("trials", "asked_regions"):
@@ -151,7 +155,9 @@ class Plan:
                 wanted += self._curves(FIGURE_7, self.data_7, (0.0, *self.fractions), trial)
             if 5 in self.figures:
                 for method, name in product(FIGURE_6, REGIONS):
-                    wanted.append(Cell(self.seed, method, name, BOUNDARY, 0.0, self.asked_regions, trial))
+                    wanted.append(
+                        Cell(self.seed, method, name, BOUNDARY, 0.0, self.asked_regions, trial)
+                    )
             if self.tables:
                 wanted += self._people(trial)
             if self.runtime:

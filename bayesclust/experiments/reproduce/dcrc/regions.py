@@ -65,7 +65,12 @@ def regions(plan: Plan) -> Figure:
     figure, panels = plt.subplots(len(REGIONS), len(FIGURE_6), figsize=size, layout="constrained")
     for row, name in zip(panels, REGIONS, strict=True):
         data = sources.load(name)
-        triplets = ask(data, BOUNDARY, plan.asked_regions, [plan.seed, 0, data_number(name), 0, plan.asked_regions])
+        triplets = ask(
+            data,
+            BOUNDARY,
+            plan.asked_regions,
+            [plan.seed, 0, data_number(name), 0, plan.asked_regions],
+        )
         low, high = data.X.min(axis=0) - 0.5, data.X.max(axis=0) + 0.5
         across, up = (np.linspace(*ends, FINE) for ends in zip(low, high, strict=True))
         grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
@@ -73,9 +78,19 @@ def regions(plan: Plan) -> Figure:
             est = METHODS[method].fit(data.X, triplets, 3, plan.seed)
             assert isinstance(est, bc.DCRC)
             shade = entropy(est.predict_proba(grid)).reshape(FINE, FINE)
-            ax.contourf(across, up, shade, levels=np.linspace(0, np.log(3), 8), cmap="Greys", vmin=0, vmax=np.log(4))
+            ax.contourf(
+                across,
+                up,
+                shade,
+                levels=np.linspace(0, np.log(3), 8),
+                cmap="Greys",
+                vmin=0,
+                vmax=np.log(4),
+            )
             predicted = est.predict(data.X)
-            ax.scatter(*data.X.T, c=np.array(PALETTE)[in_colours_of(predicted, data.y)], s=7, linewidths=0)
+            ax.scatter(
+                *data.X.T, c=np.array(PALETTE)[in_colours_of(predicted, data.y)], s=7, linewidths=0
+            )
             heard = NAMES.get(method, METHODS[method].title)
             ax.set_title(f"{name}: {heard}\n({accuracy(predicted, data.y):.1%} right)", fontsize=8)
             ax.set(xticks=[], yticks=[])

@@ -9,6 +9,10 @@ from bayesclust.experiments.reproduce.run import Paper
 __all__ = ["reproduce", "write"]
 
 PAPER = Paper(
-    cells.run, cells.KINDS, tables, report, lambda frame, entries, plan, folder: draw(entries, plan, folder)
+    cells.run,
+    cells.KINDS,
+    tables,
+    report,
+    lambda frame, entries, plan, folder: draw(entries, plan, folder),
 )
 reproduce, write = PAPER.reproduce, PAPER.write

@@ -14,7 +14,17 @@ from bayesclust.experiments.reproduce.summaries import half_width
 __all__ = ["confusions", "curve", "ranks", "tables"]
 
 KEY = ["data", "answers", "fraction", "number", "method"]
-MEANS = ["f", "rand", "nmi", "accuracy", "predicted_f", "predicted_accuracy", "clusters", "seconds", "cpu_seconds"]
+MEANS = [
+    "f",
+    "rand",
+    "nmi",
+    "accuracy",
+    "predicted_f",
+    "predicted_accuracy",
+    "clusters",
+    "seconds",
+    "cpu_seconds",
+]
 
 
 def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -29,9 +39,9 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per data set, answers and method: means over draws; f_std, the standard deviation of F between draws;
-        f_error, half the width of the 95% interval of the mean; trials; and paper_f and paper_std, of Table V (on other
-        data).
+        One row per data set, answers and method: means over draws; f_std, the standard deviation of
+        F between draws; f_error, half the width of the 95% interval of the mean; trials; and
+        paper_f and paper_std, of Table V (on other data).
     """
     groups = of_settings(frame, plan.cells()).groupby(KEY, sort=False)
     entries = groups[MEANS].mean().round(4)
@@ -47,7 +57,9 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     return entries
 
 
-def curve(entries: pd.DataFrame, data: str, method: str, fractions: tuple[float, ...]) -> pd.DataFrame:
+def curve(
+    entries: pd.DataFrame, data: str, method: str, fractions: tuple[float, ...]
+) -> pd.DataFrame:
     """The entries of a method by number of right answers.
 
     Parameters
@@ -91,7 +103,10 @@ def ranks(entries: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         for method in plan.methods_4
     }
     index = pd.MultiIndex.from_product([plan.data, plan.fractions], names=["data", "fraction"])
-    rows = [[columns[name, method].get(fraction, np.nan) for method in plan.methods_4] for name, fraction in index]
+    rows = [
+        [columns[name, method].get(fraction, np.nan) for method in plan.methods_4]
+        for name, fraction in index
+    ]
     return pd.DataFrame(rows, index=index, columns=list(plan.methods_4))
 
 
@@ -107,14 +122,28 @@ def confusions(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By data set and number of answers: largest error of an entry, the mean over draws of it; `learned`, the mean
-        matrix, (3, 3); trials.
+        By data set and number of answers: largest error of an entry, the mean over draws of it;
+        `learned`, the mean matrix, (3, 3); trials.
     """
     truth = paper.rates(paper.TABLE_IV)
-    mine = frame[(frame.method == "dcrc-confusion") & (frame.answers == PEOPLE) & frame.data.isin(plan.data_v)]
+    mine = frame[
+        (frame.method == "dcrc-confusion")
+        & (frame.answers == PEOPLE)
+        & frame.data.isin(plan.data_v)
+    ]
     rows = []
     for (name, number), cells in mine[mine.number.isin(plan.asked)].groupby(["data", "number"]):
-        learned = np.array([np.array(text.split(), dtype=np.float64).reshape(3, 3) for text in cells.confusion])
+        learned = np.array(
+            [np.array(text.split(), dtype=np.float64).reshape(3, 3) for text in cells.confusion]
+        )
         error = float(np.abs(learned - truth).max(axis=(1, 2)).mean())
-        rows.append({"data": name, "number": number, "error": error, "learned": learned.mean(axis=0), "trials": len(cells)})
+        rows.append(
+            {
+                "data": name,
+                "number": number,
+                "error": error,
+                "learned": learned.mean(axis=0),
+                "trials": len(cells),
+            }
+        )
     return pd.DataFrame(rows, columns=["data", "number", "error", "learned", "trials"])

@@ -1,6 +1,7 @@
 """The experiments of IAC (incremental constrained clustering by minimal weighted modification), from our own runs.
 
-Run as ``bayesclust reproduce iac``. Labels simulate answers and score partitions; no method sees them.
+Run as ``bayesclust reproduce iac``. Labels simulate answers and score partitions; no method sees
+them.
 """
 
 from bayesclust.experiments.reproduce.iac.methods import METHODS

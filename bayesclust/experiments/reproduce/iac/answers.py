@@ -59,7 +59,9 @@ def _triplets(truth: IntArray, number: int, rng: np.random.Generator) -> bc.Rela
     draws = _Draws(truth, rng)
     rows = [(*pair, draws.outside(pair[0])) for pair in (draws.beside() for _ in range(number))]
     swapped = rng.random(number) < 0.5
-    items = [(i, k, j) if swap else (i, j, k) for (i, j, k), swap in zip(rows, swapped, strict=True)]
+    items = [
+        (i, k, j) if swap else (i, j, k) for (i, j, k), swap in zip(rows, swapped, strict=True)
+    ]
     return bc.RelativeConstraints(items, np.where(swapped, "no", "yes"), len(truth))
 
 
@@ -72,14 +74,24 @@ def _spans(truth: IntArray, number: int, rng: np.random.Generator) -> bc.SpanCon
     return bc.SpanConstraints(rows, len(truth))
 
 
-def _implications(truth: IntArray, number: int, rng: np.random.Generator) -> bc.ImplicationConstraints:
+def _implications(
+    truth: IntArray, number: int, rng: np.random.Generator
+) -> bc.ImplicationConstraints:
     draws = _Draws(truth, rng)
     rows = [([draws.link(), draws.link()], [draws.link()]) for _ in range(number)]
     return bc.ImplicationConstraints(rows, len(truth))
 
 
-KINDS: Mapping[str, Callable[[IntArray, int, np.random.Generator], bc.PairwiseConstraints | bc.RelativeConstraints | Rules]]
-KINDS = MappingProxyType({"pairs": _pairs, "triplets": _triplets, "span": _spans, "implication": _implications})
+KINDS: Mapping[
+    str,
+    Callable[
+        [IntArray, int, np.random.Generator],
+        bc.PairwiseConstraints | bc.RelativeConstraints | Rules,
+    ],
+]
+KINDS = MappingProxyType(
+    {"pairs": _pairs, "triplets": _triplets, "span": _spans, "implication": _implications}
+)
 
 
 def right(
@@ -87,8 +99,9 @@ def right(
 ) -> bc.PairwiseConstraints | bc.RelativeConstraints | Rules:
     """Random constraints that hold of the classes.
 
-    "pairs" are drawn from all pairs. "triplets" have two items of one class and one of another. "span" lets three items be
-    in the clusters of their classes and in one more. "implication" has two links before and one behind, all of them true.
+    "pairs" are drawn from all pairs. "triplets" have two items of one class and one of another.
+    "span" lets three items be in the clusters of their classes and in one more. "implication" has
+    two links before and one behind, all of them true.
 
     Parameters
     ----------
@@ -97,8 +110,8 @@ def right(
     y : (n,) array of int
         Classes, from 0, without gaps.
     clusters : (n,) array of int
-        The partition that is to be modified, likewise, with as many clusters: classes have the numbers of the clusters that
-        they share most items with.
+        The partition that is to be modified, likewise, with as many clusters: classes have the
+        numbers of the clusters that they share most items with.
     number : int
     rng : Generator
 
@@ -144,7 +157,10 @@ def case(name: str, y: IntArray, number: int, rng: np.random.Generator) -> bc.Pa
     items, answers = links.items, links.answers.copy()
     at = rng.choice(distinct, doubtful, replace=False)
     if name == "conflicts":
-        items, answers = np.concatenate([items, items[at]]), np.concatenate([answers, 1 - answers[at]])
+        items, answers = (
+            np.concatenate([items, items[at]]),
+            np.concatenate([answers, 1 - answers[at]]),
+        )
     elif name == "wrong":
         answers[at] = 1 - answers[at]
     return bc.PairwiseConstraints(items, answers, len(y))

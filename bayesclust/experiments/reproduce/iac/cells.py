@@ -39,13 +39,15 @@ class Cell(NamedTuple):
     seed : int
         Of the whole run.
     part : {"session", "runtime", "soft"}
-        Ten rounds of answers and modifications, one fit that is timed, or one fit to answers that cannot all hold.
+        Ten rounds of answers and modifications, one fit that is timed, or one fit to answers that
+        cannot all hold.
     method : str
         A name in `METHODS`.
     data : str
         A name or file, as in `bayesclust.experiments.reproduce.sources.load`.
     kind : str
-        Who chooses questions, the kind of constraints, or a name in `bayesclust.experiments.reproduce.iac.answers.CASES`.
+        Who chooses questions, the kind of constraints, or a name in
+        `bayesclust.experiments.reproduce.iac.answers.CASES`.
     number : int
         Answers or constraints.
     trial : int
@@ -122,18 +124,26 @@ def run(cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        The cell; ARI, AMI and FMI to the classes (quality) and to the partition before (similarity), of a session the areas
-        under their budget curves; answers that the last partition does not satisfy; modifications for which the time was too
-        short to find any; the largest relative gap of the others; seconds of a modification or fit, and of processors for it
-        and to choose the questions of a round; ARI after each round of a session, as words. NaN where there is none.
+        The cell; ARI, AMI and FMI to the classes (quality) and to the partition before
+        (similarity), of a session the areas under their budget curves; answers that the last
+        partition does not satisfy; modifications for which the time was too short to find any; the
+        largest relative gap of the others; seconds of a modification or fit, and of processors for
+        it and to choose the questions of a round; ARI after each round of a session, as words. NaN
+        where there is none.
     """
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a gap that is left is a score of its own
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # a gap that is left is a score of its own
         row = PARTS[cell.part](cell)
     blank = {name: {"float64": np.nan, "int64": 0, "str": ""}[kind] for name, kind in KINDS.items()}
-    return {**blank, **cell._asdict(), **{name: round(v, 4) if isinstance(v, float) else v for name, v in row.items()}}
+    return {
+        **blank,
+        **cell._asdict(),
+        **{name: round(v, 4) if isinstance(v, float) else v for name, v in row.items()},
+    }
 
 
 def _modification(method: str, **settings: Any) -> bc.MinimalModification:
@@ -150,7 +160,12 @@ def _session(cell: Cell) -> dict[str, Any]:
     labels = start(cell.data, cell.seed + cell.trial)
     seed = int(np.random.default_rng(_words(cell)).integers(2**31))
     session = bc.InteractiveSession(
-        X, labels, y=y, modification=_modification(cell.method), chooser=cell.kind, random_state=seed
+        X,
+        labels,
+        y=y,
+        modification=_modification(cell.method),
+        chooser=cell.kind,
+        random_state=seed,
     )
     return converse(session, y, cell.number)
 
@@ -174,7 +189,9 @@ def _soft(cell: Cell) -> dict[str, Any]:
         settings = {"partition": labels, "constraints": links}
         fitted, row = _timed(lambda: _modification(cell.method, satisfied=share).fit(X, **settings))
     else:
-        fitted, row = _timed(lambda: est(int(y.max()) + 1, random_state=seed).fit(X, constraints=links))
+        fitted, row = _timed(
+            lambda: est(int(y.max()) + 1, random_state=seed).fit(X, constraints=links)
+        )
     if fitted is None:
         return row
     found = fitted.labels_
@@ -189,7 +206,10 @@ def _timed(fit: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
         fitted = fit()
     except TimeoutError:
         fitted = None
-    row: dict[str, Any] = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
+    row: dict[str, Any] = {
+        "seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+    }
     row["unsolved"] = int(fitted is None)
     if isinstance(fitted, bc.MinimalModification):
         row["gap"] = fitted.gap_ / fitted.objective_ if fitted.gap_ > 0 else 0.0

@@ -60,7 +60,10 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
         written.append(folder / "comparisons.csv")
         with replaced(written[0]) as draft:
             pairs.to_csv(draft, index=False)
-        made |= {"parameters": lambda: settings(frame, plan), "comparisons": lambda: compared(pairs, plan)}
+        made |= {
+            "parameters": lambda: settings(frame, plan),
+            "comparisons": lambda: compared(pairs, plan),
+        }
     if plan.runtime:
         made["figure6"] = lambda: runtime(entries, plan)
     if plan.soft:
@@ -101,15 +104,32 @@ def settings(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.4), layout="constrained", sharex=True)
     for ax, (side, table) in zip(panels, tables.items(), strict=True):
         for at, alpha in enumerate(sorted({METHODS[name].alpha for name in table.columns})):
-            names = [name for name in METHODS if METHODS[name].alpha == alpha and name in table.columns]
+            names = [
+                name for name in METHODS if METHODS[name].alpha == alpha and name in table.columns
+            ]
             betas = [100 * METHODS[name].beta for name in names]
             label = f"{100 * alpha:g}%" if alpha else "one a cluster"
-            ax.plot(betas, table[names].mean(), color=PALETTE[at], marker=MARKERS[at], ms=5, lw=1.2, label=label)
-        ax.set(ylabel=f"{side} (AUBC of ARI)", xlabel="super-instances (beta), % of a cluster's items", xticks=betas)
+            ax.plot(
+                betas,
+                table[names].mean(),
+                color=PALETTE[at],
+                marker=MARKERS[at],
+                ms=5,
+                lw=1.2,
+                label=label,
+            )
+        ax.set(
+            ylabel=f"{side} (AUBC of ARI)",
+            xlabel="super-instances (beta), % of a cluster's items",
+            xticks=betas,
+        )
         ax.grid(linewidth=0.3)
     panels[1].legend(title="anchors (alpha)", frameon=False, fontsize=8, title_fontsize=8)
     asked = counted(plan.answers, "answer")
-    figure.suptitle(f"{asked} about random pairs in ten rounds, mean of {counted(number, 'data set')}", fontsize=9)
+    figure.suptitle(
+        f"{asked} about random pairs in ten rounds, mean of {counted(number, 'data set')}",
+        fontsize=9,
+    )
     return figure
 
 
@@ -133,11 +153,16 @@ def compared(pairs: pd.DataFrame, plan: Plan) -> Figure | None:
     names = list(plan.methods)
     figure, panels = plt.subplots(1, 2, figsize=(9.8, 5.0), layout="constrained", sharey=True)
     for ax, side in zip(panels, ("quality", "similarity"), strict=True):
-        table = pairs[pairs.score == f"{side}_ari"].pivot(index="method", columns="other", values="better")
+        table = pairs[pairs.score == f"{side}_ari"].pivot(
+            index="method", columns="other", values="better"
+        )
         values = table.reindex(index=names, columns=names).to_numpy()
         image = ax.imshow(values, vmin=0, vmax=1, cmap="Blues")
         for row, column in zip(*np.nonzero(np.isfinite(values)), strict=True):
-            text, colour = f"{values[row, column]:.2f}".removeprefix("0"), "white" if values[row, column] > 0.6 else "black"
+            text, colour = (
+                f"{values[row, column]:.2f}".removeprefix("0"),
+                "white" if values[row, column] > 0.6 else "black",
+            )
             ax.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
         ax.set_xticks(range(len(names)), map(_short, names), rotation=90, fontsize=7)
         ax.set_yticks(range(len(names)), map(_short, names), fontsize=7)
@@ -146,7 +171,9 @@ def compared(pairs: pd.DataFrame, plan: Plan) -> Figure | None:
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
     panels[0].set_ylabel("setting (alpha, beta) in %")
-    figure.colorbar(image, ax=panels, shrink=0.8, label="probability that the setting is better than the other")
+    figure.colorbar(
+        image, ax=panels, shrink=0.8, label="probability that the setting is better than the other"
+    )
     return figure
 
 
@@ -166,21 +193,42 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     import matplotlib.pyplot as plt
 
     mine = entries[(entries.part == "runtime") & (entries.score == "cpu_seconds")]
-    places = {name: place for name, place in plan.found(TIMED).items() if (mine.data == place).any()}
+    places = {
+        name: place for name, place in plan.found(TIMED).items() if (mine.data == place).any()
+    }
     if not places:
         return None
     figure, panels = plt.subplots(
-        1, len(places), figsize=(3.6 * len(places) + 2.0, 3.4), layout="constrained", sharey=True, squeeze=False
+        1,
+        len(places),
+        figsize=(3.6 * len(places) + 2.0, 3.4),
+        layout="constrained",
+        sharey=True,
+        squeeze=False,
     )
     for ax, (name, place) in zip(panels[0], places.items(), strict=True):
         for at, kind in enumerate(plan.kinds):
             rows = mine[(mine.data == place) & (mine.kind == kind)].sort_values("number")
-            look: dict[str, Any] = {"color": PALETTE[at], "marker": MARKERS[at], "ms": 4, "lw": 1.2, "capsize": 2}
+            look: dict[str, Any] = {
+                "color": PALETTE[at],
+                "marker": MARKERS[at],
+                "ms": 4,
+                "lw": 1.2,
+                "capsize": 2,
+            }
             ax.errorbar(rows.number, rows["mean"], _error(rows), label=kind, **look)
             if (name, kind) in paper.SECONDS and len(rows):
                 low, high = paper.SECONDS[name, kind]
                 # side by side, so that neither range hides the other
-                ax.vlines(1000 + 18 * at, low, high, color=PALETTE[at], lw=4, alpha=0.5, label=f"{kind}, published for 1000")
+                ax.vlines(
+                    1000 + 18 * at,
+                    low,
+                    high,
+                    color=PALETTE[at],
+                    lw=4,
+                    alpha=0.5,
+                    label=f"{kind}, published for 1000",
+                )
         ax.set_yscale("log")
         ax.set(title=title(place), xlabel="constraints")
         ax.grid(linewidth=0.3)
@@ -189,7 +237,9 @@ def runtime(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
     interval = ", with its 95% interval" if mine.trials.max() >= FEWEST else ""
     draws = counted(int(mine.trials.max()), "draw")
-    figure.suptitle(f"One anchor a cluster, every item by itself; mean of {draws}{interval}", fontsize=9)
+    figure.suptitle(
+        f"One anchor a cluster, every item by itself; mean of {draws}{interval}", fontsize=9
+    )
     return figure
 
 
@@ -216,11 +266,17 @@ def soft(entries: pd.DataFrame) -> Figure | None:
     label = "measured" + (", 95% interval of the mean" if mine.trials.max() >= FEWEST else "")
     for across, case in zip(panels, cases, strict=True):
         for ax, (score, name) in zip(across, SOFT_SCORES.items(), strict=True):
-            rows = mine[(mine.kind == case) & (mine.score == score)].set_index("method").reindex(list(SOFT))
+            rows = (
+                mine[(mine.kind == case) & (mine.score == score)]
+                .set_index("method")
+                .reindex(list(SOFT))
+            )
             places = np.arange(len(SOFT))
             # on a logarithmic axis an interval of a mean may reach below 0
             error = np.zeros(len(SOFT)) if score == "cpu_seconds" else _error(rows)
-            ax.errorbar(rows["mean"], places, xerr=error, fmt="o", color=PALETTE[0], ms=4, label=label)
+            ax.errorbar(
+                rows["mean"], places, xerr=error, fmt="o", color=PALETTE[0], ms=4, label=label
+            )
             ax.plot(rows.published, places, "x", color=PALETTE[1], ms=5, label="published")
             ax.grid(linewidth=0.3)
             if case == cases[-1]:
@@ -265,10 +321,16 @@ def loop(frame: pd.DataFrame, plan: Plan) -> Figure | None:
             if _error(rows).any():
                 low, high = rows["mean"] - _error(rows), rows["mean"] + _error(rows)
                 ax.fill_between(rows["round"], low, high, color=PALETTE[at], alpha=0.15, lw=0)
-        ax.set(xlabel=f"round of {plan.answers // 10} answers and a modification", ylabel=name, xticks=range(0, 11, 2))
+        ax.set(
+            xlabel=f"round of {plan.answers // 10} answers and a modification",
+            ylabel=name,
+            xticks=range(0, 11, 2),
+        )
         ax.grid(linewidth=0.3, color=GREY, alpha=0.4)
     panels[0].legend(title="questions chosen by", frameon=False, fontsize=8, title_fontsize=8)
     runs = int(table.trials.max())
     interval = " and its 95% interval" if runs >= FEWEST else ""
-    figure.suptitle(f"glass, alpha 20%, beta 30%; mean of {counted(runs, 'run')}{interval}", fontsize=9)
+    figure.suptitle(
+        f"glass, alpha 20%, beta 30%; mean of {counted(runs, 'run')}{interval}", fontsize=9
+    )
     return figure

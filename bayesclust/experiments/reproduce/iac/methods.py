@@ -43,7 +43,10 @@ MODIFICATIONS = tuple(f"iac-{alpha}-{beta}" for alpha, beta in product(ALPHAS, B
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        **{f"iac-{alpha}-{beta}": _modification(alpha, beta) for alpha, beta in product(ALPHAS, BETAS)},
+        **{
+            f"iac-{alpha}-{beta}": _modification(alpha, beta)
+            for alpha, beta in product(ALPHAS, BETAS)
+        },
         "pck": Method("PCK-Means", "told the number of classes and all answers"),
         "mpck": Method("MPCK-Means", "the same, with one diagonal metric"),
     }

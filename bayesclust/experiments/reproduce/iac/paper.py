@@ -6,7 +6,14 @@ from types import MappingProxyType
 
 __all__ = ["SECONDS", "TABLE_2", "WINS"]
 
-_SCORES = ("quality_ari", "quality_ami", "quality_fmi", "similarity_ari", "similarity_ami", "similarity_fmi")
+_SCORES = (
+    "quality_ari",
+    "quality_ami",
+    "quality_fmi",
+    "similarity_ari",
+    "similarity_ami",
+    "similarity_fmi",
+)
 _ROWS = {
     "iac-0-10": ((9, 1), (10, 1), (9, 1), (0, 0), (0, 0), (0, 0)),
     "iac-0-30": ((2, 0), (1, 0), (1, 0), (3, 1), (2, 0), (1, 1)),
@@ -27,17 +34,59 @@ WINS = MappingProxyType({name: dict(zip(_SCORES, row, strict=True)) for name, ro
 
 TABLE_2 = MappingProxyType(
     {
-        ("iac-20-100", "conflicts"): {"quality_ari": 0.576, "similarity_ari": 0.075, "seconds": 5.262, "given_up": 49.7},
-        ("iac-20-30", "conflicts"): {"quality_ari": 0.760, "similarity_ari": 0.024, "seconds": 4.868, "given_up": 49.83},
-        ("pck", "conflicts"): {"quality_ari": 0.081, "similarity_ari": 0.051, "seconds": 3.639, "given_up": 149.3},
-        ("mpck", "conflicts"): {"quality_ari": 0.078, "similarity_ari": 0.017, "seconds": 29.27, "given_up": 159.9},
-        ("iac-20-100", "relaxed"): {"quality_ari": 0.309, "similarity_ari": 0.177, "seconds": 3.051, "given_up": 60.1},
-        ("iac-20-30", "relaxed"): {"quality_ari": 0.393, "similarity_ari": 0.108, "seconds": 2.972, "given_up": 60.1},
-        ("pck", "relaxed"): {"quality_ari": 0.375, "similarity_ari": 0.045, "seconds": 2.834, "given_up": 66.5},
-        ("mpck", "relaxed"): {"quality_ari": 0.406, "similarity_ari": 0.019, "seconds": 26.98, "given_up": 61.2},
+        ("iac-20-100", "conflicts"): {
+            "quality_ari": 0.576,
+            "similarity_ari": 0.075,
+            "seconds": 5.262,
+            "given_up": 49.7,
+        },
+        ("iac-20-30", "conflicts"): {
+            "quality_ari": 0.760,
+            "similarity_ari": 0.024,
+            "seconds": 4.868,
+            "given_up": 49.83,
+        },
+        ("pck", "conflicts"): {
+            "quality_ari": 0.081,
+            "similarity_ari": 0.051,
+            "seconds": 3.639,
+            "given_up": 149.3,
+        },
+        ("mpck", "conflicts"): {
+            "quality_ari": 0.078,
+            "similarity_ari": 0.017,
+            "seconds": 29.27,
+            "given_up": 159.9,
+        },
+        ("iac-20-100", "relaxed"): {
+            "quality_ari": 0.309,
+            "similarity_ari": 0.177,
+            "seconds": 3.051,
+            "given_up": 60.1,
+        },
+        ("iac-20-30", "relaxed"): {
+            "quality_ari": 0.393,
+            "similarity_ari": 0.108,
+            "seconds": 2.972,
+            "given_up": 60.1,
+        },
+        ("pck", "relaxed"): {
+            "quality_ari": 0.375,
+            "similarity_ari": 0.045,
+            "seconds": 2.834,
+            "given_up": 66.5,
+        },
+        ("mpck", "relaxed"): {
+            "quality_ari": 0.406,
+            "similarity_ari": 0.019,
+            "seconds": 26.98,
+            "given_up": 61.2,
+        },
     }
 )
 """On mk2, by method and case. Similarity is to the k-means partition; given_up counts constraints."""
 
-SECONDS = MappingProxyType({("letter", "pairs"): (201.0, 302.0), ("letter", "triplets"): (132.0, 617.0)})
+SECONDS = MappingProxyType(
+    {("letter", "pairs"): (201.0, 302.0), ("letter", "triplets"): (132.0, 617.0)}
+)
 """Published for 1000 constraints on letters with alpha = 0, beta = 100%, by data and kind: the least and the most."""

@@ -55,7 +55,9 @@ def find(name: str, folders: Iterable[Path]) -> str | None:
     >>> find("iris", ()), find("lsun", ())
     ('iris', None)
     """
-    if name in bc.datasets.names(installed=True) or (name.endswith((".csv", ".npz")) and Path(name).is_file()):
+    if name in bc.datasets.names(installed=True) or (
+        name.endswith((".csv", ".npz")) and Path(name).is_file()
+    ):
         return name
     for folder, stem, ending in product(folders, FILES.get(name, (name,)), ("csv", "npz")):
         if (path := folder / f"{stem}.{ending}").is_file():
@@ -70,8 +72,9 @@ class Plan:
     Parameters
     ----------
     parameters, runtime, soft, loop : bool, default True
-        Whether alpha and beta are varied; fits are timed by number and kind of constraints; soft constraints are compared on
-        mk2; rounds of select and modify are compared by who selects, on glass.
+        Whether alpha and beta are varied; fits are timed by number and kind of constraints; soft
+        constraints are compared on mk2; rounds of select and modify are compared by who selects, on
+        glass.
     data : tuple of str
         For `parameters`, names or files; those of the slides that are not to be had are left out.
     methods : tuple of str
@@ -85,7 +88,8 @@ class Plan:
     answers : int, default 100
         Of a session, in ten rounds; the slides do not tell theirs.
     conflicts : int, default 1000
-        Answers for `soft`; 1000, of which 6% are 60, agrees with the numbers in the slides' Table 2.
+        Answers for `soft`; 1000, of which 6% are 60, agrees with the numbers in the slides' Table
+        2.
     folders : tuple of pathlib.Path
         Where files are looked for.
     trials : int, default 90
@@ -115,8 +119,8 @@ class Plan:
         Parameters
         ----------
         quick : bool, default False
-            Where nothing else is given, three small sets, two numbers of constraints and one trial: some minutes, and the
-            numbers mean little.
+            Where nothing else is given, three small sets, two numbers of constraints and one trial:
+            some minutes, and the numbers mean little.
         **given
             Fields of the plan.
 
@@ -127,17 +131,24 @@ class Plan:
         Raises
         ------
         ValueError
-            If there is no method, kind, chooser, data set or folder of a name given, or a number is impossible.
+            If there is no method, kind, chooser, data set or folder of a name given, or a number is
+            impossible.
         """
         named = given.get("data", ())
         given = {name: value for name, value in given.items() if name not in ("tables", "figures")}
         plan = cls(**{**(QUICK if quick else {}), **given})
-        for field, names in {"methods": MODIFICATIONS, "kinds": tuple(answers.KINDS), "choosers": tuple(CHOOSERS)}.items():
+        for field, names in {
+            "methods": MODIFICATIONS,
+            "kinds": tuple(answers.KINDS),
+            "choosers": tuple(CHOOSERS),
+        }.items():
             for name in getattr(plan, field):
                 check_choice(name, field, names)
         for folder in plan.folders:
             if not folder.is_dir():
-                raise ValueError(f"folders has {str(folder)!r}, which is no folder: name those that hold data.")
+                raise ValueError(
+                    f"folders has {str(folder)!r}, which is no folder: name those that hold data."
+                )
         for name in named:
             if find(name, plan.folders) is None:
                 raise ValueError(
@@ -187,13 +198,29 @@ class Plan:
     def _of_trial(self, places: dict[str, str], trial: int) -> Iterator[Cell]:
         if self.soft and CONFLICTING in places:
             for case, method in product(answers.CASES, SOFT):
-                yield Cell(self.seed, "soft", method, places[CONFLICTING], case, self.conflicts, trial)
+                yield Cell(
+                    self.seed, "soft", method, places[CONFLICTING], case, self.conflicts, trial
+                )
         if self.loop and TALKED_ABOUT in places:
             for chooser in self.choosers:
-                yield Cell(self.seed, "session", DEFAULT, places[TALKED_ABOUT], chooser, self.answers, trial)
+                yield Cell(
+                    self.seed,
+                    "session",
+                    DEFAULT,
+                    places[TALKED_ABOUT],
+                    chooser,
+                    self.answers,
+                    trial,
+                )
         if self.parameters:
-            for name, method in product((name for name in self.data if name in places), self.methods):
-                yield Cell(self.seed, "session", method, places[name], PARAMETERS, self.answers, trial)
+            for name, method in product(
+                (name for name in self.data if name in places), self.methods
+            ):
+                yield Cell(
+                    self.seed, "session", method, places[name], PARAMETERS, self.answers, trial
+                )
         if self.runtime:
-            for name, kind, number in product((name for name in TIMED if name in places), self.kinds, self.numbers):
+            for name, kind, number in product(
+                (name for name in TIMED if name in places), self.kinds, self.numbers
+            ):
                 yield Cell(self.seed, "runtime", ALONE, places[name], kind, number, trial)

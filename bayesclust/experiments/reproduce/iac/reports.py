@@ -57,13 +57,25 @@ def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     if entries.empty:
         return "\n".join([*parts, "No cell is done yet.\n"])
     if plan.parameters:
-        parts += ["## Anchors (alpha) and super-instances (beta)\n", *_parameters(frame, entries, plan), ""]
+        parts += [
+            "## Anchors (alpha) and super-instances (beta)\n",
+            *_parameters(frame, entries, plan),
+            "",
+        ]
     if plan.runtime:
-        parts += ["## Figure 6: processor seconds by number and kind of constraints\n", *_runtime(entries, plan), ""]
+        parts += [
+            "## Figure 6: processor seconds by number and kind of constraints\n",
+            *_runtime(entries, plan),
+            "",
+        ]
     if plan.soft:
         parts += ["## Table 2: soft constraints on mk2\n", *_soft(entries), ""]
     if plan.loop:
-        parts += ["## Figure 7: rounds of select and modify on glass\n", *_loop(frame, entries, plan), ""]
+        parts += [
+            "## Figure 7: rounds of select and modify on glass\n",
+            *_loop(frame, entries, plan),
+            "",
+        ]
     return "\n".join(parts)
 
 
@@ -79,17 +91,25 @@ def _parameters(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Itera
         return
     asked, sets = counted(plan.answers, "answer"), counted(len(table), "data set")
     yield f"Areas under the budget curve of {asked} about random pairs in ten rounds; means over {sets}:\n"
-    rows = [[METHODS[name].title, *(_f(tables[score][name].mean()) for score in AREAS)] for name in table.columns]
+    rows = [
+        [METHODS[name].title, *(_f(tables[score][name].mean()) for score in AREAS)]
+        for name in table.columns
+    ]
     yield from in_markdown(["(alpha, beta) in %", *SCORE_TITLES.values()], rows)
     compared = comparisons(frame, plan)
     if len(compared):
         yield "\nHow many others each beats (at probability .95), by the Bayesian signed-rank test, and as published:\n"
         counts = wins(compared)
-        rows = [[METHODS[name].title, *(_won(counts, name, score) for score in AREAS)] for name in table.columns]
+        rows = [
+            [METHODS[name].title, *(_won(counts, name, score) for score in AREAS)]
+            for name in table.columns
+        ]
         yield from in_markdown(["(alpha, beta) in %", *SCORE_TITLES.values()], rows)
     yield "\nQuality (ARI) by data set:\n"
     named = [[title(str(place)), *map(_f, values)] for place, values in table.iterrows()]
-    yield from in_markdown(["", *(METHODS[name].title.removeprefix("IAC ") for name in table.columns)], named)
+    yield from in_markdown(
+        ["", *(METHODS[name].title.removeprefix("IAC ") for name in table.columns)], named
+    )
     yield f"\n{_open(entries, 'session')}"
     said = list(claims(tables["quality_ari"], tables["similarity_ari"]))
     if said:
@@ -115,7 +135,9 @@ def claims(quality: pd.DataFrame, similarity: pd.DataFrame) -> Iterator[str]:
     str
     """
     ours = pd.DataFrame({"quality": quality.mean(), "similarity": similarity.mean()})
-    ours["alpha"], ours["beta"] = ([getattr(METHODS[name], part) for name in ours.index] for part in ("alpha", "beta"))
+    ours["alpha"], ours["beta"] = (
+        [getattr(METHODS[name], part) for name in ours.index] for part in ("alpha", "beta")
+    )
     for side, edge, words in (
         ("quality", ours.beta.min(), "quality is best with the fewest super-instances"),
         ("similarity", ours.beta.max(), "similarity is best with the most"),
@@ -126,7 +148,9 @@ def claims(quality: pd.DataFrame, similarity: pd.DataFrame) -> Iterator[str]:
     by_alpha = ours.groupby("alpha").quality.mean()
     if len(by_alpha) > 1:
         holds = "holds" if by_alpha.iloc[0] < by_alpha.iloc[1:].min() else "does not hold"
-        shown = ", ".join(f"{value:.3f} at {100 * float(str(alpha)):g}%" for alpha, value in by_alpha.items())
+        shown = ", ".join(
+            f"{value:.3f} at {100 * float(str(alpha)):g}%" for alpha, value in by_alpha.items()
+        )
         yield f"more anchors give better quality than the fewest: {holds}, {shown}, mean over beta"
 
 
@@ -142,7 +166,14 @@ def _runtime(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
             if len(one):
                 seconds = [_f(float(one["mean"].get(number, np.nan))) for number in plan.numbers]
                 theirs = paper.SECONDS.get((name, kind))
-                rows.append([title(place), kind, *seconds, "" if theirs is None else "{:g} to {:g}".format(*theirs)])
+                rows.append(
+                    [
+                        title(place),
+                        kind,
+                        *seconds,
+                        "" if theirs is None else "{:g} to {:g}".format(*theirs),
+                    ]
+                )
     yield from in_markdown(["", "constraints", *map(str, plan.numbers), "published, 1000"], rows)
     draws = span(mine.trials, "draw")
     yield f"\nOne anchor a cluster, every item by itself; one thread; mean of {draws}. {_open(entries, 'runtime')}"
@@ -158,7 +189,11 @@ def _open(entries: pd.DataFrame, part: str) -> str:
         words.append(f"WRONG: {total['given_up']:.0f} constraints that must hold do not.")
     if total["unsolved"] > 0:
         words.append(f"{total['unsolved']:.0f} times nothing was found in time.")
-    words.append(f"In {counted(unproven, 'setting')} an optimum is not proven." if unproven else "Every optimum is proven.")
+    words.append(
+        f"In {counted(unproven, 'setting')} an optimum is not proven."
+        if unproven
+        else "Every optimum is proven."
+    )
     return " ".join(words)
 
 
@@ -168,13 +203,23 @@ def _soft(entries: pd.DataFrame) -> Iterator[str]:
         yield "No cell is done yet."
         return
     keys = ("quality_ari", "similarity_ari", "given_up", "cpu_seconds")
-    heads = ("quality (ARI to the classes)", "similarity (ARI to k-means)", "answers not satisfied", "processor seconds")
+    heads = (
+        "quality (ARI to the classes)",
+        "similarity (ARI to k-means)",
+        "answers not satisfied",
+        "processor seconds",
+    )
     for case in CASES:
         rows = []
         for method in SOFT:
             block = mine[(mine.method == method) & (mine.kind == case)].set_index("score")
             if len(block):
-                rows.append([METHODS[method].title, *(_beside(block, key, 1 if key == "given_up" else 3) for key in keys)])
+                rows.append(
+                    [
+                        METHODS[method].title,
+                        *(_beside(block, key, 1 if key == "given_up" else 3) for key in keys),
+                    ]
+                )
         if rows:
             yield f"{CASE_TITLES[case].capitalize()}:\n"
             yield from in_markdown(["", *heads], rows)
@@ -198,13 +243,22 @@ def _loop(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
     if table.empty:
         yield "No cell is done yet."
         return
-    for side, name in (("qualities", "Quality"), ("similarities", "Similarity to the partition before")):
+    for side, name in (
+        ("qualities", "Quality"),
+        ("similarities", "Similarity to the partition before"),
+    ):
         yield f"{name} (ARI) after each round:\n"
-        shown = table[table.side == side].pivot(index="chooser", columns="round", values="mean").reindex(list(plan.choosers))
+        shown = (
+            table[table.side == side]
+            .pivot(index="chooser", columns="round", values="mean")
+            .reindex(list(plan.choosers))
+        )
         rows = [[str(chooser), *map(_f, values)] for chooser, values in shown.dropna().iterrows()]
         yield from in_markdown(["chooser", *map(str, shown.columns)], rows)
         yield ""
-    mine = entries[(entries.part == "session") & entries.data.isin(plan.found([TALKED_ABOUT]).values())]
+    mine = entries[
+        (entries.part == "session") & entries.data.isin(plan.found([TALKED_ABOUT]).values())
+    ]
     yield "Areas under these curves; processor seconds of a modification, and to choose the questions of a round:\n"
     rows = []
     for chooser in plan.choosers:

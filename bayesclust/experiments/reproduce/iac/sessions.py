@@ -29,8 +29,8 @@ def _measures() -> dict[str, Callable[[IntArray, IntArray], float]]:
 def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[str, Any]:
     """Ten rounds, each of questions answered by the classes, one after the other, and one modification.
 
-    All answers so far are heeded in each. Clusters that lost their items are allowed to come back as new ones, so that there
-    is always a partition in as many clusters as classes.
+    All answers so far are heeded in each. Clusters that lost their items are allowed to come back
+    as new ones, so that there is always a partition in as many clusters as classes.
 
     Parameters
     ----------
@@ -120,7 +120,11 @@ def scores(
         steps = [measure(now, before) for before, now in pairwise(partitions)]
         curves[f"similarity_{name}"] = np.array([1.0, *steps])
     for name in AREAS:
-        areas[name] = float(np.trapezoid(curves[name], heard) / heard[-1]) if heard[-1] else float(curves[name][-1])
+        areas[name] = (
+            float(np.trapezoid(curves[name], heard) / heard[-1])
+            if heard[-1]
+            else float(curves[name][-1])
+        )
     return areas, curves["quality_ari"], curves["similarity_ari"]
 
 
@@ -138,4 +142,8 @@ def single(labels: IntArray, y: IntArray, before: IntArray) -> dict[str, float]:
         By side and measure.
     """
     others = {"quality": y, "similarity": before}
-    return {f"{side}_{name}": float(f(labels, other)) for side, other in others.items() for name, f in _measures().items()}
+    return {
+        f"{side}_{name}": float(f(labels, other))
+        for side, other in others.items()
+        for name, f in _measures().items()
+    }

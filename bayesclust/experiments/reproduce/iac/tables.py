@@ -35,10 +35,14 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per part, data set, method, kind, number and score: mean over trials; error, half the width of the 95%
-        interval of the mean; trials; and published, of the slides' Table 2.
+        One row per part, data set, method, kind, number and score: mean over trials; error, half
+        the width of the 95% interval of the mean; trials; and published, of the slides' Table 2.
     """
-    long = of_settings(frame, plan.cells()).melt(KEY, SCORES, var_name="score", value_name="value").dropna()
+    long = (
+        of_settings(frame, plan.cells())
+        .melt(KEY, SCORES, var_name="score", value_name="value")
+        .dropna()
+    )
     grouped = long.groupby([*KEY, "score"], sort=False).value
     entries = pd.DataFrame({"mean": grouped.mean(), "trials": grouped.size()})
     trials = np.asarray(entries.trials, dtype=np.float64)
@@ -46,7 +50,9 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     entries = entries.reset_index()
     keys = zip(entries.part, entries.method, entries.kind, entries.score, strict=True)
     entries["published"] = [
-        paper.TABLE_2.get((method, kind), {}).get(score.removeprefix("cpu_"), np.nan) if part == "soft" else np.nan
+        paper.TABLE_2.get((method, kind), {}).get(score.removeprefix("cpu_"), np.nan)
+        if part == "soft"
+        else np.nan
         for part, method, kind, score in keys
     ]
     return entries
@@ -69,8 +75,12 @@ def means(frame: pd.DataFrame, plan: Plan, score: str) -> pd.DataFrame:
         Data sets as rows, settings as columns.
     """
     places = list(plan.found(plan.data).values())
-    mine = frame[(frame.part == "session") & (frame.kind == PARAMETERS) & (frame.number == plan.answers)]
-    table = mine[mine.data.isin(places)].pivot_table(index=["data", "trial"], columns="method", values=score)
+    mine = frame[
+        (frame.part == "session") & (frame.kind == PARAMETERS) & (frame.number == plan.answers)
+    ]
+    table = mine[mine.data.isin(places)].pivot_table(
+        index=["data", "trial"], columns="method", values=score
+    )
     table = table.reindex(columns=list(plan.methods)).dropna()
     return table.groupby(level="data").mean().reindex(places).dropna()
 
@@ -87,8 +97,8 @@ def comparisons(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per score and ordered pair of settings: score, method, other, and the probabilities worse, equivalent and
-        better, of the method.
+        One row per score and ordered pair of settings: score, method, other, and the probabilities
+        worse, equivalent and better, of the method.
     """
     rows = []
     for score in AREAS:
@@ -110,7 +120,8 @@ def wins(compared: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By method and score: likely, with a probability above one half, and sure, with at least `SURE`.
+        By method and score: likely, with a probability above one half, and sure, with at least
+        `SURE`.
 
     Examples
     --------
@@ -122,7 +133,11 @@ def wins(compared: pd.DataFrame) -> pd.DataFrame:
     b      f           0     0
     """
     better = compared.set_index(["method", "score"]).better
-    counts = pd.DataFrame({"likely": better > 0.5, "sure": better >= SURE}).groupby(level=[0, 1], sort=False).sum()
+    counts = (
+        pd.DataFrame({"likely": better > 0.5, "sure": better >= SURE})
+        .groupby(level=[0, 1], sort=False)
+        .sum()
+    )
     return counts.astype(int)
 
 
@@ -138,19 +153,28 @@ def curves(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By chooser, round (0 is the start) and side ("qualities" or "similarities"): mean, error (half the width of the 95%
-        interval) and trials.
+        By chooser, round (0 is the start) and side ("qualities" or "similarities"): mean, error
+        (half the width of the 95% interval) and trials.
     """
     rows = []
-    mine = frame[(frame.part == "session") & (frame.method == DEFAULT) & (frame.number == plan.answers)]
+    mine = frame[
+        (frame.part == "session") & (frame.method == DEFAULT) & (frame.number == plan.answers)
+    ]
     mine = mine[mine.data.isin(plan.found([TALKED_ABOUT]).values())]
     for chooser in plan.choosers:
         for side in ("qualities", "similarities"):
             texts = mine.loc[mine.kind == chooser, side]
             if len(texts):
                 values = np.stack([numbers(text) for text in texts])
-                spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
+                spread = (
+                    values.std(axis=0, ddof=1)
+                    if len(values) > 1
+                    else np.full(values.shape[1], np.nan)
+                )
                 error = half_width(spread, np.full(values.shape[1], len(values)))
                 steps = zip(values.mean(axis=0), error, strict=True)
-                rows += [(chooser, at, side, mean, width, len(values)) for at, (mean, width) in enumerate(steps)]
+                rows += [
+                    (chooser, at, side, mean, width, len(values))
+                    for at, (mean, width) in enumerate(steps)
+                ]
     return pd.DataFrame(rows, columns=["chooser", "round", "side", "mean", "error", "trials"])

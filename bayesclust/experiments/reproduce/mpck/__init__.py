@@ -1,6 +1,7 @@
 """The experiments of the MPCK-Means paper: its learning curves from our own runs.
 
-Run as ``bayesclust reproduce mpck``. Labels simulate answers and score partitions; no method sees them.
+Run as ``bayesclust reproduce mpck``. Labels simulate answers and score partitions; no method sees
+them.
 """
 
 from bayesclust.experiments.reproduce.mpck.methods import METHODS

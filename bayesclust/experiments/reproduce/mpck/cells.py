@@ -80,7 +80,9 @@ def load(name: str) -> bc.datasets.Dataset:
     if name not in TENTHS:
         return data
     rng = np.random.default_rng(SEED)
-    kept = np.sort(np.concatenate([_some(np.flatnonzero(data.y == k), rng) for k in np.unique(data.y)]))
+    kept = np.sort(
+        np.concatenate([_some(np.flatnonzero(data.y == k), rng) for k in np.unique(data.y)])
+    )
     return replace(data, X=data.X[kept], y=data.y[kept])
 
 
@@ -104,13 +106,17 @@ def answers(cell: Cell, y: IntArray) -> tuple[bc.PairwiseConstraints, IntArray]:
     held_out : array of int
     """
     n = len(y)
-    fold = np.random.default_rng([cell.seed, cell.trial, DATA.index(cell.data)]).permutation(n) % FOLDS
+    fold = (
+        np.random.default_rng([cell.seed, cell.trial, DATA.index(cell.data)]).permutation(n) % FOLDS
+    )
     held_out, kept = np.flatnonzero(fold == cell.fold), np.flatnonzero(fold != cell.fold)
     rng = np.random.default_rng([cell.seed, cell.trial, DATA.index(cell.data), cell.fold])
     first, second = np.triu_indices(len(kept), k=1)
     drawn = rng.permutation(len(first))[: cell.number]
     pairs = np.column_stack([kept[first[drawn]], kept[second[drawn]]])
-    return bc.PairwiseConstraints(pairs, (y[pairs[:, 0]] == y[pairs[:, 1]]).astype(int), n), held_out
+    return bc.PairwiseConstraints(
+        pairs, (y[pairs[:, 0]] == y[pairs[:, 1]]).astype(int), n
+    ), held_out
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -123,7 +129,8 @@ def run(cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        The cell; pairwise F over all items, and over the items held out, as the paper has it; number of clusters; seconds.
+        The cell; pairwise F over all items, and over the items held out, as the paper has it;
+        number of clusters; seconds.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -131,9 +138,13 @@ def run(cell: Cell) -> dict[str, Any]:
     links, held_out = answers(cell, data.y)
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the printed algorithm goes round in circles
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # the printed algorithm goes round in circles
         told = links if METHODS[cell.method].answers else None
-        labels = METHODS[cell.method].fit(data.X, told, len(data.target_names), cell.seed + 5 * cell.trial + cell.fold)
+        labels = METHODS[cell.method].fit(
+            data.X, told, len(data.target_names), cell.seed + 5 * cell.trial + cell.fold
+        )
     return {
         **cell._asdict(),
         "f": round(bc.metrics.pairwise_f(labels, data.y), 4),

@@ -37,7 +37,9 @@ class Method:
 
 def _mpck(title: str, about: str, **settings: Any) -> Method:
     def fit(X: FloatArray, links: Any, k: int, seed: int) -> IntArray:
-        labels: IntArray = bc.MPCKMeans(k, random_state=seed, **settings).fit(X, constraints=links).labels_
+        labels: IntArray = (
+            bc.MPCKMeans(k, random_state=seed, **settings).fit(X, constraints=links).labels_
+        )
         return labels
 
     return Method(title, about, fit)
@@ -70,16 +72,24 @@ AS_PRINTED: dict[str, Any] = {
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "sd": _mpck("MPCK-Means, S-D", "one diagonal metric"),
-        "sd-unseeded": _mpck("S-D, start without answers", "answers count but do not seed", init="k-means++"),
+        "sd-unseeded": _mpck(
+            "S-D, start without answers", "answers count but do not seed", init="k-means++"
+        ),
         "mk": Method("MK-Means", "one diagonal metric, no answers", _mk, answers=False),
         "pck": Method("PCK-Means", "answers, no metric", _pck),
         "kmeans": Method("k-means", "neither answers nor metric", _pck, answers=False),
-        "supervised": Method("Supervised-Means", "nearest of the centres that answers suggest", _supervised),
+        "supervised": Method(
+            "Supervised-Means", "nearest of the centres that answers suggest", _supervised
+        ),
         "md": _mpck("MPCK-Means, M-D", "a diagonal metric for each cluster", per_cluster=True),
         "sf": _mpck("MPCK-Means, S-F", "one full metric", metric="full"),
-        "mf": _mpck("MPCK-Means, M-F", "a full metric for each cluster", metric="full", per_cluster=True),
+        "mf": _mpck(
+            "MPCK-Means, M-F", "a full metric for each cluster", metric="full", per_cluster=True
+        ),
         "rca": Method("RCA + k-means", "a full metric from answers alone", rca),
-        "sd-printed": _mpck("S-D as printed", "Eq. 8 with its mending, no prior, full costs at once", **AS_PRINTED),
+        "sd-printed": _mpck(
+            "S-D as printed", "Eq. 8 with its mending, no prior, full costs at once", **AS_PRINTED
+        ),
     }
 )
 

@@ -13,7 +13,10 @@ from bayesclust.experiments.reproduce.mpck.methods import ABLATIONS, METHODS, VA
 __all__ = ["FIGURES", "NUMBERS", "Plan"]
 
 # Protein, of Figures 4 and 10, comes with no package
-FIGURES = {**dict(zip((2, 3, 5, 6, 7), DATA, strict=True)), **dict(zip((8, 9, 11, 12, 13), DATA, strict=True))}
+FIGURES = {
+    **dict(zip((2, 3, 5, 6, 7), DATA, strict=True)),
+    **dict(zip((8, 9, 11, 12, 13), DATA, strict=True)),
+}
 NUMBERS = (0, 25, 50, 100, 200, 300, 400)
 
 
@@ -24,7 +27,8 @@ class Plan:
     Parameters
     ----------
     figures : tuple of int
-        By the paper's numbers: 2, 3, 5, 6, 7 (parts of the method) and 8, 9, 11, 12, 13 (kinds of metric).
+        By the paper's numbers: 2, 3, 5, 6, 7 (parts of the method) and 8, 9, 11, 12, 13 (kinds of
+        metric).
     methods : tuple of str
         If any are given, only these of each figure's.
     numbers : tuple of int
@@ -61,12 +65,19 @@ class Plan:
             If there is no figure or method of a name given, or a number is impossible.
         """
         given.pop("tables", None)
-        plan = cls(**{**({"figures": (2, 8), "numbers": (0, 50, 200), "trials": 1} if quick else {}), **given})
+        plan = cls(
+            **{
+                **({"figures": (2, 8), "numbers": (0, 50, 200), "trials": 1} if quick else {}),
+                **given,
+            }
+        )
         known: dict[str, tuple[Any, ...]] = {"figures": tuple(FIGURES), "methods": tuple(METHODS)}
         for field, names in known.items():
             for name in getattr(plan, field):
                 if name not in names:
-                    raise ValueError(f"{field} has {name!r}: choose from {', '.join(map(str, names))}.")
+                    raise ValueError(
+                        f"{field} has {name!r}: choose from {', '.join(map(str, names))}."
+                    )
         for number in plan.numbers:
             check_int(number, "numbers", least=0)
         check_int(plan.trials, "trials")
@@ -95,7 +106,14 @@ class Plan:
         list of Cell
         """
         wanted = [
-            Cell(self.seed, method, FIGURES[figure], number if METHODS[method].answers else 0, trial, fold)
+            Cell(
+                self.seed,
+                method,
+                FIGURES[figure],
+                number if METHODS[method].answers else 0,
+                trial,
+                fold,
+            )
             for trial, figure in product(range(self.trials), self.figures)
             for method, number, fold in product(self.of_figure(figure), self.numbers, range(FOLDS))
         ]

@@ -64,9 +64,24 @@ def curves(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         for (method, number), block in mine.groupby(["method", "number"], sort=False):
             for score in SCORES:
                 values = block[score].to_numpy()
-                words = {"figure": figure, "data": FIGURES[figure], "method": method, "number": number, "score": score}
-                rows.append({**words, "mean": float(values.mean()), "error": standard_error(values), "runs": len(values)})
-    return pd.DataFrame(rows, columns=["figure", "data", "method", "number", "score", "mean", "error", "runs"])
+                words = {
+                    "figure": figure,
+                    "data": FIGURES[figure],
+                    "method": method,
+                    "number": number,
+                    "score": score,
+                }
+                rows.append(
+                    {
+                        **words,
+                        "mean": float(values.mean()),
+                        "error": standard_error(values),
+                        "runs": len(values),
+                    }
+                )
+    return pd.DataFrame(
+        rows, columns=["figure", "data", "method", "number", "score", "mean", "error", "runs"]
+    )
 
 
 def verdicts(entries: pd.DataFrame) -> Iterator[str]:
@@ -83,7 +98,9 @@ def verdicts(entries: pd.DataFrame) -> Iterator[str]:
     """
     for text, data, (better, worse) in CLAIMS:
         for score, name in SCORES.items():
-            rows = entries[(entries.data == data) & (entries.score == score)].drop_duplicates(["method", "number"])
+            rows = entries[(entries.data == data) & (entries.score == score)].drop_duplicates(
+                ["method", "number"]
+            )
             means = rows.sort_values("number").groupby("method")["mean"].last()
             if {better, worse} <= set(means.index):
                 holds = "holds" if means[better] > means[worse] else "does not hold"
@@ -110,9 +127,17 @@ def report(entries: pd.DataFrame, plan: Plan) -> str:
         mine = entries[entries.figure == figure]
         for score, name in SCORES.items():
             table = mine[mine.score == score].pivot(index="method", columns="number", values="mean")
-            table = table.reindex([method for method in plan.of_figure(figure) if method in table.index])
+            table = table.reindex(
+                [method for method in plan.of_figure(figure) if method in table.index]
+            )
             parts.append(f"## Figure {figure}: {FIGURES[figure]}, {name}\n")
-            parts.append("| | " + " | ".join(map(str, table.columns)) + " |\n|---" + "|---" * len(table.columns) + "|")
+            parts.append(
+                "| | "
+                + " | ".join(map(str, table.columns))
+                + " |\n|---"
+                + "|---" * len(table.columns)
+                + "|"
+            )
             for method, row in table.iterrows():
                 texts = ["" if np.isnan(value) else f"{value:.3f}" for value in row]
                 parts.append(f"| {METHODS[str(method)].title} | " + " | ".join(texts) + " |")
@@ -137,7 +162,10 @@ def draw(entries: pd.DataFrame, plan: Plan, folder: Path) -> list[Path]:
     -------
     list of pathlib.Path
     """
-    return save({f"figure{figure}": partial(_figure, entries, plan, figure) for figure in plan.figures}, folder)
+    return save(
+        {f"figure{figure}": partial(_figure, entries, plan, figure) for figure in plan.figures},
+        folder,
+    )
 
 
 def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
@@ -153,12 +181,16 @@ def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
             rows = mine[(mine.score == score) & (mine.method == method)].sort_values("number")
             colour = PALETTE[at % len(PALETTE)]
             if METHODS[method].answers and len(rows):
-                drawn[method] = ax.errorbar(rows.number, rows["mean"], rows.error, color=colour, marker="o", ms=3, lw=1.2)
+                drawn[method] = ax.errorbar(
+                    rows.number, rows["mean"], rows.error, color=colour, marker="o", ms=3, lw=1.2
+                )
             elif len(rows):
                 drawn[method] = ax.axhline(rows["mean"].iloc[0], color=colour, ls="--", lw=1.0)
         ax.set(title=name, xlabel="pairs answered")
     panels[0].set_ylabel("pairwise F")
-    drawing.suptitle(f"Figure {figure}: {FIGURES[figure]}; mean of {counted(int(mine.runs.max()), 'run')} of 5 folds")
+    drawing.suptitle(
+        f"Figure {figure}: {FIGURES[figure]}; mean of {counted(int(mine.runs.max()), 'run')} of 5 folds"
+    )
     titles = [METHODS[method].title for method in drawn]
     drawing.legend(drawn.values(), titles, loc="outside right center", frameon=False, fontsize=8)
     return drawing

@@ -31,8 +31,8 @@ class Cell(NamedTuple):
     data : str
         A name in `bayesclust.experiments.reproduce.sources`.
     sampling : {"ordered", "unordered", "none"}
-        Whether `fraction` is a share of the n^2 ordered pairs, as in the authors' released settings, or of the
-        n (n - 1) / 2 unordered ones; "none" where the method heeds no answers.
+        Whether `fraction` is a share of the n^2 ordered pairs, as in the authors' released
+        settings, or of the n (n - 1) / 2 unordered ones; "none" where the method heeds no answers.
     fraction : float
         Share of the pairs that are answered: the paper's r.
     accuracy : float
@@ -106,8 +106,8 @@ def run(cell: Cell, method: Method) -> dict[str, Any]:
     Returns
     -------
     dict
-        The cell; pairwise F, adjusted Rand index and NMI to the classes; number of clusters, seconds; for data in the
-        plane the labels as one word per item.
+        The cell; pairwise F, adjusted Rand index and NMI to the classes; number of clusters,
+        seconds; for data in the plane the labels as one word per item.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -117,7 +117,9 @@ def run(cell: Cell, method: Method) -> dict[str, Any]:
     told = len(data.target_names) - cell.deviation
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # bounds on passes are part of some settings
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # bounds on passes are part of some settings
         found = method.fit(X, links, told, cell.seed + cell.trial)
     seconds = time.perf_counter() - start
     labels = np.unique(found, return_inverse=True)[1]

@@ -58,9 +58,21 @@ def by_data(entries: pd.DataFrame, plan: Plan) -> Figure | None:
             mine = rows[(rows.method == method) & (rows.column == name)].set_index("sampling")
             for sampling, face in ((UNORDERED, "white"), (ORDERED, looks[method]["color"])):
                 if sampling in mine.index:
-                    dot = {"marker": "o", "markersize": 5.5, "color": looks[method]["color"], "markerfacecolor": face}
+                    dot = {
+                        "marker": "o",
+                        "markersize": 5.5,
+                        "color": looks[method]["color"],
+                        "markerfacecolor": face,
+                    }
                     ax.plot(mine.f[sampling], line, **dot)
-                    ax.plot(mine.paper_f[sampling], line, marker="x", markersize=5.5, color="black", zorder=3)
+                    ax.plot(
+                        mine.paper_f[sampling],
+                        line,
+                        marker="x",
+                        markersize=5.5,
+                        color="black",
+                        zorder=3,
+                    )
         ax.set_title(name.replace("_", " ").replace("with id", "\nwith row id"), fontsize=9)
         ax.set(xlim=(0, 1.05))
         ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
@@ -70,8 +82,23 @@ def by_data(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     figure.supxlabel("pairwise F", fontsize=9)
     figure.suptitle("Table 1: mean over r and p.  [k]: told the number of classes", fontsize=10)
     keys = [
-        Line2D([], [], marker="o", linestyle="", color=GREY, label="ordered pairs, or no answers needed"),
-        Line2D([], [], marker="o", linestyle="", color=GREY, markerfacecolor="white", label="unordered pairs"),
+        Line2D(
+            [],
+            [],
+            marker="o",
+            linestyle="",
+            color=GREY,
+            label="ordered pairs, or no answers needed",
+        ),
+        Line2D(
+            [],
+            [],
+            marker="o",
+            linestyle="",
+            color=GREY,
+            markerfacecolor="white",
+            label="unordered pairs",
+        ),
         Line2D([], [], marker="x", linestyle="", color="black", label="the paper"),
     ]
     figure.legend(handles=keys, loc="outside lower right", ncols=3, frameon=False, fontsize=8)
@@ -95,7 +122,9 @@ def by_noise(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     import matplotlib.pyplot as plt
 
     # the paper's glass, if it is there
-    glass, other = (sources.WITH_ID, "glass") if sources.WITH_ID in plan.data else ("glass", sources.WITH_ID)
+    glass, other = (
+        (sources.WITH_ID, "glass") if sources.WITH_ID in plan.data else ("glass", sources.WITH_ID)
+    )
     if entries.empty:
         return None
     rows = entries[(entries.table == 3) & (entries.sampling == ORDERED) & (entries.glass == glass)]
@@ -119,9 +148,15 @@ def by_noise(entries: pd.DataFrame, plan: Plan) -> Figure | None:
             points = [(p, mine.get(f"r = {r:g}, p = {p:g}")) for p in plan.accuracies]
             (drawn[title(method)],) = ours.plot(*zip(*points, strict=True), **looks[method])
         for family in paper.METHODS:
-            known = [(p, paper.TABLE_3[r, family, p].f) for p in plan.accuracies if (r, family, p) in paper.TABLE_3]
+            known = [
+                (p, paper.TABLE_3[r, family, p].f)
+                for p in plan.accuracies
+                if (r, family, p) in paper.TABLE_3
+            ]
             if known:
-                (drawn[f"paper: {family}"],) = theirs.plot(*zip(*known, strict=True), **row_style(family))
+                (drawn[f"paper: {family}"],) = theirs.plot(
+                    *zip(*known, strict=True), **row_style(family)
+                )
         ours.set(title=f"r = {r:g}", ylim=(0, 1.03))
         theirs.set_xlabel("p, share of right answers")
         theirs.set_xticks(plan.accuracies, [f"{p:g}" for p in plan.accuracies])
@@ -130,5 +165,7 @@ def by_noise(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     panels[0, 0].invert_xaxis()
     sets = ", ".join(name.replace("_", " ") for name in plan.data if name != other)
     figure.suptitle(f"Table 3: ordered pairs; mean over {sets}", fontsize=10)
-    figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8)
+    figure.legend(
+        drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8
+    )
     return figure

@@ -59,13 +59,20 @@ def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     """Figure 2: the best of the trials of each method on each shape, as the paper shows it."""
     import matplotlib.pyplot as plt
 
-    done = {method: rows_of(frame, method, data=list(plan.shapes), deviation=0) for method in plan.methods}
+    done = {
+        method: rows_of(frame, method, data=list(plan.shapes), deviation=0)
+        for method in plan.methods
+    }
     methods = [method for method, rows in done.items() if len(rows)]
     if not methods:
         return None
     width, height = 1.25 * (len(methods) + 1), 1.25 * len(plan.shapes) + 1.1
     figure, panels = plt.subplots(
-        len(plan.shapes), len(methods) + 1, figsize=(width, height), layout="constrained", squeeze=False
+        len(plan.shapes),
+        len(methods) + 1,
+        figsize=(width, height),
+        layout="constrained",
+        squeeze=False,
     )
     for row, name in zip(panels, plan.shapes, strict=True):
         data = sources.load(name)
@@ -77,9 +84,15 @@ def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:
                 ax.set_axis_off()
                 continue
             best = rows.nlargest(1, "f").iloc[0]
-            _scatter(ax, data.X, in_colours_of(np.array(str(best.labels).split(), dtype=np.int64), data.y))
+            _scatter(
+                ax,
+                data.X,
+                in_colours_of(np.array(str(best.labels).split(), dtype=np.int64), data.y),
+            )
             ax.set_xlabel(f"F {best.f:.2f}  (mean {rows.f.mean():.2f})", fontsize=8, labelpad=2)
-    for ax, text in zip(panels[0], ["classes", *(title(method, broken=True) for method in methods)], strict=True):
+    for ax, text in zip(
+        panels[0], ["classes", *(title(method, broken=True) for method in methods)], strict=True
+    ):
         ax.set_title(text, fontsize=8)
     figure.suptitle(
         f"Shapes, answers to r = {SHAPE_FRACTION:g} of the ordered pairs, all right: the best of "
@@ -92,7 +105,13 @@ def shapes(frame: pd.DataFrame, plan: Plan) -> Figure | None:
 
 def _scatter(ax: Axes, X: Any, labels: IntArray) -> None:
     """Points in the colours of their clusters; beyond the palette all are grey."""
-    ax.scatter(X[:, 0], X[:, 1], c=np.array([*PALETTE, GREY])[np.minimum(labels, len(PALETTE))], s=3, linewidths=0)
+    ax.scatter(
+        X[:, 0],
+        X[:, 1],
+        c=np.array([*PALETTE, GREY])[np.minimum(labels, len(PALETTE))],
+        s=3,
+        linewidths=0,
+    )
     ax.set(xticks=[], yticks=[])
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.08)
@@ -109,7 +128,12 @@ def deviations(frame: pd.DataFrame, plan: Plan) -> Figure | None:
         return None
     settings = {"sampling": ORDERED, "fraction": DEVIATION_FRACTION, "accuracy": 1.0}
     figure, panels = plt.subplots(
-        1, len(data), figsize=(2.3 * len(data) + 2.6, 3.2), layout="constrained", sharey=True, squeeze=False
+        1,
+        len(data),
+        figsize=(2.3 * len(data) + 2.6, 3.2),
+        layout="constrained",
+        sharey=True,
+        squeeze=False,
     )
     drawn: dict[str, Any] = {}
     looks = styles(plan.methods)
@@ -133,7 +157,13 @@ def deviations(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     if not drawn:
         plt.close(figure)
         return None
-    figure.legend(drawn.values(), [title(method) for method in drawn], loc="outside right center", frameon=False, fontsize=8)
+    figure.legend(
+        drawn.values(),
+        [title(method) for method in drawn],
+        loc="outside right center",
+        frameon=False,
+        fontsize=8,
+    )
     return figure
 
 
@@ -142,13 +172,20 @@ def rates(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(
-        1, len(plan.counts), figsize=(3.6 * len(plan.counts) + 2.2, 3.3), layout="constrained", sharey=True, squeeze=False
+        1,
+        len(plan.counts),
+        figsize=(3.6 * len(plan.counts) + 2.2, 3.3),
+        layout="constrained",
+        sharey=True,
+        squeeze=False,
     )
     methods = [method for method, entry in COUNT_METHODS.items() if entry.model == "multinomial"]
     looks, drawn = styles(methods), {}
     for ax, name in zip(panels[0], plan.counts, strict=True):
         for method in methods:
-            rows = rows_of(frame, method, data=name, sampling=ORDERED, accuracy=1.0, fraction=list(plan.rates))
+            rows = rows_of(
+                frame, method, data=name, sampling=ORDERED, accuracy=1.0, fraction=list(plan.rates)
+            )
             if rows.empty:
                 continue
             if COUNT_METHODS[method].answers:
@@ -157,7 +194,11 @@ def rates(frame: pd.DataFrame, plan: Plan) -> Figure | None:
             else:
                 drawn[method] = ax.axhline(rows.f.mean(), **{**looks[method], "marker": ""})
         n, d = sources.load(name).X.shape
-        ax.set(title=f"{name.replace('_', ' ')}: {n} items, {d} cells", xlabel="r, % of the ordered pairs", ylim=(0, 1.03))
+        ax.set(
+            title=f"{name.replace('_', ' ')}: {n} items, {d} cells",
+            xlabel="r, % of the ordered pairs",
+            ylim=(0, 1.03),
+        )
         ax.set_xscale("log")
         ax.set_xticks([100 * r for r in plan.rates], [f"{100 * r:g}" for r in plan.rates])
         ax.minorticks_off()
@@ -175,5 +216,11 @@ def rates(frame: pd.DataFrame, plan: Plan) -> Figure | None:
     if not drawn:
         plt.close(figure)
         return None
-    figure.legend(drawn.values(), [title(method) for method in drawn], loc="outside right center", frameon=False, fontsize=8)
+    figure.legend(
+        drawn.values(),
+        [title(method) for method in drawn],
+        loc="outside right center",
+        frameon=False,
+        fontsize=8,
+    )
     return figure

@@ -30,8 +30,8 @@ class Method:
     fit : callable
         Of data, answers, the number of clusters told and a seed; returns labels.
     told : bool, default False
-        Whether `fit` makes use of the number of clusters: the true one in the tables, others in Figure 3. As in the
-        paper, methods are told it if they need it or make their penalty of it.
+        Whether `fit` makes use of the number of clusters: the true one in the tables, others in
+        Figure 3. As in the paper, methods are told it if they need it or make their penalty of it.
     answers : bool, default True
         Whether it makes use of answers.
     raw : bool, default False
@@ -60,7 +60,11 @@ class Method:
     def about(self) -> str:
         """What it is told and given, in words."""
         told = "told k" if self.told else "not told k"
-        return told + ("" if self.answers else ", heeds no answers") + (", raw features" if self.raw else "")
+        return (
+            told
+            + ("" if self.answers else ", heeds no answers")
+            + (", raw features" if self.raw else "")
+        )
 
 
 def _estimator(make: Callable[[int, int], Any]) -> Baseline:
@@ -68,7 +72,8 @@ def _estimator(make: Callable[[int, int], Any]) -> Baseline:
 
     def fit(X: FloatArray, constraints: Any, n_clusters: int, seed: int) -> IntArray:
         est = make(n_clusters, seed).fit(X, constraints=constraints)
-        # a sampler that is interrupted returns the draws so far, which are not what the cell stands for
+        # a sampler that is interrupted returns the draws so far, which are not what the cell stands
+        # for
         if hasattr(est, "posterior_") and est.posterior_.attrs["interrupted"]:
             raise KeyboardInterrupt
         labels: IntArray = est.labels_
@@ -93,18 +98,29 @@ _authors = _estimator(partial(_variational, variational="authors"))
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "kmeans": Method("k-means", k_means, told=True, answers=False, paper="K-means"),
-        "kmeans-raw": Method("k-means, raw features", k_means, told=True, answers=False, raw=True, paper="K-means"),
+        "kmeans-raw": Method(
+            "k-means, raw features", k_means, told=True, answers=False, raw=True, paper="K-means"
+        ),
         "dp-means": Method("DP-means", dp_means, told=True, answers=False, paper="DP-means"),
         "dp-means-released": Method(
-            "DP-means, released settings", _released, told=True, answers=False, raw=True, paper="DP-means"
+            "DP-means, released settings",
+            _released,
+            told=True,
+            answers=False,
+            raw=True,
+            paper="DP-means",
         ),
         "rdp-means": Method("RDP-means", _default, paper="RDP-means"),
         "rdp-means-k": Method("RDP-means", _told, told=True, paper="RDP-means"),
-        "rdp-means-released": Method("RDP-means, released settings", _released, told=True, raw=True, paper="RDP-means"),
+        "rdp-means-released": Method(
+            "RDP-means, released settings", _released, told=True, raw=True, paper="RDP-means"
+        ),
         "lcvqe": Method("LCVQE", lcvqe, told=True, paper="LCVQE", least=2),
         "itml": Method("ITML + k-means", itml, told=True),
         "mpck-means": Method("MPCK-Means", _mpck, told=True, paper="MPCKMeans"),
-        "variational": Method("TVClust, variational", _estimator(_variational), paper="TVClust (variational)"),
+        "variational": Method(
+            "TVClust, variational", _estimator(_variational), paper="TVClust (variational)"
+        ),
         "authors": Method("TVClust, authors' settings", _authors, paper="TVClust (variational)"),
         "mixture": Method("mixture without answers", _sampled, answers=False, slow=True),
         "collapsed": Method("TVClust, sampled", _sampled, slow=True),
@@ -119,12 +135,24 @@ _dp_means_kl: Baseline = partial(dp_means, divergence="kl")
 
 COUNT_METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "kmeans-gaussian": Method("k-means", k_means, told=True, answers=False, paper="K-means", **_gaussian),
-        "kmeans-multinomial": Method("k-means", _k_means_kl, told=True, answers=False, paper="K-means", **_kl),
-        "dp-means-gaussian": Method("DP-means", dp_means, told=True, answers=False, paper="DP-means", **_gaussian),
-        "dp-means-multinomial": Method("DP-means", _dp_means_kl, told=True, answers=False, paper="DP-means", **_kl),
-        "rdp-means-k-gaussian": Method("RDP-means", _told, told=True, paper="RDP-means", **_gaussian),
-        "rdp-means-k-multinomial": Method("RDP-means", _told_kl, told=True, paper="RDP-means", **_kl),
+        "kmeans-gaussian": Method(
+            "k-means", k_means, told=True, answers=False, paper="K-means", **_gaussian
+        ),
+        "kmeans-multinomial": Method(
+            "k-means", _k_means_kl, told=True, answers=False, paper="K-means", **_kl
+        ),
+        "dp-means-gaussian": Method(
+            "DP-means", dp_means, told=True, answers=False, paper="DP-means", **_gaussian
+        ),
+        "dp-means-multinomial": Method(
+            "DP-means", _dp_means_kl, told=True, answers=False, paper="DP-means", **_kl
+        ),
+        "rdp-means-k-gaussian": Method(
+            "RDP-means", _told, told=True, paper="RDP-means", **_gaussian
+        ),
+        "rdp-means-k-multinomial": Method(
+            "RDP-means", _told_kl, told=True, paper="RDP-means", **_kl
+        ),
         "rdp-means-gaussian": Method("RDP-means", _default, paper="RDP-means", **_gaussian),
         "rdp-means-multinomial": Method("RDP-means", _default_kl, paper="RDP-means", **_kl),
     }

@@ -1,7 +1,8 @@
 """The numbers that the TVClust paper prints, by its table numbers.
 
-Khashabi, Wieting, Liu, Liang: Clustering With Side Information: From a Probabilistic Model to a Deterministic Algorithm,
-section 5. Each entry is pairwise F, adjusted Rand index and NMI. Figures 2 to 4 come without numbers.
+Khashabi, Wieting, Liu, Liang: Clustering With Side Information: From a Probabilistic Model to a
+Deterministic Algorithm, section 5. Each entry is pairwise F, adjusted Rand index and NMI. Figures 2
+to 4 come without numbers.
 """
 
 from __future__ import annotations

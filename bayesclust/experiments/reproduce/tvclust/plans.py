@@ -79,8 +79,9 @@ class Plan:
         Parameters
         ----------
         quick : bool, default False
-            Where nothing else is given, touch everything with little: one trial, two data sets, none of the methods
-            whose fits take more than a few seconds. Hours become minutes, and the numbers mean little.
+            Where nothing else is given, touch everything with little: one trial, two data sets,
+            none of the methods whose fits take more than a few seconds. Hours become minutes, and
+            the numbers mean little.
         **given
             Fields of the plan.
 
@@ -91,16 +92,27 @@ class Plan:
         Raises
         ------
         ValueError
-            If there is no table, figure, method or data set of a name given, a share is not in (0, 1], or a number of
-            trials or a seed is impossible.
+            If there is no table, figure, method or data set of a name given, a share is not in (0,
+            1], or a number of trials or a seed is impossible.
         """
         plan = cls(**{**(QUICK if quick else {}), **given})
-        known = {"tables": TABLES, "figures": FIGURES, "methods": METHODS, "data": (*sources.UCI, sources.WITH_ID)}
-        known |= {"samplings": (ORDERED, UNORDERED), "shapes": sources.SHAPES, "counts": sources.COUNTS}
+        known = {
+            "tables": TABLES,
+            "figures": FIGURES,
+            "methods": METHODS,
+            "data": (*sources.UCI, sources.WITH_ID),
+        }
+        known |= {
+            "samplings": (ORDERED, UNORDERED),
+            "shapes": sources.SHAPES,
+            "counts": sources.COUNTS,
+        }
         for field, names in known.items():
             for name in getattr(plan, field):
                 if name not in names:
-                    raise ValueError(f"{field} has {name!r}: choose from {', '.join(map(str, names))}.")
+                    raise ValueError(
+                        f"{field} has {name!r}: choose from {', '.join(map(str, names))}."
+                    )
         for field in ("fractions", "accuracies", "rates"):
             for share in getattr(plan, field):
                 number_between(share, field, "(0, 1]")
@@ -145,9 +157,12 @@ class Plan:
             data = [
                 name
                 for name in self.data
-                if name != sources.WITH_ID and sources.classes(name) - deviation >= EVERY_METHOD[method].least
+                if name != sources.WITH_ID
+                and sources.classes(name) - deviation >= EVERY_METHOD[method].least
             ]
-            yield from self._cells(method, data, (ORDERED,), (DEVIATION_FRACTION,), (1.0,), deviation)
+            yield from self._cells(
+                method, data, (ORDERED,), (DEVIATION_FRACTION,), (1.0,), deviation
+            )
 
     def _shapes(self, method: str) -> Iterator[Cell]:
         return self._cells(method, self.shapes, (ORDERED,), (SHAPE_FRACTION,), (1.0,))

@@ -1,14 +1,15 @@
 """RDP-means with the settings of the TVClust authors' released code, for their tables.
 
-Distances are Euclidean and *not squared*, on raw features, and the penalty is the k-th largest distance of an item to the
-mean of all. One centre, uniform in the box of the data, stands at the start. Each pass visits the items in a new random
-order while centres stand still: an item takes the cluster of the smallest distance minus xi times (its may-links into it
-less its may-not-links), the later one of equals, or opens one where that is not below the penalty; a cluster that lost its
-last item can be joined until the pass ends. Links count from the second pass on, with xi = xi0 rate^(t - 1) in pass t.
-Passes end when the centres have stood still for twenty of them in a row.
+Distances are Euclidean and *not squared*, on raw features, and the penalty is the k-th largest
+distance of an item to the mean of all. One centre, uniform in the box of the data, stands at the
+start. Each pass visits the items in a new random order while centres stand still: an item takes the
+cluster of the smallest distance minus xi times (its may-links into it less its may-not-links), the
+later one of equals, or opens one where that is not below the penalty; a cluster that lost its last
+item can be joined until the pass ends. Links count from the second pass on, with xi = xi0 rate^(t -
+1) in pass t. Passes end when the centres have stood still for twenty of them in a row.
 
-Means do not minimise sums of unsquared distances, so that no objective falls along these passes: what
-`bayesclust.RDPMeans` does instead is the limit of the model.
+Means do not minimise sums of unsquared distances, so that no objective falls along these passes:
+what `bayesclust.RDPMeans` does instead is the limit of the model.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ STILL, MAX_PASSES = 20, 300
 
 
 @kernel
-def one_pass(points: Any, order: Any, graph: Any, xi: float, penalty: float, centers: Any, used: int, z: Any) -> int:
+def one_pass(
+    points: Any, order: Any, graph: Any, xi: float, penalty: float, centers: Any, used: int, z: Any
+) -> int:
     """Let the items choose one after the other; `centers` has room for n more. Returns how many centres there are now."""
     start, neighbour, may = graph
     links = np.zeros(len(centers))
@@ -74,7 +77,14 @@ class ReleasedRDPMeans:
     2
     """
 
-    def __init__(self, n_clusters: int, *, xi0: float = 1e-3, rate: float = 2.0, random_state: int | None = None) -> None:
+    def __init__(
+        self,
+        n_clusters: int,
+        *,
+        xi0: float = 1e-3,
+        rate: float = 2.0,
+        random_state: int | None = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.xi0 = xi0
         self.rate = rate

@@ -25,7 +25,10 @@ DRAWN = {
     ORDERED: "Ordered pairs: r of the n^2 drawn, as in the authors' released settings, which answers about 2 r of the pairs",
     UNORDERED: "Unordered pairs: r of the n (n - 1) / 2 answered",
 }
-GLASS = {"glass": "glass without its row id", sources.WITH_ID: "glass with its row id, as in the paper"}
+GLASS = {
+    "glass": "glass without its row id",
+    sources.WITH_ID: "glass with its row id, as in the paper",
+}
 COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs, all right; the paper does not say its r"
 HEAD = """# TVClust's tables, measured
 
@@ -57,9 +60,19 @@ def report(entries: pd.DataFrame, plan: Plan) -> str:
     copy = entries.glass.where(entries.table != 1, "")
     for _, rows in entries.groupby([entries.table, entries.sampling, copy], sort=False):
         table, sampling, glass = (rows[name].iloc[0] for name in ("table", "sampling", "glass"))
-        setting = DRAWN[sampling] if table == 1 else f"{DRAWN[sampling]}; {GLASS[glass]}" if table < 4 else COUNTED
+        setting = (
+            DRAWN[sampling]
+            if table == 1
+            else f"{DRAWN[sampling]}; {GLASS[glass]}"
+            if table < 4
+            else COUNTED
+        )
         caption = f"## {CAPTIONS[table]}\n\n{setting}.\n"
-        parts.append("\n".join([caption, *(_by_fraction(rows, plan) if table == 3 else _markdown(rows, plan)), ""]))
+        parts.append(
+            "\n".join(
+                [caption, *(_by_fraction(rows, plan) if table == 3 else _markdown(rows, plan)), ""]
+            )
+        )
     return "\n".join(parts)
 
 
@@ -82,7 +95,11 @@ def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
             for f, theirs in entries.itertuples(index=False)
         ]
         entry = EVERY_METHOD[str(method)]
-        title = entry.title + (f", {entry.model}" if entry.model else "") + (" [k]" if entry.told else "")
+        title = (
+            entry.title
+            + (f", {entry.model}" if entry.model else "")
+            + (" [k]" if entry.told else "")
+        )
         if mine.trials.min() < plan.trials:
             title += f" ({counted(int(mine.trials.min()), 'draw')})"
         yield f"| {title} | " + " | ".join(texts) + " |"

@@ -14,7 +14,12 @@ from bayesclust.experiments.reproduce import sources
 from bayesclust.experiments.reproduce.tvclust import paper
 from bayesclust.experiments.reproduce.tvclust.cells import ORDERED, UNANSWERED
 from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, EVERY_METHOD
-from bayesclust.experiments.reproduce.tvclust.plans import ACCURACIES, FRACTIONS, TABLE_4_FRACTION, Plan
+from bayesclust.experiments.reproduce.tvclust.plans import (
+    ACCURACIES,
+    FRACTIONS,
+    TABLE_4_FRACTION,
+    Plan,
+)
 
 __all__ = ["MEAN", "MEAN_WITH_ID", "rows_of", "tables"]
 
@@ -58,9 +63,10 @@ def tables(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per entry: table; sampling and glass (which of the two copies); method; column, as the paper's table has
-        it; mean f, rand and nmi; f_error, the standard error of the mean over trials; clusters, the mean number found;
-        trials, how many of every setting are done; paper_f, paper_rand and paper_nmi.
+        One row per entry: table; sampling and glass (which of the two copies); method; column, as
+        the paper's table has it; mean f, rand and nmi; f_error, the standard error of the mean over
+        trials; clusters, the mean number found; trials, how many of every setting are done;
+        paper_f, paper_rand and paper_nmi.
     """
     entries = [*_uci(frame, plan), *(_counts(frame, plan) if 4 in plan.tables else ())]
     return pd.DataFrame([entry for entry in entries if entry["table"] in plan.tables])
@@ -74,7 +80,9 @@ def _entry(rows: pd.DataFrame, theirs: paper.Scores | None) -> dict[str, Any]:
     whole = trials[trials["size"] == settings.ngroups]["mean"]
     return {
         **{name: round(float(mine[name]), 6) for name in SCORES},
-        "f_error": round(float(whole.std(ddof=1) / np.sqrt(len(whole))), 6) if len(whole) > 1 else np.nan,
+        "f_error": round(float(whole.std(ddof=1) / np.sqrt(len(whole))), 6)
+        if len(whole) > 1
+        else np.nan,
         "clusters": round(float(mine.clusters), 1),
         "trials": int(settings.size().min()),
         **{f"paper_{name}": np.nan if theirs is None else getattr(theirs, name) for name in SCORES},
@@ -90,19 +98,35 @@ def _uci(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
         settings = {"sampling": sampling, "deviation": 0, "data": data}
         settings |= {"fraction": list(plan.fractions), "accuracy": list(plan.accuracies)}
         rows = rows_of(frame, method, **settings)
-        for table, column, chosen, theirs in _columns(EVERY_METHOD[method].paper, data, glass, plan):
+        for table, column, chosen, theirs in _columns(
+            EVERY_METHOD[method].paper, data, glass, plan
+        ):
             if table == 1 and glass != copies[0] and column not in (glass, MEAN_WITH_ID):
                 continue  # it is in the table already
             kept = rows_of(rows, method, **chosen)
             # a mean over what happens to be done compares with nothing
-            if kept.groupby(["data", "fraction", "accuracy"]).ngroups == _expected(method, data, plan, chosen):
-                key = {"table": table, "sampling": sampling, "glass": glass, "method": method, "column": column}
-                yield {**key, **_entry(kept, theirs if _as_in_paper(table, sampling, plan) else None)}
+            if kept.groupby(["data", "fraction", "accuracy"]).ngroups == _expected(
+                method, data, plan, chosen
+            ):
+                key = {
+                    "table": table,
+                    "sampling": sampling,
+                    "glass": glass,
+                    "method": method,
+                    "column": column,
+                }
+                yield {
+                    **key,
+                    **_entry(kept, theirs if _as_in_paper(table, sampling, plan) else None),
+                }
 
 
 def _as_in_paper(table: int, sampling: str, plan: Plan) -> bool:
     """Whether an entry is a mean over what the paper's is: it drew ordered pairs, at these r and p."""
-    every_r, every_p = set(plan.fractions) == set(FRACTIONS), set(plan.accuracies) == set(ACCURACIES)
+    every_r, every_p = (
+        set(plan.fractions) == set(FRACTIONS),
+        set(plan.accuracies) == set(ACCURACIES),
+    )
     return sampling == ORDERED and (table > 2 or every_r) and (table > 1 or every_p)
 
 
@@ -125,7 +149,12 @@ def _columns(
     for name in data:
         theirs = paper.TABLE_1.get((row, name.removesuffix("_with_id")))
         yield 1, name, {"data": [name]}, theirs if name != "glass" else None
-    yield 1, MEAN_WITH_ID if leaky else MEAN, {}, paper.TABLE_1.get((row, paper.ALL)) if leaky else None
+    yield (
+        1,
+        MEAN_WITH_ID if leaky else MEAN,
+        {},
+        paper.TABLE_1.get((row, paper.ALL)) if leaky else None,
+    )
     for p in plan.accuracies:
         yield 2, f"p = {p:g}", {"accuracy": p}, paper.TABLE_2.get((row, p)) if leaky else None
     for r, p in product(plan.fractions, plan.accuracies):
@@ -142,4 +171,11 @@ def _counts(frame: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
             # the generated set stands in for the paper's
             f = paper.TABLE_4[entry.paper, entry.model]
             theirs = paper.Scores(f, np.nan, np.nan) if data == sources.COUNTS[0] else None
-            yield {"table": 4, "sampling": ORDERED, "glass": "", "method": method, "column": data, **_entry(rows, theirs)}
+            yield {
+                "table": 4,
+                "sampling": ORDERED,
+                "glass": "",
+                "method": method,
+                "column": data,
+                **_entry(rows, theirs),
+            }

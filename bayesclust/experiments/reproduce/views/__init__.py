@@ -1,6 +1,7 @@
 """Which view of a cluster lets answers through: classes that are Gaussian and classes that are not.
 
-Run as ``bayesclust reproduce views``. Labels simulate answers and score partitions; no method sees them.
+Run as ``bayesclust reproduce views``. Labels simulate answers and score partitions; no method sees
+them.
 """
 
 from bayesclust.experiments.reproduce.views.methods import METHODS

@@ -31,8 +31,8 @@ class Cell(NamedTuple):
     method : str
     data : str
     sampling : {"ordered", "unordered", "per item", "none"}
-        Whether `amount` is a share of the n^2 ordered pairs, of the n (n - 1) / 2 unordered ones, or pairs per item; "none"
-        where the method hears no answers.
+        Whether `amount` is a share of the n^2 ordered pairs, of the n (n - 1) / 2 unordered ones,
+        or pairs per item; "none" where the method hears no answers.
     amount : float
     accuracy : float
         Probability that an answer is right.
@@ -78,12 +78,20 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints:
     PairwiseConstraints
         Whose `flipped` tells which answers are wrong.
     """
-    words = zlib.crc32(sources.title(cell.data).encode()), round(1000 * cell.amount), round(1000 * cell.accuracy)
+    words = (
+        zlib.crc32(sources.title(cell.data).encode()),
+        round(1000 * cell.amount),
+        round(1000 * cell.accuracy),
+    )
     rng = np.random.default_rng([cell.seed, cell.trial, *words])
     flip = 1.0 - cell.accuracy
     if cell.sampling == PER_ITEM:
-        return bc.PairwiseConstraints.sample(y, size=round(cell.amount * len(y)), flip=flip, seed=rng)
-    return bc.PairwiseConstraints.sample(y, fraction=cell.amount, flip=flip, ordered=cell.sampling == ORDERED, seed=rng)
+        return bc.PairwiseConstraints.sample(
+            y, size=round(cell.amount * len(y)), flip=flip, seed=rng
+        )
+    return bc.PairwiseConstraints.sample(
+        y, fraction=cell.amount, flip=flip, ordered=cell.sampling == ORDERED, seed=rng
+    )
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -96,10 +104,11 @@ def run(cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        The cell; pairwise F and adjusted Rand index to the classes; number of clusters; shares of right answers among pairs
-        within a class and between classes (p_true, q_true) and their posterior means; the area under the curve with which
-        credibility finds the wrong answers; view and power; seconds, and those of processors. What a method does not have,
-        or what there is not, is NaN.
+        The cell; pairwise F and adjusted Rand index to the classes; number of clusters; shares of
+        right answers among pairs within a class and between classes (p_true, q_true) and their
+        posterior means; the area under the curve with which credibility finds the wrong answers;
+        view and power; seconds, and those of processors. What a method does not have, or what there
+        is not, is NaN.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -124,18 +133,30 @@ def run(cell: Cell) -> dict[str, Any]:
 
 def _noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dict[str, Any]:
     """How the answers were judged, and how good they are."""
-    unknown = {**dict.fromkeys(("p_true", "q_true", "p_mean", "q_mean", "area"), np.nan), "view": "", "power": np.nan}
+    unknown = {
+        **dict.fromkeys(("p_true", "q_true", "p_mean", "q_mean", "area"), np.nan),
+        "view": "",
+        "power": np.nan,
+    }
     if links is None:
         return unknown
     wrong = np.asarray(links.flipped)
     together = y[links.items[:, 0]] == y[links.items[:, 1]]
-    known = {"p_true": float((~wrong[together]).mean()), "q_true": float((~wrong[~together]).mean())}
+    known = {
+        "p_true": float((~wrong[together]).mean()),
+        "q_true": float((~wrong[~together]).mean()),
+    }
     if not isinstance(found, bc.TVClust):
         return {**unknown, **known}
-    means = {f"{name}_mean": float(found.posterior_["posterior"][name].mean()) for name in ("p", "q")}
+    means = {
+        f"{name}_mean": float(found.posterior_["posterior"][name].mean()) for name in ("p", "q")
+    }
     view = found.view_ if found.family_ == found.family else f"{found.view_}, {found.family_}"
     judged = {"area": _area(found, wrong), "view": view, "power": found.power_}
-    return {name: round(value, 4) if isinstance(value, float) else value for name, value in (known | means | judged).items()}
+    return {
+        name: round(value, 4) if isinstance(value, float) else value
+        for name, value in (known | means | judged).items()
+    }
 
 
 def _area(found: bc.TVClust, wrong: np.ndarray) -> float:

@@ -23,7 +23,8 @@ class Method:
     ----------
     title, about : str
     fit : callable
-        Of data, answers, the number of classes and a seed; returns labels, or an estimator that has them.
+        Of data, answers, the number of classes and a seed; returns labels, or an estimator that has
+        them.
     answers : bool, default True
         Whether it hears answers.
     """
@@ -59,7 +60,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "itml": Method("ITML + k-means", "told k", itml),
         "dcrc": Method("DCRC", "told k", _dcrc),
         "plain": Method("TVClust", "not told k; a cluster is one Gaussian", _sampled),
-        "mixture": Method("TVClust, mixture", "not told k; view='mixture'", partial(_sampled, view="mixture")),
+        "mixture": Method(
+            "TVClust, mixture", "not told k; view='mixture'", partial(_sampled, view="mixture")
+        ),
         "auto": Method("TVClust, auto", "not told k; view='auto'", partial(_sampled, view="auto")),
     }
 )

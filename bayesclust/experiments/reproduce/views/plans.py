@@ -38,13 +38,22 @@ class Part(NamedTuple):
 
 LARGE = 1000
 _shares = tuple((ORDERED, share) for share in (0.01, 0.03, 0.05))
-_few = tuple((UNORDERED, share) for share in (0.01, 0.03)), tuple((PER_ITEM, number) for number in (2.0, 5.0))
+_few = (
+    tuple((UNORDERED, share) for share in (0.01, 0.03)),
+    tuple((PER_ITEM, number) for number in (2.0, 5.0)),
+)
 _others = ("ionosphere", "pima", "digits389", "letters_ijlt")
 PARTS = {
     "usual": Part(
-        "The sets of the TVClust paper", sources.UCI, (_shares, _shares), (1.0, 0.95, 0.9, 0.8), ("rdp-means", *SAMPLED)
+        "The sets of the TVClust paper",
+        sources.UCI,
+        (_shares, _shares),
+        (1.0, 0.95, 0.9, 0.8),
+        ("rdp-means", *SAMPLED),
     ),
-    "others": Part("Sets whose classes are no ellipses", _others, _few, (1.0, 0.9), (*BASELINES, *SAMPLED)),
+    "others": Part(
+        "Sets whose classes are no ellipses", _others, _few, (1.0, 0.9), (*BASELINES, *SAMPLED)
+    ),
 }
 
 
@@ -59,7 +68,8 @@ class Plan:
     methods : tuple of str
         If any are given, only these of each part's, or further ones.
     data : tuple of str
-        If any are given, these instead of each part's; a name that ends in .csv is a file, and belongs to "others".
+        If any are given, these instead of each part's; a name that ends in .csv is a file, and
+        belongs to "others".
     trials : int, default 3
         Draws of answers.
     seed : int, default 0
@@ -92,7 +102,9 @@ class Plan:
             If there is no table, method or data set of a name given, or a number is impossible.
         """
         given.pop("figures", None)
-        few = tuple(name for name in ("iris", "ionosphere") if name in bc.datasets.names(installed=True))
+        few = tuple(
+            name for name in ("iris", "ionosphere") if name in bc.datasets.names(installed=True)
+        )
         small = {"data": few, "methods": BASELINES, "trials": 1} if quick else {}
         plan = cls(**{**small, **given})
         for field, names in (("tables", PARTS), ("methods", METHODS)):
@@ -101,7 +113,9 @@ class Plan:
                     raise ValueError(f"{field} has {name!r}: choose from {', '.join(names)}.")
         for name in plan.data:
             if not sources.known(name):
-                raise ValueError(f"data has {name!r}: choose from {', '.join(sources.names())}, or name a CSV file.")
+                raise ValueError(
+                    f"data has {name!r}: choose from {', '.join(sources.names())}, or name a CSV file."
+                )
         check_int(plan.trials, "trials")
         check_int(plan.seed, "seed", least=0)
         return plan

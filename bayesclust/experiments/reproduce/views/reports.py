@@ -29,7 +29,11 @@ Pairwise F between labels and classes; columns standardised, labels never seen b
 or unordered pairs, or a number of pairs per item, each right with the probability named; {draws} of them, seed {seed}.
 """
 SETTING = ["sampling", "amount", "accuracy"]
-WORDS = {"ordered": "{:g} of ordered pairs", "unordered": "{:g} of pairs", "per item": "{:g} pairs per item"}
+WORDS = {
+    "ordered": "{:g} of ordered pairs",
+    "unordered": "{:g} of pairs",
+    "per item": "{:g} pairs per item",
+}
 WITHIN = 0.05
 
 
@@ -45,9 +49,10 @@ def table(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns part, data, method, sampling, amount, accuracy, f, error (standard error of f), clusters, p_gap and q_gap
-        (posterior mean less the share of right answers), area, view (the most frequent), power (mean), seconds, draws.
-        A method that hears no answers has one row for every setting of the others.
+        Columns part, data, method, sampling, amount, accuracy, f, error (standard error of f),
+        clusters, p_gap and q_gap (posterior mean less the share of right answers), area, view (the
+        most frequent), power (mean), seconds, draws. A method that hears no answers has one row for
+        every setting of the others.
     """
     rows, names = [], ["data", "method", *SETTING]
     for part in plan.parts():
@@ -56,7 +61,9 @@ def table(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         settings = heard[["data", *SETTING]].drop_duplicates()
         deaf = mine[mine.sampling == "none"].drop(columns=SETTING).merge(settings, on="data")
         for values, block in pd.concat([heard, deaf]).groupby(names, sort=False):
-            rows.append({"part": part.title, **dict(zip(names, values, strict=True)), **_means(block)})
+            rows.append(
+                {"part": part.title, **dict(zip(names, values, strict=True)), **_means(block)}
+            )
     return pd.DataFrame(rows, columns=["part", *names, *_means(frame.iloc[:0])])
 
 
@@ -97,14 +104,29 @@ def report(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> str:
     for part in plan.parts():
         mine = entries[entries.part == part.title]
         if len(mine):
-            lines += [f"## {part.title}\n", *_by_answers(mine, part), "", *_by_set(mine, part), "", *_judged(mine), ""]
+            lines += [
+                f"## {part.title}\n",
+                *_by_answers(mine, part),
+                "",
+                *_by_set(mine, part),
+                "",
+                *_judged(mine),
+                "",
+            ]
     return "\n".join(lines)
 
 
 def _pivoted(mine: pd.DataFrame, part: Part, columns: list[str], names: list[str]) -> Iterator[str]:
     wide = mine.pivot_table(index="method", columns=columns, values="f", sort=False)
-    means = {method: [*wide.loc[method], wide.loc[method].mean()] for method in part.methods if method in wide.index}
-    rows = ([METHODS[name].title, *("" if np.isnan(v) else f"{v:.3f}" for v in values)] for name, values in means.items())
+    means = {
+        method: [*wide.loc[method], wide.loc[method].mean()]
+        for method in part.methods
+        if method in wide.index
+    }
+    rows = (
+        [METHODS[name].title, *("" if np.isnan(v) else f"{v:.3f}" for v in values)]
+        for name, values in means.items()
+    )
     yield from in_markdown(["mean F", *names, "mean"], rows)
 
 
@@ -114,7 +136,9 @@ def _by_answers(mine: pd.DataFrame, part: Part) -> Iterator[str]:
     settings = mine.assign(rank=ranks).drop_duplicates(["sampling", "rank", "accuracy"])
     names = []
     for _, block in settings.groupby(["rank", "accuracy"], sort=False):
-        amounts = " or ".join(WORDS[str(row.sampling)].format(row.amount) for row in block.itertuples())
+        amounts = " or ".join(
+            WORDS[str(row.sampling)].format(row.amount) for row in block.itertuples()
+        )
         names.append(f"{amounts}, {block.accuracy.iloc[0]:.0%} right")
     yield from _pivoted(mine.assign(rank=ranks), part, ["rank", "accuracy"], names)
 
@@ -129,9 +153,19 @@ def _judged(mine: pd.DataFrame) -> Iterator[str]:
     sampled = mine[mine.p_gap.notna()]
     if sampled.empty:
         return
-    head = ["set", "method", "largest gap of p", "of q", "settings within .05", "area of credibility", "clusters"]
+    head = [
+        "set",
+        "method",
+        "largest gap of p",
+        "of q",
+        "settings within .05",
+        "area of credibility",
+        "clusters",
+    ]
     blocks = sampled.groupby(["data", "method"], sort=False)
-    yield from in_markdown([*head, "view", "power"], (_verdict(names, block) for names, block in blocks))
+    yield from in_markdown(
+        [*head, "view", "power"], (_verdict(names, block) for names, block in blocks)
+    )
 
 
 def _verdict(names: Any, block: pd.DataFrame) -> list[str]:
@@ -139,7 +173,14 @@ def _verdict(names: Any, block: pd.DataFrame) -> list[str]:
     near = f"{int(((p <= WITHIN) & (q <= WITHIN)).sum())} of {len(block)}"
     area = "" if block.area.isna().all() else f"{block.area.mean():.3f}"
     views = ", ".join(f"{name} {count}" for name, count in block["view"].value_counts().items())
-    words = [sources.title(names[0]), METHODS[names[1]].title, f"{p.max():.2f}", f"{q.max():.2f}", near, area]
+    words = [
+        sources.title(names[0]),
+        METHODS[names[1]].title,
+        f"{p.max():.2f}",
+        f"{q.max():.2f}",
+        near,
+        area,
+    ]
     return [*words, f"{block.clusters.mean():.1f}", views, f"{block.power.mean():.2f}"]
 
 
@@ -160,7 +201,13 @@ def draw(frame: pd.DataFrame, entries: pd.DataFrame, plan: Plan, folder: Path) -
     list of pathlib.Path
     """
     parts = dict(zip(plan.tables, plan.parts(), strict=True))
-    return save({name: partial(_figure, entries[entries.part == part.title], part) for name, part in parts.items()}, folder)
+    return save(
+        {
+            name: partial(_figure, entries[entries.part == part.title], part)
+            for name, part in parts.items()
+        },
+        folder,
+    )
 
 
 def _figure(mine: pd.DataFrame, part: Part) -> Figure | None:
@@ -170,7 +217,12 @@ def _figure(mine: pd.DataFrame, part: Part) -> Figure | None:
         return None
     sets = list(mine.data.drop_duplicates())
     figure, axes = plt.subplots(
-        1, len(sets), figsize=(2.3 * len(sets) + 1.8, 3.0), layout="constrained", sharey=True, squeeze=False
+        1,
+        len(sets),
+        figsize=(2.3 * len(sets) + 1.8, 3.0),
+        layout="constrained",
+        sharey=True,
+        squeeze=False,
     )
     drawn: dict[str, Any] = {}
     for ax, data in zip(axes[0], sets, strict=True):
@@ -178,9 +230,13 @@ def _figure(mine: pd.DataFrame, part: Part) -> Figure | None:
         ax.set(title=sources.title(data))
     axes[0][0].set_ylabel("pairwise F")
     accuracies = sorted(mine.accuracy.unique())
-    ends = f"{accuracies[-1]:.0%}" + (f" (dashed {accuracies[0]:.0%})" if len(accuracies) > 1 else "")
+    ends = f"{accuracies[-1]:.0%}" + (
+        f" (dashed {accuracies[0]:.0%})" if len(accuracies) > 1 else ""
+    )
     figure.suptitle(f"{part.title}\nanswers right with probability {ends}", fontsize=9)
-    figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8)
+    figure.legend(
+        drawn.values(), drawn.keys(), loc="outside right center", frameon=False, fontsize=8
+    )
     return figure
 
 
@@ -190,8 +246,17 @@ def _panel(ax: Axes, mine: pd.DataFrame, part: Part, drawn: dict[str, Any]) -> N
         for accuracy, style in zip(ends, ("-", "--"), strict=False):
             rows = mine[(mine.method == method) & (mine.accuracy == accuracy)].sort_values("amount")
             if len(rows):
-                look: dict[str, Any] = {"color": PALETTE[at % len(PALETTE)], "marker": "o", "ms": 3, "lw": 1.2, "ls": style}
+                look: dict[str, Any] = {
+                    "color": PALETTE[at % len(PALETTE)],
+                    "marker": "o",
+                    "ms": 3,
+                    "lw": 1.2,
+                    "ls": style,
+                }
                 line = ax.errorbar(rows.amount, rows.f, rows.error.fillna(0.0), **look)
                 drawn.setdefault(METHODS[method].title, line)
-    ax.set(xlabel="pairs per item" if (mine.sampling == "per item").any() else "share of pairs", ylim=(0, 1.02))
+    ax.set(
+        xlabel="pairs per item" if (mine.sampling == "per item").any() else "share of pairs",
+        ylim=(0, 1.02),
+    )
     ax.set_xticks(sorted(mine.amount.unique()))

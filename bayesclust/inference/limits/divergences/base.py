@@ -1,12 +1,13 @@
 """Bregman divergences: the distances that an exponential family turns into when its variance goes to zero.
 
-D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, with phi the convex conjugate of the family's log-partition function
-(Banerjee et al. 2005). Whatever phi, the mean of points minimises the sum of their divergences to one centre, and D is
-linear in x but for phi(x):
+D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, with phi the convex conjugate of the family's
+log-partition function (Banerjee et al. 2005). Whatever phi, the mean of points minimises the sum of
+their divergences to one centre, and D is linear in x but for phi(x):
 
     D(x, m) = phi(x) - <x, natural(m)> + offset(m),   natural(m) = grad phi(m),   offset(m) = <m, natural(m)> - phi(m).
 
-So a divergence needs phi and its gradient only; passes over items are the same compiled code for all of them.
+So a divergence needs phi and its gradient only; passes over items are the same compiled code for
+all of them.
 """
 
 from __future__ import annotations
@@ -88,4 +89,6 @@ class Unbound(Divergence):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise TypeError(f"{type(self).__name__} takes its units from the data: use what bind(X) returns.")
+        raise TypeError(
+            f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
+        )

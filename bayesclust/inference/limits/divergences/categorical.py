@@ -1,9 +1,10 @@
 """Kullback-Leibler divergence of columns of codes, column by column; missing cells are left out.
 
-A cell that shows code l of L is the distribution (1[code] + smoothing) / (1 + L smoothing), and D the sum over columns of
-sum_l x_l log(x_l / m_l). A missing cell is all zeros: with W the sum of a column's mean U over its codes, that is the share
-of the cluster's cells that are seen, centres are U / W, and D is the Bregman divergence of sum_l U_l log(U_l / W), the
-perspective function that `columns` explains, for which W need not be kept beside U.
+A cell that shows code l of L is the distribution (1[code] + smoothing) / (1 + L smoothing), and D
+the sum over columns of sum_l x_l log(x_l / m_l). A missing cell is all zeros: with W the sum of a
+column's mean U over its codes, that is the share of the cluster's cells that are seen, centres are
+U / W, and D is the Bregman divergence of sum_l U_l log(U_l / W), the perspective function that
+`columns` explains, for which W need not be kept beside U.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Categorical(Unbound):
     Parameters
     ----------
     smoothing : float, default 0.3
-        Pseudo-count of every code in every cell, which keeps divergences finite where a cluster never shows a code.
+        Pseudo-count of every code in every cell, which keeps divergences finite where a cluster
+        never shows a code.
 
     Examples
     --------
@@ -86,7 +88,9 @@ class BoundCategorical(Divergence):
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         items = check_items(X, least=least, missing=True)
         check_whole(items, "codes", REMEDY)
-        refuse_cells(self.sizes - 1 < items, "codes beyond those of the first data", "leave these items out")
+        refuse_cells(
+            self.sizes - 1 < items, "codes beyond those of the first data", "leave these items out"
+        )
         blocks = []
         for column, size in zip(items.T, self.sizes, strict=True):
             missing = np.isnan(column)
@@ -107,7 +111,9 @@ class BoundCategorical(Divergence):
     def shown(self, centers: FloatArray) -> FloatArray:
         """Return shares of the codes, column by column."""
         codes = np.repeat(self.sizes, self.sizes)
-        return np.clip(self._distributions(centers) * (1.0 + codes * self.smoothing) - self.smoothing, 0.0, 1.0)
+        return np.clip(
+            self._distributions(centers) * (1.0 + codes * self.smoothing) - self.smoothing, 0.0, 1.0
+        )
 
     def n_free(self, points: FloatArray) -> int:
         return max(int((self.sizes - 1).sum()), 1)

@@ -2,10 +2,11 @@
 
     D(x, m) = sum_j d(x_j, m_j),    d the divergence of one number, of a convex function phi of one number.
 
-With w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is a Bregman divergence again: that of the
-perspective function sum_j w_j phi(u_j / w_j) between the points (u, w) = (w x, w), whose mean over a cluster, (U, W), stands
-for the centre m = U / W, the means of the cells seen. So passes, merges and the proof that J never rises need no change,
-and what a missing cell costs is nothing.
+With w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is a Bregman divergence
+again: that of the perspective function sum_j w_j phi(u_j / w_j) between the points (u, w) = (w x,
+w), whose mean over a cluster, (U, W), stands for the centre m = U / W, the means of the cells seen.
+So passes, merges and the proof that J never rises need no change, and what a missing cell costs is
+nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class Poisson(ColumnDivergence):
     Parameters
     ----------
     smoothing : float, default 0.3
-        Added to every count, as "kl" does, so that divergences stay finite where a cluster has no counts.
+        Added to every count, as "kl" does, so that divergences stay finite where a cluster has no
+        counts.
 
     Examples
     --------
@@ -104,8 +106,8 @@ class Bernoulli(ColumnDivergence):
     Parameters
     ----------
     smoothing : float, default 0.3
-        Pseudo-count of 0 and of 1 in every cell: x becomes (x + smoothing) / (1 + 2 smoothing), so that divergences stay
-        finite where a cluster shows one value only.
+        Pseudo-count of 0 and of 1 in every cell: x becomes (x + smoothing) / (1 + 2 smoothing), so
+        that divergences stay finite where a cluster shows one value only.
 
     Examples
     --------
@@ -172,8 +174,9 @@ class SeenCells(Divergence):
     ----------
     columns : ColumnDivergence
     otherwise : ndarray of shape (d,)
-        Centres of clusters that have no value in a column. Whatever they are, J is the same once an item with a value has
-        joined and the means are taken; the means of all items are sensible until then.
+        Centres of clusters that have no value in a column. Whatever they are, J is the same once an
+        item with a value has joined and the means are taken; the means of all items are sensible
+        until then.
     """
 
     columns: ColumnDivergence

@@ -16,14 +16,14 @@ from bayesclust.typing import FloatArray
 class KullbackLeibler(Divergence):
     """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, the limit of multinomial counts.
 
-    Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing). Every item weighs the same, however
-    many counts it has, as in TVClust section 5.3 (Table 4).
+    Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing). Every item
+    weighs the same, however many counts it has, as in TVClust section 5.3 (Table 4).
 
     Parameters
     ----------
     smoothing : float, default 0.3
-        Pseudo-count of every outcome (Laplace smoothing); TVClust uses 0.3. It keeps divergences finite where an
-        outcome was never seen.
+        Pseudo-count of every outcome (Laplace smoothing); TVClust uses 0.3. It keeps divergences
+        finite where an outcome was never seen.
 
     Examples
     --------

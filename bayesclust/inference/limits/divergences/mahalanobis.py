@@ -1,11 +1,13 @@
 """Squared distance in units of the data: Gaussian clusters of one common covariance.
 
-The small-variance limit of Gaussians lets covariances shrink together, Sigma_k / gamma. With a covariance of its own in
-every cluster there is no limit of Bregman form: -(1 / gamma) log det Sigma_k and the fit of Sigma_k stay of one order, and D
-would change with the partition, so that J need not fall. What remains is one covariance for all clusters, fixed before the
-first pass. The default is the *total* covariance of the data. It is the only one that needs no partition, and it makes D
-the same whatever unit, or mix, the columns come in. The pooled covariance within clusters is the better metric, where a
-partition is known from which to take it: give it as `covariance`, as `RDPMeans.from_posterior` does.
+The small-variance limit of Gaussians lets covariances shrink together, Sigma_k / gamma. With a
+covariance of its own in every cluster there is no limit of Bregman form: -(1 / gamma) log det
+Sigma_k and the fit of Sigma_k stay of one order, and D would change with the partition, so that J
+need not fall. What remains is one covariance for all clusters, fixed before the first pass. The
+default is the *total* covariance of the data. It is the only one that needs no partition, and it
+makes D the same whatever unit, or mix, the columns come in. The pooled covariance within clusters
+is the better metric, where a partition is known from which to take it: give it as `covariance`, as
+`RDPMeans.from_posterior` does.
 """
 
 from __future__ import annotations
@@ -70,7 +72,8 @@ class Standardized(Unbound):
     Parameters
     ----------
     common_unit : bool, default False
-        Take the root mean variance of all columns for s, instead of each column's standard deviation in all the data.
+        Take the root mean variance of all columns for s, instead of each column's standard
+        deviation in all the data.
 
     Examples
     --------
@@ -120,7 +123,8 @@ class Mahalanobis(Unbound):
         Raises
         ------
         ValueError
-            If the covariance given is no symmetric matrix of the data's columns, without negative eigenvalues.
+            If the covariance given is no symmetric matrix of the data's columns, without negative
+            eigenvalues.
         """
         items = check_items(X)
         centre, unit = _units(items)
@@ -141,12 +145,16 @@ def _check_covariance(covariance: Any, d: int) -> FloatArray:
     """Return a covariance as an array, if it is one of d columns."""
     matrix = check_items(covariance, name="covariance", least=1)
     if matrix.shape != (d, d):
-        raise ValueError(f"covariance has shape {matrix.shape}, but X has {d} columns: pass a ({d}, {d}) matrix.")
+        raise ValueError(
+            f"covariance has shape {matrix.shape}, but X has {d} columns: pass a ({d}, {d}) matrix."
+        )
     if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max()):
         raise ValueError("covariance is not symmetric: pass (S + S.T) / 2.")
     least, most = np.linalg.eigvalsh(matrix)[[0, -1]]
     if least < -1e-8 * abs(most) or most <= 0:
-        raise ValueError(f"covariance has the eigenvalue {least:.3g}: pass a matrix without negative ones, not all zero.")
+        raise ValueError(
+            f"covariance has the eigenvalue {least:.3g}: pass a matrix without negative ones, not all zero."
+        )
     return matrix
 
 

@@ -18,7 +18,15 @@ from bayesclust.models.families import FAMILIES, Family
 
 DIVERGENCES: dict[str, type[Divergence]] = {
     kind.name: kind
-    for kind in (SquaredEuclidean, KullbackLeibler, Mahalanobis, Standardized, Poisson, Bernoulli, Categorical)
+    for kind in (
+        SquaredEuclidean,
+        KullbackLeibler,
+        Mahalanobis,
+        Standardized,
+        Poisson,
+        Bernoulli,
+        Categorical,
+    )
 }
 
 OF_FAMILY: dict[type[Family], Callable[[], Divergence]] = {
@@ -68,8 +76,13 @@ def divergence_of(family: Family) -> Divergence:
 
 
 def _part_of(family: Family) -> Divergence:
-    # alone, spherical clusters have the unit of the data; beside other columns they need one of their own
-    return Standardized(common_unit=True) if isinstance(family, families.SphericalGaussian) else divergence_of(family)
+    # alone, spherical clusters have the unit of the data; beside other columns they need one of
+    # their own
+    return (
+        Standardized(common_unit=True)
+        if isinstance(family, families.SphericalGaussian)
+        else divergence_of(family)
+    )
 
 
 def as_divergence(divergence: Any) -> Divergence:
@@ -97,7 +110,9 @@ def as_divergence(divergence: Any) -> Divergence:
     if not isinstance(divergence, str):
         names = " or ".join(f'"{name}"' for name in DIVERGENCES)
         kind = type(divergence).__name__
-        raise TypeError(f"divergence must be {names}, or a likelihood family or Divergence; got {kind}.")
+        raise TypeError(
+            f"divergence must be {names}, or a likelihood family or Divergence; got {kind}."
+        )
     if divergence in FAMILIES:
         return divergence_of(FAMILIES[divergence]())
     return DIVERGENCES[check_choice(divergence, "divergence", DIVERGENCES)]()

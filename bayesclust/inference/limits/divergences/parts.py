@@ -19,8 +19,8 @@ from bayesclust.typing import FloatArray, IntArray
 class Parts(Unbound):
     """The sum of the divergences of a product family's parts.
 
-    Parts count alike, so that each should be in a unit of its own kind: nats for counts and codes, standard deviations for
-    Gaussian columns, which is what the divergences of `part_of` are in.
+    Parts count alike, so that each should be in a unit of its own kind: nats for counts and codes,
+    standard deviations for Gaussian columns, which is what the divergences of `part_of` are in.
 
     Parameters
     ----------
@@ -42,9 +42,16 @@ class Parts(Unbound):
         items = check_items(X, missing=True)
         given = self.family.bind(items).given
         families = [get_family(family) for family, _ in self.family.parts]
-        parts = [self.part_of(family).bind(items[:, own]) for family, own in zip(families, given, strict=True)]
-        widths = [part.points(items[:, own]).shape[1] for part, own in zip(parts, given, strict=True)]
-        return BoundParts(tuple(parts), given, tuple(np.cumsum(widths)[:-1].tolist()), self.takes_missing)
+        parts = [
+            self.part_of(family).bind(items[:, own])
+            for family, own in zip(families, given, strict=True)
+        ]
+        widths = [
+            part.points(items[:, own]).shape[1] for part, own in zip(parts, given, strict=True)
+        ]
+        return BoundParts(
+            tuple(parts), given, tuple(np.cumsum(widths)[:-1].tolist()), self.takes_missing
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +79,10 @@ class BoundParts(Divergence):
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         items = check_items(X, least=least, missing=True)
-        blocks = [part.points(items[:, own], least=least) for part, own in zip(self.parts, self.given, strict=True)]
+        blocks = [
+            part.points(items[:, own], least=least)
+            for part, own in zip(self.parts, self.given, strict=True)
+        ]
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
     def shown(self, centers: FloatArray) -> FloatArray:
@@ -87,11 +97,17 @@ class BoundParts(Divergence):
         return total
 
     def natural(self, centers: FloatArray) -> FloatArray:
-        blocks = [2.0 * block if part.squared else part.natural(block) for part, block in self._pairs(centers)]
+        blocks = [
+            2.0 * block if part.squared else part.natural(block)
+            for part, block in self._pairs(centers)
+        ]
         return np.concatenate(blocks, axis=1)
 
     def offset(self, centers: FloatArray) -> FloatArray:
-        offsets = [part.phi(block) if part.squared else part.offset(block) for part, block in self._pairs(centers)]
+        offsets = [
+            part.phi(block) if part.squared else part.offset(block)
+            for part, block in self._pairs(centers)
+        ]
         total: FloatArray = np.sum(offsets, axis=0)
         return total
 

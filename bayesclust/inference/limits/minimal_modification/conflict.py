@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesclust.inference.limits.minimal_modification.problem import Problem
-from bayesclust.inference.limits.minimal_modification.solve import Limits, OutOfTime, Unsatisfiable, solve
+from bayesclust.inference.limits.minimal_modification.solve import (
+    Limits,
+    OutOfTime,
+    Unsatisfiable,
+    solve,
+)
 
 
 def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]:
@@ -40,7 +45,9 @@ def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]
     def holds(chosen: Sequence[int]) -> bool:
         """Whether some can hold together, as far as can be told in time."""
         try:
-            solve(Problem(free, problem.statements, problem.weights).part(everything, chosen), limits)
+            solve(
+                Problem(free, problem.statements, problem.weights).part(everything, chosen), limits
+            )
         except Unsatisfiable:
             return False
         except OutOfTime:

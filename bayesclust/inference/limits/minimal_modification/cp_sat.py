@@ -1,6 +1,7 @@
 """Problems for the constraint solver: one Boolean for each variable and cluster (one-hot), on OR-tools CP-SAT.
 
-`enforce` is a single-dispatch function on the kind of statement: a new kind is registered where it is defined, or below.
+`enforce` is a single-dispatch function on the kind of statement: a new kind is registered where it
+is defined, or below.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.rules.statements import Among, Apart, Closer, Either, Every, Spread, Statement, Together
+from bayesclust.constraints.rules.statements import (
+    Among,
+    Apart,
+    Closer,
+    Either,
+    Every,
+    Spread,
+    Statement,
+    Together,
+)
 from bayesclust.inference.limits.minimal_modification.problem import Problem
 from bayesclust.typing import IntArray
 
@@ -70,7 +80,10 @@ class OneHot:
         self.false = self.model.new_constant(0)
         self.n_clusters = costs.shape[1]
         self._choice = [
-            {c: self.model.new_bool_var(f"v{v}c{c}") for c in np.flatnonzero(np.isfinite(row)).tolist()}
+            {
+                c: self.model.new_bool_var(f"v{v}c{c}")
+                for c in np.flatnonzero(np.isfinite(row)).tolist()
+            }
             for v, row in enumerate(costs)
         ]
         for choice in self._choice:
@@ -111,7 +124,9 @@ def enforce(statement: Statement, encoding: OneHot, given: Sequence[Any]) -> Non
     TypeError
         For kinds of which nothing is registered.
     """
-    raise TypeError(f"no encoding is registered for {type(statement).__name__}: register one with enforce.register.")
+    raise TypeError(
+        f"no encoding is registered for {type(statement).__name__}: register one with enforce.register."
+    )
 
 
 @enforce.register
@@ -163,14 +178,17 @@ def _either(statement: Either, encoding: OneHot, given: Sequence[Any]) -> None:
     encoding.clause(holds, given)
 
 
-def minimise(problem: Problem, menus: Sequence[Sequence[float]], seconds: float, workers: int) -> Found:
+def minimise(
+    problem: Problem, menus: Sequence[Sequence[float]], seconds: float, workers: int
+) -> Found:
     """Solve a problem, and choose from menus: of each one entry, whose position is what it spares of `spare`.
 
     Parameters
     ----------
     problem : Problem
     menus : sequence of sequences of float
-        Costs of other problems' solutions by how many hard statements they give up; infinite where there is none.
+        Costs of other problems' solutions by how many hard statements they give up; infinite where
+        there is none.
     seconds : float
         When to stop; may be infinite.
     workers : int
@@ -184,7 +202,10 @@ def minimise(problem: Problem, menus: Sequence[Sequence[float]], seconds: float,
     if not np.isfinite(costs).any(axis=1).all():
         return Found(None, np.inf, True, [])
     encoding = OneHot(costs)
-    model, finite = encoding.model, [costs[np.isfinite(costs)], weights[np.isfinite(weights)], *map(_finite, menus)]
+    model, finite = (
+        encoding.model,
+        [costs[np.isfinite(costs)], weights[np.isfinite(weights)], *map(_finite, menus)],
+    )
     largest = np.concatenate(finite).max(initial=0.0)
     scale = PRECISION / largest if largest > 0 else 1.0
     terms: list[Any] = []
@@ -217,12 +238,18 @@ def minimise(problem: Problem, menus: Sequence[Sequence[float]], seconds: float,
     return _at_least_the_cheapest(problem, menus, found) if found.values is None else found
 
 
-def _at_least_the_cheapest(problem: Problem, menus: Sequence[Sequence[float]], found: Found) -> Found:
+def _at_least_the_cheapest(
+    problem: Problem, menus: Sequence[Sequence[float]], found: Found
+) -> Found:
     """Where time was too short for the solver, fall back on what is cheapest, statements aside, if that is allowed."""
     values = problem.costs.argmin(axis=1)
     chosen = [int(np.flatnonzero(np.isfinite(menu))[0]) for menu in menus]
     lost = int((np.isinf(problem.weights) & ~problem.held(values)).sum()) + sum(chosen)
-    return found if found.optimal or lost > problem.spare else found._replace(values=values, chosen=chosen)
+    return (
+        found
+        if found.optimal or lost > problem.spare
+        else found._replace(values=values, chosen=chosen)
+    )
 
 
 def _finite(costs: Sequence[float]) -> Any:
@@ -240,13 +267,19 @@ def _offer(encoding: OneHot, menu: Sequence[float], charge: Any, lost: list[Any]
 
 
 def _solve(
-    encoding: OneHot, served: Sequence[dict[int, Any]], seconds: float, workers: int, n_terms: int, scale: float
+    encoding: OneHot,
+    served: Sequence[dict[int, Any]],
+    seconds: float,
+    workers: int,
+    n_terms: int,
+    scale: float,
 ) -> Found:
     module = cp_model()
     solver = module.CpSolver()
     solver.parameters.num_workers = workers
     solver.parameters.random_seed = 0
-    # with all statements in the linear relaxation bounds are far better: thirty times less work, or proofs at all
+    # with all statements in the linear relaxation bounds are far better: thirty times less work, or
+    # proofs at all
     solver.parameters.linearization_level = 2
     if workers > 1:  # which otherwise follow strategies of their own
         solver.parameters.extra_subsolvers.append("max_lp")
@@ -259,8 +292,14 @@ def _solve(
     bound = max(0.0, (solver.best_objective_bound - n_terms / 2) / scale)
     if status not in (module.OPTIMAL, module.FEASIBLE):
         return Found(None, bound, False, [])
-    values = [next(c for c, literal in choice.items() if solver.boolean_value(literal)) for choice in encoding._choice]
-    chosen = [next(at for at, literal in entries.items() if solver.boolean_value(literal)) for entries in served]
+    values = [
+        next(c for c, literal in choice.items() if solver.boolean_value(literal))
+        for choice in encoding._choice
+    ]
+    chosen = [
+        next(at for at, literal in entries.items() if solver.boolean_value(literal))
+        for entries in served
+    ]
     return Found(np.array(values, dtype=np.int64), bound, status == module.OPTIMAL, chosen)
 
 

@@ -1,7 +1,8 @@
 """Groups inside clusters: anchors, which stand for parts of a cluster, and super-instances, which move as one.
 
-Both are cut from hierarchies, anchors from single linkage, which follows clusters of any shape, and super-instances from
-complete linkage, whose groups are tight. Neither holds all distances between more than a few thousand items.
+Both are cut from hierarchies, anchors from single linkage, which follows clusters of any shape, and
+super-instances from complete linkage, whose groups are tight. Neither holds all distances between
+more than a few thousand items.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def find_anchors(X: FloatArray, labels: IntArray, share: float) -> Anchors:
     labels : (n,) array of int
         Clusters, possibly with gaps in their numbers.
     share : float in [0, 1]
-        Parts per item of a cluster; with 0 every cluster has one anchor, with 1 all items are anchors.
+        Parts per item of a cluster; with 0 every cluster has one anchor, with 1 all items are
+        anchors.
 
     Returns
     -------
@@ -74,7 +76,11 @@ def _single(points: FloatArray, number: int) -> IntArray:
         return np.arange(number)
     if len(points) <= DENSE:
         return _cut(euclidean_distances(points, squared=True), "single", number)
-    parts: IntArray = AgglomerativeClustering(n_clusters=number, linkage="single").fit(points).labels_.astype(np.int64)
+    parts: IntArray = (
+        AgglomerativeClustering(n_clusters=number, linkage="single")
+        .fit(points)
+        .labels_.astype(np.int64)
+    )
     return parts
 
 
@@ -98,12 +104,15 @@ def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
     return order[np.searchsorted(parts[order], np.arange(number))]
 
 
-def super_instances(X: FloatArray, labels: IntArray, named: IntArray, share: float) -> list[IntArray]:
+def super_instances(
+    X: FloatArray, labels: IntArray, named: IntArray, share: float
+) -> list[IntArray]:
     """Return, for each item named by a constraint, the items that move with it.
 
-    Clusters are cut by complete linkage into groups, a share of their items in number, but never with two named items in
-    one group: between these the distance counts as endless, and there are at least as many groups as named items. Clusters
-    of more than `DENSE` items are first halved along their widest feature until they are small enough.
+    Clusters are cut by complete linkage into groups, a share of their items in number, but never
+    with two named items in one group: between these the distance counts as endless, and there are
+    at least as many groups as named items. Clusters of more than `DENSE` items are first halved
+    along their widest feature until they are small enough.
 
     Parameters
     ----------
@@ -142,7 +151,10 @@ def _halved(X: FloatArray, members: IntArray) -> list[IntArray]:
         return [members]
     points = X[members]
     order = np.argsort(points[:, points.var(axis=0).argmax()], kind="stable")
-    low, high = np.sort(members[order[: len(order) // 2]]), np.sort(members[order[len(order) // 2 :]])
+    low, high = (
+        np.sort(members[order[: len(order) // 2]]),
+        np.sort(members[order[len(order) // 2 :]]),
+    )
     return _halved(X, low) + _halved(X, high)
 
 
@@ -151,7 +163,8 @@ def _complete(points: FloatArray, named: IntArray, number: int) -> IntArray:
     if number == len(points):
         return np.arange(number)
     distance = euclidean_distances(points, squared=True)
-    # complete linkage hands the largest distance on: no group with two named items is made before all else is joined
+    # complete linkage hands the largest distance on: no group with two named items is made before
+    # all else is joined
     endless = 4 * distance.max() + 1
     distance[np.ix_(named, named)] = endless
     distance[named, named] = 0

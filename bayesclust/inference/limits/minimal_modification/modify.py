@@ -10,7 +10,12 @@ import numpy as np
 
 from bayesclust.constraints.rules.statements import Statement
 from bayesclust.inference.limits.minimal_modification.conflict import conflict
-from bayesclust.inference.limits.minimal_modification.groups import Anchors, find_anchors, share_of, super_instances
+from bayesclust.inference.limits.minimal_modification.groups import (
+    Anchors,
+    find_anchors,
+    share_of,
+    super_instances,
+)
 from bayesclust.inference.limits.minimal_modification.moves import move_costs, nearest_anchors
 from bayesclust.inference.limits.minimal_modification.problem import Problem
 from bayesclust.inference.limits.minimal_modification.solve import Limits, Unsatisfiable, solve
@@ -96,7 +101,12 @@ def named_items(statements: Sequence[Statement]) -> IntArray:
 
 
 def modify(
-    labels: IntArray, moves: Moves, statements: Sequence[Statement], weights: FloatArray, share: float, limits: Limits
+    labels: IntArray,
+    moves: Moves,
+    statements: Sequence[Statement],
+    weights: FloatArray,
+    share: float,
+    limits: Limits,
 ) -> Modification:
     """Return the partition of least cost that satisfies constraints, all items but those of super-instances staying.
 
@@ -119,7 +129,8 @@ def modify(
     Raises
     ------
     Unsatisfiable
-        If too few hard ones can hold; its `rows` cannot all hold, though they can without any one of them.
+        If too few hard ones can hold; its `rows` cannot all hold, though they can without any one
+        of them.
     OutOfTime, ModuleNotFoundError
         From `solve`.
     """
@@ -129,7 +140,9 @@ def modify(
     place[moves.named] = np.arange(len(moves.named))
     hard = int(np.isinf(weights).sum())
     spare = hard - share_of(hard, share) if hard else 0
-    problem = Problem(moves.costs, [statement.renamed(place) for statement in statements], weights, spare)
+    problem = Problem(
+        moves.costs, [statement.renamed(place) for statement in statements], weights, spare
+    )
     try:
         solution = solve(problem, limits)
     except Unsatisfiable as error:

@@ -11,7 +11,9 @@ from bayesclust.inference.limits.minimal_modification.groups import Anchors
 from bayesclust.typing import FloatArray, IntArray
 
 
-def nearest_anchors(points: FloatArray, X: FloatArray, anchors: Anchors, n_clusters: int) -> FloatArray:
+def nearest_anchors(
+    points: FloatArray, X: FloatArray, anchors: Anchors, n_clusters: int
+) -> FloatArray:
     """Return the Euclidean distance of points to the nearest anchor of each cluster.
 
     Parameters
@@ -38,7 +40,8 @@ def nearest_anchors(points: FloatArray, X: FloatArray, anchors: Anchors, n_clust
     distance = np.full((len(points), n_clusters), np.inf)
     for cluster in np.unique(anchors.cluster).tolist() if len(points) else []:
         own = X[anchors.items[anchors.cluster == cluster]]
-        # products of matrices find the anchor quickly; its distance is then taken without their cancellation
+        # products of matrices find the anchor quickly; its distance is then taken without their
+        # cancellation
         nearest = own[pairwise_distances_argmin(points, own)]
         distance[:, cluster] = np.sqrt(((points - nearest) ** 2).sum(axis=1))
     return distance

@@ -4,8 +4,8 @@ Find values v_1, ..., v_s that minimise
 
     sum_s cost[s, v_s] + sum_c weight_c [statement c does not hold],
 
-where at most `spare` of the statements with infinite weight are given up. What statements make no connection between is
-solved apart.
+where at most `spare` of the statements with infinite weight are given up. What statements make no
+connection between is solved apart.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def merge(problem: Problem) -> Merged:
            [inf,  2.]])
     """
     hard = np.isinf(problem.weights)
-    demands = [list(_parts(s)) if must else [] for s, must in zip(problem.statements, hard, strict=True)]
+    demands = [
+        list(_parts(s)) if must else [] for s, must in zip(problem.statements, hard, strict=True)
+    ]
     links = [(part.i, part.j) for parts in demands for part in parts if type(part) is Together]
     variable_of = must_link_components(_pairs(links), len(problem.costs))
     costs = np.zeros((int(variable_of.max(initial=-1)) + 1, problem.costs.shape[1]))
@@ -84,11 +86,19 @@ def merge(problem: Problem) -> Merged:
     for row, parts in enumerate(demands):
         for part in parts:
             if isinstance(part, Among):
-                costs[variable_of[part.i], ~np.isin(np.arange(costs.shape[1]), part.allowed)] = np.inf
+                costs[variable_of[part.i], ~np.isin(np.arange(costs.shape[1]), part.allowed)] = (
+                    np.inf
+                )
         others = tuple(part for part in parts if type(part) not in (Together, Among))
         if others or not hard[row]:
             rows.append(row)
-            kept = problem.statements[row] if not hard[row] else others[0] if len(others) == 1 else Every(others)
+            kept = (
+                problem.statements[row]
+                if not hard[row]
+                else others[0]
+                if len(others) == 1
+                else Every(others)
+            )
             left.append(kept.renamed(variable_of))
     return Merged(Problem(costs, left, problem.weights[rows]), variable_of)
 
@@ -109,9 +119,10 @@ def _pairs(links: Sequence[tuple[int, int]]) -> IntArray:
 def without_dear_values(problem: Problem) -> Problem:
     """Leave out values that no best solution needs.
 
-    `Apart` forbids each of its variables at most one value, that of the other; so does `Closer(i, j, k)` the variables i and
-    k. Where a variable is in b such statements and in no others, one of its b + 1 cheapest values is forbidden by none of
-    them, whatever the other variables are: dearer values can be left out.
+    `Apart` forbids each of its variables at most one value, that of the other; so does
+    `Closer(i, j, k)` the variables i and k. Where a variable is in b such statements and in no
+    others, one of its b + 1 cheapest values is forbidden by none of them, whatever the other
+    variables are: dearer values can be left out.
 
     Parameters
     ----------
@@ -158,7 +169,9 @@ def components(problem: Problem) -> list[tuple[IntArray, list[int]]]:
     list of (variables, rows)
         Variables that no statement is about are each their own.
     """
-    links = [(first, other) for s in problem.statements for first, *rest in [s.items] for other in rest]
+    links = [
+        (first, other) for s in problem.statements for first, *rest in [s.items] for other in rest
+    ]
     part_of = must_link_components(_pairs(links), len(problem.costs))
     rows: list[list[int]] = [[] for _ in range(int(part_of.max(initial=-1)) + 1)]
     for row, statement in enumerate(problem.statements):

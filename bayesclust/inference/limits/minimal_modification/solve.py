@@ -1,7 +1,8 @@
 """A problem in its independent parts: small ones by enumeration, large ones by the solver.
 
-Where some hard statements may be given up, the parts share this allowance: each small part says what it costs at every
-number given up, and the best shares follow by dynamic programming, or from the solver together with the large parts.
+Where some hard statements may be given up, the parts share this allowance: each small part says
+what it costs at every number given up, and the best shares follow by dynamic programming, or from
+the solver together with the large parts.
 """
 
 from __future__ import annotations
@@ -13,8 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesclust.inference.limits.minimal_modification.cp_sat import Found, minimise
-from bayesclust.inference.limits.minimal_modification.enumeration import TooLarge, cheapest, frontier
-from bayesclust.inference.limits.minimal_modification.problem import Problem, components, merge, without_dear_values
+from bayesclust.inference.limits.minimal_modification.enumeration import (
+    TooLarge,
+    cheapest,
+    frontier,
+)
+from bayesclust.inference.limits.minimal_modification.problem import (
+    Problem,
+    components,
+    merge,
+    without_dear_values,
+)
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -89,7 +99,9 @@ def solve(problem: Problem, limits: Limits) -> Solution:
     >>> solve(hard._replace(spare=1), Limits.of(10.0, workers=1)).objective
     0.0
     """
-    values, bound, optimal = _with_spare(problem, limits) if problem.spare else _without(problem, limits)
+    values, bound, optimal = (
+        _with_spare(problem, limits) if problem.spare else _without(problem, limits)
+    )
     objective = problem.value(values)
     return Solution(values, objective, objective if optimal else min(bound, objective), optimal)
 
@@ -109,7 +121,13 @@ def _without(problem: Problem, limits: Limits) -> tuple[IntArray, float, bool]:
             optimal &= found.optimal
         if best is None:
             own = set(np.flatnonzero(np.isin(variable_of, variables)).tolist())
-            raise Unsatisfiable([row for row, statement in enumerate(problem.statements) if own & set(statement.items)])
+            raise Unsatisfiable(
+                [
+                    row
+                    for row, statement in enumerate(problem.statements)
+                    if own & set(statement.items)
+                ]
+            )
         bound += best[0]
         values[variables] = best[1]
     return values[variable_of], bound, optimal
@@ -129,12 +147,16 @@ def _with_spare(problem: Problem, limits: Limits) -> tuple[IntArray, float, bool
         fronts.append((variables, front))
         values[variables] = front[0][1] if front[0] is not None else 0
     # a part that loses nothing by giving nothing up has nothing to choose
-    open_fronts = [(variables, front) for variables, front in fronts if len(front) > 1 or front[0] is None]
+    open_fronts = [
+        (variables, front) for variables, front in fronts if len(front) > 1 or front[0] is None
+    ]
     menus = [[np.inf if entry is None else entry[0] for entry in front] for _, front in open_fronts]
     rest = sum(front[0][0] for _, front in fronts if len(front) == 1 and front[0] is not None)
     if large:
         variables = np.concatenate([variables for variables, _ in large])
-        found = limits.ask(problem.part(variables, [row for _, rows in large for row in rows]), menus)
+        found = limits.ask(
+            problem.part(variables, [row for _, rows in large for row in rows]), menus
+        )
         chosen, bound, optimal = found.chosen, found.bound + rest, found.optimal
         if found.values is None:
             raise Unsatisfiable(range(len(problem.statements)))

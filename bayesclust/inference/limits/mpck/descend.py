@@ -24,7 +24,8 @@ from bayesclust.inference.limits.mpck.neighbourhoods import paper_centers, start
 from bayesclust.typing import FloatArray, IntArray
 
 SETTLED = 1e-10
-# where the costs of links begin to grow, as a share of what they are, and how many rounds each stage may take
+# where the costs of links begin to grow, as a share of what they are, and how many rounds each
+# stage may take
 FIRST_SHARE, ROUNDS = 1e-2, 10
 
 
@@ -50,19 +51,21 @@ class Solution(NamedTuple):
     converged: bool
 
 
-def descend(problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator) -> Solution:
+def descend(
+    problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
+) -> Solution:
     """Go down from labels (n,) or centres (K, r) until nothing moves.
 
-    By the exact step J falls at every step of every round, and the end is a point at which neither an item nor the centres
-    nor the metrics can lower it alone. By the paper's step it may rise where the farthest pair changes or a metric is
-    mended.
+    By the exact step J falls at every step of every round, and the end is a point at which neither
+    an item nor the centres nor the metrics can lower it alone. By the paper's step it may rise
+    where the farthest pair changes or a metric is mended.
 
     Parameters
     ----------
     problem : Problem
     start : (n,) array of int or (K, r) array of float
-        Centres are on the coordinates. Items then have no place before the first round, in which links to items not yet
-        placed do not count.
+        Centres are on the coordinates. Items then have no place before the first round, in which
+        links to items not yet placed do not count.
     settings : Settings
     rng : Generator
         Orders the items anew in every round.
@@ -74,8 +77,16 @@ def descend(problem: Problem, start: IntArray | FloatArray, settings: Settings, 
     far = FarPairs(problem.points)
     metrics = first_metrics(problem, far)
     placed = start.ndim == 1
-    z = start.astype(np.int64) if placed else np.full(len(problem.points), passes.UNPLACED, dtype=np.int64)
-    centers = np.zeros((problem.n_clusters, problem.points.shape[1])) if placed else start.astype(np.float64)
+    z = (
+        start.astype(np.int64)
+        if placed
+        else np.full(len(problem.points), passes.UNPLACED, dtype=np.int64)
+    )
+    centers = (
+        np.zeros((problem.n_clusters, problem.points.shape[1]))
+        if placed
+        else start.astype(np.float64)
+    )
     path: list[float] = []
     all_mended, moved = 0, len(z)
     if placed:
@@ -95,7 +106,12 @@ def descend(problem: Problem, start: IntArray | FloatArray, settings: Settings, 
 
 
 def _refit(
-    problem: Problem, z: IntArray, centers: FloatArray, metrics: Metrics, far: FarPairs, settings: Settings
+    problem: Problem,
+    z: IntArray,
+    centers: FloatArray,
+    metrics: Metrics,
+    far: FarPairs,
+    settings: Settings,
 ) -> tuple[Metrics, int]:
     if not problem.learned:
         return metrics, 0
@@ -131,7 +147,8 @@ def _assign(
 def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) -> list[FloatArray]:
     """Return centres (K, d) in the units of X to begin from, the first as the paper has it, others drawn.
 
-    Of those drawn, every second one leaves the neighbourhoods aside, which wrong must-links may have joined.
+    Of those drawn, every second one leaves the neighbourhoods aside, which wrong must-links may
+    have joined.
     """
     none = WeightedLinks.none(len(problem.X))
     found = []
@@ -141,11 +158,17 @@ def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) ->
         elif settings.init == "paper":
             found.append(paper_centers(problem.X, problem.links, problem.n_clusters, rng))
         else:
-            found.append(starting_centers(problem.X, problem.links, problem.n_clusters, rng, greedy=number == 0))
+            found.append(
+                starting_centers(
+                    problem.X, problem.links, problem.n_clusters, rng, greedy=number == 0
+                )
+            )
     return found
 
 
-def search(problem: Problem, settings: Settings, n_init: int, rng: Generator, start: IntArray | None = None) -> Solution:
+def search(
+    problem: Problem, settings: Settings, n_init: int, rng: Generator, start: IntArray | None = None
+) -> Solution:
     """Go down from `n_init` starts and return the lowest end.
 
     Parameters
@@ -169,11 +192,14 @@ def search(problem: Problem, settings: Settings, n_init: int, rng: Generator, st
     return min((grown(problem, one, settings, rng) for one in begin), key=lambda end: end.objective)
 
 
-def grown(problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator) -> Solution:
+def grown(
+    problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
+) -> Solution:
     """Go down in stages, in which the costs of links grow from a hundredth to what they are.
 
-    At full costs the links of the first items placed hold all that follow: places are taken in the first round that no
-    single item leaves again. While links cost little, items gather around centres that fit them.
+    At full costs the links of the first items placed hold all that follow: places are taken in the
+    first round that no single item leaves again. While links cost little, items gather around
+    centres that fit them.
     """
     stages = settings.stages if len(problem.links.may) else 1
     for share in np.geomspace(FIRST_SHARE, 1.0, stages)[:-1] if stages > 1 else ():

@@ -49,7 +49,8 @@ def halve(points: Any, side: int, order: Any, first: int, middle: int, last: int
     """Let no point of order[first:middle] lie beyond one of order[middle:last] along a side (Hoare 1961, Algorithm 65)."""
     left, right, number = first, last - 1, 1
     while left < right:
-        # as good as random, since every fixed place is the worst one for points in some order, as those along a curve
+        # as good as random, since every fixed place is the worst one for points in some order, as
+        # those along a curve
         number = (number * 1103515245 + 12345) % 2147483648
         pivot = points[order[left + number % (right - left + 1)], side]
         i, j = left, right
@@ -71,7 +72,15 @@ def halve(points: Any, side: int, order: Any, first: int, middle: int, last: int
 
 @kernel
 def grow_tree(
-    points: Any, radius: Any, order: Any, begin: Any, end: Any, child: Any, low: Any, high: Any, reach: Any
+    points: Any,
+    radius: Any,
+    order: Any,
+    begin: Any,
+    end: Any,
+    child: Any,
+    low: Any,
+    high: Any,
+    reach: Any,
 ) -> int:
     """Halve the points along the widest side of their box until few are left; returns the number of nodes."""
     d, count, node = points.shape[1], 1, 0
@@ -114,7 +123,15 @@ def farthest_bound(low: Any, high: Any, reach: Any, a: int, b: int) -> Any:
 
 @kernel
 def search_tree(
-    points: Any, order: Any, begin: Any, end: Any, child: Any, low: Any, high: Any, reach: Any, found: Any
+    points: Any,
+    order: Any,
+    begin: Any,
+    end: Any,
+    child: Any,
+    low: Any,
+    high: Any,
+    reach: Any,
+    found: Any,
 ) -> Any:
     """Improve on the pair `found`, in place, through all pairs of nodes that may hold a better one."""
     best = squared_gap(points, found[0], found[1])
@@ -146,9 +163,9 @@ def search_tree(
 def farthest_pair(points: FloatArray) -> tuple[int, int, float]:
     """Return two points that are farthest apart, and their squared distance.
 
-    Exact. Only points so far from the mean that they can be one of the pair are looked at, through a tree. What is left
-    grows with the number of points near the surface of a ball around all: few in two or three dimensions, most of them
-    where points lie on a sphere in many dimensions.
+    Exact. Only points so far from the mean that they can be one of the pair are looked at, through
+    a tree. What is left grows with the number of points near the surface of a ball around all: few
+    in two or three dimensions, most of them where points lie on a sphere in many dimensions.
 
     Parameters
     ----------

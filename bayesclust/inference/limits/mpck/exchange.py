@@ -22,11 +22,13 @@ def ends(lengths: Any, shares: Any) -> Any:
 
 
 @kernel
-def exchange_full(inverse: Any, rows: Any, shares: Any, c: float, tolerance: float, most: int) -> None:
+def exchange_full(
+    inverse: Any, rows: Any, shares: Any, c: float, tolerance: float, most: int
+) -> None:
     """Move shares between the rows d of B = ... + c sum_k u_k d_k d_k' until none can gain; B's inverse follows, in place.
 
-    Along t, det(B + t c (d d' - e e')) / det B = 1 + t c (a - b) - t^2 c^2 (a b - m^2), with a, b and m the products of d
-    and e under B^(-1).
+    Along t, det(B + t c (d d' - e e')) / det B = 1 + t c (a - b) - t^2 c^2 (a b - m^2), with a, b
+    and m the products of d and e under B^(-1).
     """
     lengths, total = np.empty(len(rows)), shares.sum()
     for k in range(len(rows)):
@@ -65,7 +67,9 @@ def step_on(B: Any, change: Any, step: float) -> Any:
 
 
 @kernel
-def exchange_diagonal(B: Any, squares: Any, shares: Any, c: float, tolerance: float, most: int) -> None:
+def exchange_diagonal(
+    B: Any, squares: Any, shares: Any, c: float, tolerance: float, most: int
+) -> None:
     """Move shares between the squared rows of a diagonal B until none can gain; B changes in place."""
     total = shares.sum()
     for _ in range(most):

@@ -49,7 +49,9 @@ class Form(Protocol):
     def values(self, change: FloatArray, B: FloatArray) -> FloatArray:
         """Return the eigenvalues of B^(-1) change, for a positive definite B."""
 
-    def exchange(self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float) -> None:
+    def exchange(
+        self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
+    ) -> None:
         """Move shares, in place, between the rows whose scatters B holds c x share of, to where log det B is largest."""
 
     def mended(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
@@ -105,7 +107,9 @@ class Diagonal(Form):
         return change / B
 
     @override
-    def exchange(self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float) -> None:
+    def exchange(
+        self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
+    ) -> None:
         exchange_diagonal(B.copy(), np.square(rows), shares, c, tolerance, MOST_EXCHANGES)
 
     @override
@@ -167,7 +171,9 @@ class Full(Form):
         return np.asarray(np.linalg.eigvalsh(solve_triangular(lower, half.T, lower=True)))
 
     @override
-    def exchange(self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float) -> None:
+    def exchange(
+        self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
+    ) -> None:
         exchange_full(self.inverse(B), rows, shares, c, tolerance, MOST_EXCHANGES)
 
     @override

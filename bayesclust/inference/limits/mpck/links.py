@@ -15,7 +15,8 @@ MOST_ENTAILED = 20_000_000
 class WeightedLinks(NamedTuple):
     """Links, and those of each item in compressed rows, every link in the rows of both its items.
 
-    Those of item i are entries start[i] to start[i + 1] of `neighbour`, the other item, and `edge`, the number of the link.
+    Those of item i are entries start[i] to start[i + 1] of `neighbour`, the other item, and `edge`,
+    the number of the link.
     """
 
     pairs: IntArray  # (m, 2)
@@ -49,7 +50,9 @@ class WeightedLinks(NamedTuple):
     @classmethod
     def none(cls, n_items: int) -> WeightedLinks:
         """Return no links on so many items."""
-        return cls.of(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool), np.empty(0), n_items)
+        return cls.of(
+            np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool), np.empty(0), n_items
+        )
 
 
 def contradictions(pairs: IntArray, may: BoolArray, n_items: int) -> BoolArray:
@@ -68,8 +71,8 @@ def contradictions(pairs: IntArray, may: BoolArray, n_items: int) -> BoolArray:
 def closure(links: WeightedLinks) -> WeightedLinks:
     """Add what the links entail (section 3.1): must-links in a neighbourhood, cannot-links between two that one sets apart.
 
-    A pair entailed costs what the links given of its kind cost on average: 1, under the paper's unit costs. Cannot-links
-    that must-links contradict entail nothing.
+    A pair entailed costs what the links given of its kind cost on average: 1, under the paper's
+    unit costs. Cannot-links that must-links contradict entail nothing.
 
     Parameters
     ----------
@@ -97,7 +100,9 @@ def closure(links: WeightedLinks) -> WeightedLinks:
     apart = pairs[~may & ~contradictions(pairs, may, n)]
     size = np.bincount(component).astype(np.float64)
     between = np.unique(np.sort(component[apart], axis=1), axis=0)
-    follow = float((size * (size - 1) / 2).sum() + (size[between[:, 0]] * size[between[:, 1]]).sum())
+    follow = float(
+        (size * (size - 1) / 2).sum() + (size[between[:, 0]] * size[between[:, 1]]).sum()
+    )
     if follow > MOST_ENTAILED:
         raise ValueError(
             f"the constraints entail {follow:.3g} pairs, more than the {MOST_ENTAILED:.0e} that are kept: "
@@ -108,7 +113,9 @@ def closure(links: WeightedLinks) -> WeightedLinks:
     kind = np.arange(len(entailed)) < len(within)
     given = np.isin(_key(entailed, kind, n), _key(np.sort(pairs, axis=1), may, n))
     entailed, kind = entailed[~given], kind[~given]
-    cost = [float(weight[may == one].mean()) if (may == one).any() else 1.0 for one in (False, True)]
+    cost = [
+        float(weight[may == one].mean()) if (may == one).any() else 1.0 for one in (False, True)
+    ]
     return WeightedLinks.of(
         np.concatenate([pairs, entailed]),
         np.concatenate([may, kind]),

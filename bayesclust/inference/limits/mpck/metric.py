@@ -4,19 +4,22 @@ Up to constants, the metric A of a cluster (or of all) with n members enters the
 
     f(A) = <A, S> - n log det A + sum_broken cannot-links w (diam^2(A) - |x_i - x_j|_A^2),
 
-S being the scatter of the members about their centre plus, for each broken must-link, w / 2 times that of its two items (w
-for one metric, as both halves of it fall to that), and diam^2(A) the largest squared distance of two items under A. Eq. 7 is
-the minimum as if the farthest pair d stayed the same: A = n B^(-1), B = S + sum w (d d' - g g'). It breaks down where
-another pair becomes the farthest, and where B is not positive definite. There the paper projects A on the positive
+S being the scatter of the members about their centre plus, for each broken must-link, w / 2 times
+that of its two items (w for one metric, as both halves of it fall to that), and diam^2(A) the
+largest squared distance of two items under A. Eq. 7 is the minimum as if the farthest pair d stayed
+the same: A = n B^(-1), B = S + sum w (d d' - g g'). It breaks down where another pair becomes the
+farthest, and where B is not positive definite. There the paper projects A on the positive
 semi-definite matrices, which takes all weight from the directions that should have most of it.
 
-f is convex, and needs no such mending. diam^2 is the largest of linear functions of A, so that with c the sum of the w,
+f is convex, and needs no such mending. diam^2 is the largest of linear functions of A, so that with
+c the sum of the w,
 
     min_A f(A) = n r - n log n + max_B n log det B,    B = S + sum w (-g g') + c sum_k u_k d_k d_k',
 
-over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the broken pairs themselves gives B =
-S, a start; a step moves weight to the farthest pair under the present A from the pair that is least far, and the gap c
-(diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A) is from its minimum. Where Eq. 7 is right it is the first step.
+over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the broken
+pairs themselves gives B = S, a start; a step moves weight to the farthest pair under the present A
+from the pair that is least far, and the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A)
+is from its minimum. Where Eq. 7 is right it is the first step.
 """
 
 from __future__ import annotations
@@ -97,10 +100,15 @@ def value(form: Form, pull: Pull, A: FloatArray, diameter: float) -> float:
 def paper_step(form: Form, pull: Pull, pair: FloatArray, far: FarPairs, eps: float) -> Found:
     """Eq. 7 and 8 as they stand, with the farthest pair of before, conditioned and projected where they break down.
 
-    A singular B gets eps x trace added to its diagonal; negative eigenvalues of A, or negative weights, become eps x the
-    largest one (at 0, as in the paper, log det A would be minus infinity).
+    A singular B gets eps x trace added to its diagonal; negative eigenvalues of A, or negative
+    weights, become eps x the largest one (at 0, as in the paper, log det A would be minus
+    infinity).
     """
-    B = pull.scatter + form.scatter(pair[None], pull.weights.sum(keepdims=True)) - form.scatter(pull.gaps, pull.weights)
+    B = (
+        pull.scatter
+        + form.scatter(pair[None], pull.weights.sum(keepdims=True))
+        - form.scatter(pull.gaps, pull.weights)
+    )
     inverse, mended = form.mended(B, eps)
     A = pull.n * inverse
     return Found(A, *far.search(form, A), support=None, mended=mended)
@@ -132,7 +140,11 @@ def exact_step(form: Form, pull: Pull, far: FarPairs, gap: float = GAP) -> Found
             rows, shares = far.beside(own, shares)
         if left > 0:
             # to the farthest pairs as they share by now, which moves farther than to one of them
-            target = shares / shares.sum() if shares.any() else (rows == pair).all(axis=1).astype(np.float64)
+            target = (
+                shares / shares.sum()
+                if shares.any()
+                else (rows == pair).all(axis=1).astype(np.float64)
+            )
             change = c * (form.scatter(rows, target) - broken)
             step = longest(form.values(change, B), left)
             left = left - step if step < left else 0.0

@@ -10,7 +10,8 @@ from bayesclust.inference.limits.mpck.links import WeightedLinks
 from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray
 
-# standard deviations by which centres that no neighbourhood gives are moved away from the mean of all
+# standard deviations by which centres that no neighbourhood gives are moved away from the mean of
+# all
 PERTURBATION = 0.5
 
 
@@ -46,11 +47,14 @@ def weighted_farthest_first(centers: FloatArray, sizes: IntArray, k: int) -> Int
     return np.array(chosen)
 
 
-def drawn(points: FloatArray, weights: FloatArray, taken: FloatArray, number: int, rng: Generator) -> FloatArray:
+def drawn(
+    points: FloatArray, weights: FloatArray, taken: FloatArray, number: int, rng: Generator
+) -> FloatArray:
     """Return `number` of the points, drawn one by one in proportion to weight x squared distance to what is taken.
 
-    k-means++ (Arthur and Vassilvitskii 2007) with weights, going on from the centres `taken`; with none taken, the first is
-    drawn by weight alone, and where all distances are zero so are the others.
+    k-means++ (Arthur and Vassilvitskii 2007) with weights, going on from the centres `taken`; with
+    none taken, the first is drawn by weight alone, and where all distances are zero so are the
+    others.
     """
     nearest = np.full(len(points), np.inf)
     for center in taken:
@@ -71,14 +75,20 @@ def paper_centers(points: FloatArray, links: WeightedLinks, k: int, rng: Generat
     if len(centers) >= k:
         return centers[weighted_farthest_first(centers, sizes, k)]
     missing, width = k - len(centers), PERTURBATION * points.std(axis=0)
-    return np.concatenate([centers, points.mean(axis=0) + width * rng.normal(size=(missing, points.shape[1]))])
+    return np.concatenate(
+        [centers, points.mean(axis=0) + width * rng.normal(size=(missing, points.shape[1]))]
+    )
 
 
-def starting_centers(points: FloatArray, links: WeightedLinks, k: int, rng: Generator, *, greedy: bool) -> FloatArray:
+def starting_centers(
+    points: FloatArray, links: WeightedLinks, k: int, rng: Generator, *, greedy: bool
+) -> FloatArray:
     """Return centres (k, d): neighbourhoods' by weighted farthest-first if `greedy`, else drawn; missing ones are items'."""
     centers, sizes = neighbourhoods(points, links)
     if len(centers) >= k:
         if greedy:
             return centers[weighted_farthest_first(centers, sizes, k)]
         return drawn(centers, sizes.astype(np.float64), np.empty((0, points.shape[1])), k, rng)
-    return np.concatenate([centers, drawn(points, np.ones(len(points)), centers, k - len(centers), rng)])
+    return np.concatenate(
+        [centers, drawn(points, np.ones(len(points)), centers, k - len(centers), rng)]
+    )

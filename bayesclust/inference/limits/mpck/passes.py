@@ -15,8 +15,8 @@ UNPLACED = -1
 def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
     """Add to total[k] what the links of item i cost if it is put in cluster k; those to items without a place are left out.
 
-    cost[e, h] is, under the metric h of one of the clusters or the only one, half of what breaking must-link e costs, or all
-    that breaking cannot-link e does.
+    cost[e, h] is, under the metric h of one of the clusters or the only one, half of what breaking
+    must-link e costs, or all that breaking cannot-link e does.
     """
     single, shared = cost.shape[1] == 1, 0.0
     for entry in range(links.start[i], links.start[i + 1]):
@@ -61,7 +61,9 @@ def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, size: Any) 
 
 
 @kernel
-def best_alone(distance: Any, alone: float, links: Any, cost: Any, z: Any, size: Any, empty: int) -> Any:
+def best_alone(
+    distance: Any, alone: float, links: Any, cost: Any, z: Any, size: Any, empty: int
+) -> Any:
     """Return the item whose being the centre of an empty cluster lowers the objective most, and by how much.
 
     Its distance is `alone` there.

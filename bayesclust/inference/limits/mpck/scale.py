@@ -21,7 +21,8 @@ def average_penalties(problem: Problem, z: IntArray) -> tuple[float, float]:
     Returns
     -------
     apart, together : float
-        1 and 1 without a metric. Where there are no such pairs, as under one cluster, the mean over all pairs stands in.
+        1 and 1 without a metric. Where there are no such pairs, as under one cluster, the mean over
+        all pairs stands in.
     """
     if not problem.learned:
         return 1.0, 1.0

@@ -1,12 +1,13 @@
 """Answers about items as answers about components: the upper level is RDP-means of components, without data.
 
-Given the components, J depends on who owns them through the answers and the number of clusters alone,
+Given the components, J depends on who owns them through the answers and the number of clusters
+alone,
 
     J(owner) = const + sum_answers cost[code, pattern] + lambda K,
 
-and an answer whose items lie in two components, or three, is an answer about those. This is the objective of RDP-means with
-components for items and points without coordinates, so that its passes (a component changes cluster) and its merges of
-clusters serve as they are.
+and an answer whose items lie in two components, or three, is an answer about those. This is the
+objective of RDP-means with components for items and points without coordinates, so that its passes
+(a component changes cluster) and its merges of clusters serve as they are.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.typing import FloatArray, IntArray
 
 NOBODY = -1
-# of a triplet with two items in one component: those two, the third, and the pattern in which it is elsewhere
+# of a triplet with two items in one component: those two, the third, and the pattern in which it is
+# elsewhere
 TWO_IN_ONE = ((0, 1, 2, 1), (0, 2, 1, 2), (1, 2, 0, 3))
 ALL_APART = 4
 
 
-def pose_components(graph: Graph, xi: Xi, labels: IntArray, n_components: int, price: float) -> tuple[Problem, FloatArray]:
+def pose_components(
+    graph: Graph, xi: Xi, labels: IntArray, n_components: int, price: float
+) -> tuple[Problem, FloatArray]:
     """Return the problem of grouping components, and what each of its answers costs.
 
     Parameters
@@ -60,8 +64,15 @@ def pose_components(graph: Graph, xi: Xi, labels: IntArray, n_components: int, p
     ends, weight = np.sort(np.concatenate(two), axis=1), np.concatenate(change)
     apart_now = ends[:, 0] != ends[:, 1]
     keys, place = np.unique(ends[apart_now] @ [n_components, 1], return_inverse=True)
-    pairs = np.stack([keys // n_components, keys % n_components, np.full(len(keys), NOBODY)], axis=1)
-    three = ~pair & (named[:, 0] != named[:, 1]) & (named[:, 0] != named[:, 2]) & (named[:, 1] != named[:, 2])
+    pairs = np.stack(
+        [keys // n_components, keys % n_components, np.full(len(keys), NOBODY)], axis=1
+    )
+    three = (
+        ~pair
+        & (named[:, 0] != named[:, 1])
+        & (named[:, 0] != named[:, 2])
+        & (named[:, 1] != named[:, 2])
+    )
     costs = np.zeros((len(keys), rows.shape[1]))
     costs[:, 0] = np.bincount(place, weights=weight[apart_now], minlength=len(keys))
     above = _graph(np.concatenate([pairs, named[three]]).astype(np.int64), n_components)
@@ -98,7 +109,8 @@ def options(problem: Problem, costs: FloatArray, owner: IntArray) -> FloatArray:
         Of components, as `pose_components` returns it.
     costs : (answers, 5) array
     owner : (M,) array of int
-        Clusters 0 to K - 1; of a component that is alone, the price of its cluster counts where it is.
+        Clusters 0 to K - 1; of a component that is alone, the price of its cluster counts where it
+        is.
 
     Returns
     -------

@@ -2,7 +2,8 @@
 
 Making one component of a and b, where b is, changes J by
 
-    n_a D(m_a, m) + n_b D(m_b, m) - lambda_within + answers(a in the cluster of b) - answers(a where it is),
+    n_a D(m_a, m) + n_b D(m_b, m) - lambda_within + answers(a in the cluster of b) - answers(a where
+    it is),
 
 m their common mean; what a costs where it is includes lambda where it is alone in its cluster.
 """
@@ -64,7 +65,9 @@ def join(problem: Problem, price: float, solution: Solution, xi: Xi) -> tuple[In
     a, b = divmod(int(np.argmin(change)), count)
     if not change[a, b] < -ROUNDING * problem.penalty:
         return labels, owner
-    return compact(np.where(labels == a, b, labels), np.where(labels == a, owner[b], solution.clusters))
+    return compact(
+        np.where(labels == a, b, labels), np.where(labels == a, owner[b], solution.clusters)
+    )
 
 
 def refine(
@@ -99,7 +102,13 @@ def refine(
             change = _choices(problem, price, numbers, clusters, centers, item, xi)
             last = len(centers) - 1
             there = np.flatnonzero(labels == was)
-            where = numbers[there[0]] if len(there) else last + here if (clusters == here).any() else len(change) - 1
+            where = (
+                numbers[there[0]]
+                if len(there)
+                else last + here
+                if (clusters == here).any()
+                else len(change) - 1
+            )
             best = int(np.argmin(change))
             if change[best] < change[where] - ROUNDING * problem.penalty:
                 where, moved = best, True
@@ -115,7 +124,13 @@ def refine(
 
 
 def _choices(
-    problem: Problem, price: float, labels: IntArray, clusters: IntArray, centers: FloatArray, item: int, xi: Xi
+    problem: Problem,
+    price: float,
+    labels: IntArray,
+    clusters: IntArray,
+    centers: FloatArray,
+    item: int,
+    xi: Xi,
 ) -> FloatArray:
     """What J has of an item, less lambda_within, in each component, as one of its own in each cluster, and by itself."""
     last, count = len(centers) - 1, int(clusters[item])
@@ -123,15 +138,19 @@ def _choices(
     owner[labels] = clusters
     answers = answer_costs(problem.graph, xi, clusters, item, count + 1)[:count]
     there = np.isin(np.arange(count), clusters)
-    joined = merge_with(problem, centers, np.bincount(labels).astype(np.float64), last)[:last] + answers[owner[:last]]
+    joined = (
+        merge_with(problem, centers, np.bincount(labels).astype(np.float64), last)[:last]
+        + answers[owner[:last]]
+    )
     return np.concatenate([joined, np.where(there, answers, np.inf), [price]])
 
 
 def free_components(problem: Problem, price: float, solution: Solution, xi: Xi) -> IntArray:
     """Bring components that could be in several clusters at the same J to the nearest; returns the owners.
 
-    Two components are as near as the boundary between them is to an item: the least, over the items of either, of D from
-    the other's centre less D from their own. It is nearly 0 where the data run on from one to the other.
+    Two components are as near as the boundary between them is to an item: the least, over the items
+    of either, of D from the other's centre less D from their own. It is nearly 0 where the data run
+    on from one to the other.
 
     Parameters
     ----------
@@ -151,7 +170,9 @@ def free_components(problem: Problem, price: float, solution: Solution, xi: Xi) 
     free = _free(options(above, costs, owner), owner, ROUNDING * problem.penalty)
     if not free.any() or count > MOST_TO_MERGE:
         return owner
-    taken_out = np.unique(np.where(free, owner.max() + 1 + np.arange(count), owner), return_inverse=True)[1]
+    taken_out = np.unique(
+        np.where(free, owner.max() + 1 + np.arange(count), owner), return_inverse=True
+    )[1]
     divergences = problem.divergence.between(problem.points, solution.centers)
     divergences -= divergences[np.arange(len(labels)), labels][:, None]
     near = np.full((count, count), np.inf)
@@ -167,5 +188,7 @@ def free_components(problem: Problem, price: float, solution: Solution, xi: Xi) 
 def _free(costs: FloatArray, owner: IntArray, least: float) -> BoolArray:
     """Which components cost the same in several clusters that there are, and not more than anywhere else."""
     now = costs[np.arange(len(owner)), owner][:, None]
-    free: BoolArray = ((costs[:, :-1] <= now + least).sum(axis=1) > 1) & (costs[:, -1] >= now[:, 0] - least)
+    free: BoolArray = ((costs[:, :-1] <= now + least).sum(axis=1) > 1) & (
+        costs[:, -1] >= now[:, 0] - least
+    )
     return free

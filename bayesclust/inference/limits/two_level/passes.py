@@ -47,7 +47,9 @@ def cheapest_cluster(answers: Any, load: Any, here: int, price: float) -> tuple[
 
 
 @inner(lean=True)
-def hear_answers(graph: Any, xi: Any, above: Any, i: int, used: int, answers: Any, link: Any) -> None:
+def hear_answers(
+    graph: Any, xi: Any, above: Any, i: int, used: int, answers: Any, link: Any
+) -> None:
     """Set what the answers about item i cost in each cluster, and in that of each component."""
     add_costs(graph, xi, above.z, i, answers)
     for k in range(used):
@@ -80,9 +82,10 @@ def scan_components(
 ) -> tuple[int, int]:
     """Move items first to last - 1 to their best components, one by one, until one wants a component of its own.
 
-    Item i compares, over all components k, D(x_i, m_k) plus what its answers cost in the cluster of k, with `within` plus
-    what they cost in a cluster that takes a new component, or plus `price` for a cluster of its own. Ties stay where they
-    are. `tally` counts as in `bayesclust.inference.limits.passes.scan`. Returns the item that opens a component (it is not
+    Item i compares, over all components k, D(x_i, m_k) plus what its answers cost in the cluster of
+    k, with `within` plus what they cost in a cluster that takes a new component, or plus `price`
+    for a cluster of its own. Ties stay where they are. `tally` counts as in
+    `bayesclust.inference.limits.passes.scan`. Returns the item that opens a component (it is not
     moved yet) and the cluster that takes it, or `last`.
     """
     c, size, natural, offset = slots

@@ -1,13 +1,14 @@
 """What the families on the way to the small-variance limit share.
 
-TVClust's Lemma 3 scales an exponential family so that means stay and covariances go as 1 / gamma. By its Bregman
-divergence D, the density of an item is then
+TVClust's Lemma 3 scales an exponential family so that means stay and covariances go as 1 / gamma.
+By its Bregman divergence D, the density of an item is then
 
     p(x | mu) = exp(-gamma D(x, mu)) max_m p(x | m),
 
-and with a conjugate base measure of mu that does not change with gamma the marginal likelihood of a cluster becomes
-exp(-gamma sum_i D(x_i, mean)) but for what is small beside the exponent. Multinomial and Poisson families scale by their
-data: an item of weight gamma is gamma x pseudo-counts, which need not be whole, and the conjugate formulas stay as they are.
+and with a conjugate base measure of mu that does not change with gamma the marginal likelihood of a
+cluster becomes exp(-gamma sum_i D(x_i, mean)) but for what is small beside the exponent.
+Multinomial and Poisson families scale by their data: an item of weight gamma is gamma x
+pseudo-counts, which need not be whole, and the conjugate formulas stay as they are.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
     theta_kj ~ Dirichlet(1, ..., 1),    p(x_ij | theta_kj) ~ prod_l theta_kjl^(gamma x_ijl)
 
-for every column j, x_ij being a distribution over its L_j values, or all zeros where the cell is missing. With the sums
-c_jl = gamma sum_i x_ijl over a cluster, and their sums C_j,
+for every column j, x_ij being a distribution over its L_j values, or all zeros where the cell is
+missing. With the sums c_jl = gamma sum_i x_ijl over a cluster, and their sums C_j,
 
     p(X) ~ prod_j  Gamma(L_j) / Gamma(L_j + C_j)  prod_l Gamma(1 + c_jl).
 
-Shares of counts are one such column, and a column of zeros and ones is the distribution (1 - x, x). The multinomial
-coefficients of gamma x pseudo-counts, continued by Gamma functions, do not depend on the partition and are kept out of the
-state.
+Shares of counts are one such column, and a column of zeros and ones is the distribution (1 - x, x).
+The multinomial coefficients of gamma x pseudo-counts, continued by Gamma functions, do not depend
+on the partition and are kept out of the state.
 """
 
 from __future__ import annotations
@@ -143,7 +143,9 @@ class ScaledColumns(ScaledFamily):
     sizes: NDArray[np.int64]
 
     @classmethod
-    def at(cls, points: Points, gamma: float, read: ReadPoints, sizes: NDArray[np.int64]) -> ScaledColumns:
+    def at(
+        cls, points: Points, gamma: float, read: ReadPoints, sizes: NDArray[np.int64]
+    ) -> ScaledColumns:
         """Bind to distributions side by side, shape (n, F); a missing cell is zeros."""
         bound = cls(gamma * points, 0.0, (), gamma, read, sizes)
         return bound.with_rows(bound.X)
@@ -156,7 +158,9 @@ class ScaledColumns(ScaledFamily):
     @classmethod
     def binary_at(cls, points: Points, gamma: float, read: ReadPoints) -> ScaledColumns:
         """Bind to shares of ones, shape (n, d)."""
-        return cls.at(_both_shares(points), gamma, partial(_read_both, read), np.full(points.shape[1], 2))
+        return cls.at(
+            _both_shares(points), gamma, partial(_read_both, read), np.full(points.shape[1], 2)
+        )
 
     @property
     def first(self) -> NDArray[np.int64]:
@@ -169,12 +173,16 @@ class ScaledColumns(ScaledFamily):
         return sums
 
     def row_constants(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        constants: NDArray[np.float64] = gammaln(self.in_columns(rows) + 1).sum(axis=1) - gammaln(rows + 1).sum(axis=1)
+        constants: NDArray[np.float64] = gammaln(self.in_columns(rows) + 1).sum(axis=1) - gammaln(
+            rows + 1
+        ).sum(axis=1)
         return constants
 
     def log_peaks(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         mass = np.repeat(self.in_columns(rows), self.sizes, axis=1)
-        peaks: NDArray[np.float64] = self.row_constants(rows) + (xlogy(rows, rows) - xlogy(rows, mass)).sum(axis=1)
+        peaks: NDArray[np.float64] = self.row_constants(rows) + (
+            xlogy(rows, rows) - xlogy(rows, mass)
+        ).sum(axis=1)
         return peaks
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -188,10 +196,13 @@ class ScaledColumns(ScaledFamily):
         """Sites "probability_0" and so on, by column; the density of pseudo-counts is given, none can be drawn from it."""
         jnp, numpyro, dist = numpyro_modules()
         columns = [
-            numpyro.sample(f"probability_{j}", dist.Dirichlet(jnp.ones(size))) for j, size in enumerate(self.sizes)
+            numpyro.sample(f"probability_{j}", dist.Dirichlet(jnp.ones(size)))
+            for j, size in enumerate(self.sizes)
         ]
         logs, constants = jnp.log(jnp.concatenate(columns, axis=-1)), self.row_constants(self.X)
-        return lambda z: dist.Delta(self.X, constants + (self.X * logs[z]).sum(axis=-1), event_dim=1)
+        return lambda z: dist.Delta(
+            self.X, constants + (self.X * logs[z]).sum(axis=-1), event_dim=1
+        )
 
     def components(self) -> CodedComponents:
         return CodedComponents((self.X,), lambda hyper: np.ones(self.X.shape[1]), self.first)
@@ -200,9 +211,14 @@ class ScaledColumns(ScaledFamily):
         """Cluster state with empty slots."""
         slots, first = capacity + 1, self.first
         return ColumnsState(
-            self.X, self.in_columns(self.X), first[:-1], first[1:], np.zeros(slots, np.int64),
-            np.zeros((slots, self.X.shape[1])), np.zeros((slots, len(self.sizes))),
-        )  # fmt: skip
+            self.X,
+            self.in_columns(self.X),
+            first[:-1],
+            first[1:],
+            np.zeros(slots, np.int64),
+            np.zeros((slots, self.X.shape[1])),
+            np.zeros((slots, len(self.sizes))),
+        )
 
     def set_hyper(self, state: ColumnsState, hyper: NDArray[np.float64]) -> None:
         """Nothing to write: there are no hyper-parameters."""
@@ -211,5 +227,9 @@ class ScaledColumns(ScaledFamily):
         """log p(X) less the coefficients, column by column."""
         value = 0.0
         for column in np.split(X.sum(axis=0), self.first[1:-1]):
-            value += gammaln(len(column)) - gammaln(len(column) + column.sum()) + gammaln(1 + column).sum()
+            value += (
+                gammaln(len(column))
+                - gammaln(len(column) + column.sum())
+                + gammaln(1 + column).sum()
+            )
         return float(value)

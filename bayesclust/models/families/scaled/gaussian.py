@@ -2,13 +2,14 @@
 
     mu_k ~ N(m0, rho^2 I),    x_i | mu_k ~ N(mu_k, I / (2 gamma)),    p(x | mu) = (gamma / pi)^(d/2) exp(-gamma |x - mu|^2)
 
-In units of items the base measure weighs kappa0 = 1 / (2 gamma rho^2). With n items in a cluster, centred at m0:
+In units of items the base measure weighs kappa0 = 1 / (2 gamma rho^2). With n items in a cluster,
+centred at m0:
 
     kappa_n = kappa0 + n,    m_n = sum x / kappa_n
     p(X)    = (gamma / pi)^(nd/2) (kappa0 / kappa_n)^(d/2) exp(-gamma (sum |x|^2 - kappa_n |m_n|^2))
 
-so that the predictive is N(m_n, I / (2 gamma) (kappa_n + 1) / kappa_n). The powers of gamma / pi do not depend on the
-partition and are kept out of the state.
+so that the predictive is N(m_n, I / (2 gamma) (kappa_n + 1) / kappa_n). The powers of gamma / pi do
+not depend on the partition and are kept out of the state.
 """
 
 from __future__ import annotations
@@ -146,7 +147,9 @@ class KnownVarianceGaussian(ScaledFamily):
         centred = points - centre
         variance = float(np.square(centred).mean())
         log_constant = 0.5 * centred.size * math.log(gamma / math.pi)
-        return cls(centred, log_constant, (), gamma, read, centre, variance if variance > 0 else 1.0)
+        return cls(
+            centred, log_constant, (), gamma, read, centre, variance if variance > 0 else 1.0
+        )
 
     @property
     def kappa0(self) -> float:
@@ -177,9 +180,14 @@ class KnownVarianceGaussian(ScaledFamily):
         d, slots = self.X.shape[1], capacity + 1
         total, mean = np.zeros((2, slots, d))
         return KnownVarianceState(
-            self.X, np.zeros(slots, np.int64), total, np.zeros(slots), mean,
-            np.array([self.gamma]), np.array([self.kappa0]),
-        )  # fmt: skip
+            self.X,
+            np.zeros(slots, np.int64),
+            total,
+            np.zeros(slots),
+            mean,
+            np.array([self.gamma]),
+            np.array([self.kappa0]),
+        )
 
     def set_hyper(self, state: KnownVarianceState, hyper: NDArray[np.float64]) -> None:
         """Nothing to write: there are no hyper-parameters."""

@@ -2,8 +2,9 @@
 
     lambda_kj ~ Gamma(1, 1 / mean_j),    p(x_ij | lambda_kj) ~ lambda_kj^(gamma x_ij) exp(-gamma lambda_kj)
 
-A Poisson variable of rate gamma lambda at gamma x: the Poisson family on gamma x pseudo-counts, whole or not, whose base
-measure has its mean multiplied by gamma. Factorials are continued by Gamma functions.
+A Poisson variable of rate gamma lambda at gamma x: the Poisson family on gamma x pseudo-counts,
+whole or not, whose base measure has its mean multiplied by gamma. Factorials are continued by Gamma
+functions.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class ScaledPoisson(ScaledFamily, BoundPoisson):
         return bound.with_rows(X)
 
     def log_peaks(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        peaks: NDArray[np.float64] = self.row_constants(rows) + (xlogy(rows, rows) - rows).sum(axis=1)
+        peaks: NDArray[np.float64] = self.row_constants(rows) + (xlogy(rows, rows) - rows).sum(
+            axis=1
+        )
         return peaks
 
     def columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -52,7 +55,9 @@ class ScaledPoisson(ScaledFamily, BoundPoisson):
         """Site "rate" (gamma lambda_kj); the density of pseudo-counts is given, none can be drawn from it."""
         jnp, numpyro, dist = numpyro_modules()
         shape, inverse_mean = self.parameters(hyper)
-        rate = numpyro.sample("rate", dist.Gamma(shape * jnp.ones(len(self.mean)), inverse_mean).to_event(1))
+        rate = numpyro.sample(
+            "rate", dist.Gamma(shape * jnp.ones(len(self.mean)), inverse_mean).to_event(1)
+        )
         constants = self.row_constants(self.X)
         return lambda z: dist.Delta(
             self.X, constants + (self.X * jnp.log(rate[z]) - rate[z]).sum(axis=-1), event_dim=1
@@ -61,4 +66,8 @@ class ScaledPoisson(ScaledFamily, BoundPoisson):
     def new_state(self, capacity: int, hyper: NDArray[np.float64]) -> PoissonState:
         """Cluster state with empty slots."""
         # what the family does for small counts asks for whole ones
-        return super().new_state(capacity, hyper)._replace(large=np.ones(self.X.shape[1], dtype=np.bool_))
+        return (
+            super()
+            .new_state(capacity, hyper)
+            ._replace(large=np.ones(self.X.shape[1], dtype=np.bool_))
+        )

@@ -1,6 +1,7 @@
 """Random small problems of modification, and their best answers by looking at every partition.
 
-Nothing of the package but its constructors is used: distances, constraints and objectives are written out anew.
+Nothing of the package but its constructors is used: distances, constraints and objectives are
+written out anew.
 """
 
 from itertools import product
@@ -41,7 +42,14 @@ def implication(labels, premise, conclusion):
     return ~if_so | np.all([pair(labels, *link) for link in conclusion], axis=0)
 
 
-KINDS = {"links": pair, "triplets": triplet, "label": label, "span": span, "spread": spread, "implication": implication}
+KINDS = {
+    "links": pair,
+    "triplets": triplet,
+    "label": label,
+    "span": span,
+    "spread": spread,
+    "implication": implication,
+}
 
 
 class Case(NamedTuple):
@@ -68,15 +76,25 @@ class Case(NamedTuple):
         ]
         return views + [
             rules(self.rows[rules.kind], N)
-            for rules in (bc.LabelConstraints, bc.SpanConstraints, bc.SpreadConstraints, bc.ImplicationConstraints)
+            for rules in (
+                bc.LabelConstraints,
+                bc.SpanConstraints,
+                bc.SpreadConstraints,
+                bc.ImplicationConstraints,
+            )
         ]
 
     def estimator(self, **settings):
         """With all items as anchors, and each its own super-instance."""
         return bc.MinimalModification(
-            1.0, 1.0, satisfied=self.satisfied, new_clusters=self.new, new_cluster_distance=self.far,
-            dont_know=self.dont_know, **settings,
-        )  # fmt: skip
+            1.0,
+            1.0,
+            satisfied=self.satisfied,
+            new_clusters=self.new,
+            new_cluster_distance=self.far,
+            dont_know=self.dont_know,
+            **settings,
+        )
 
     def distances(self):
         """D[i, c], (N, K): to the nearest item of a cluster."""
@@ -103,7 +121,10 @@ class Case(NamedTuple):
 
     @property
     def unsure(self):
-        return np.array([kind == "triplets" and self.rows[kind][at][3] == "dnk" for kind, at in self.origin], dtype=bool)
+        return np.array(
+            [kind == "triplets" and self.rows[kind][at][3] == "dnk" for kind, at in self.origin],
+            dtype=bool,
+        )
 
     def partitions(self):
         """All of them, (K ** N, N), as far as items can go there."""
@@ -125,7 +146,9 @@ class Case(NamedTuple):
 
 
 def links_of(rng, number):
-    return [(*rng.choice(N, 2, replace=False).tolist(), bool(rng.integers(2))) for _ in range(number)]
+    return [
+        (*rng.choice(N, 2, replace=False).tolist(), bool(rng.integers(2))) for _ in range(number)
+    ]
 
 
 def random_case(seed):
@@ -143,10 +166,16 @@ def random_case(seed):
     premises = [links_of(rng, rng.integers(1, 3)) for _ in range(rng.integers(3))]
     rows = {
         "links": links_of(rng, rng.integers(4)),
-        "triplets": [(*some(3), str(rng.choice(["yes", "no", "dnk"]))) for _ in range(rng.integers(4))],
+        "triplets": [
+            (*some(3), str(rng.choice(["yes", "no", "dnk"]))) for _ in range(rng.integers(4))
+        ],
         "label": [(some(1)[0], clusters(1)[0]) for _ in range(rng.integers(3))],
-        "span": [(some(rng.integers(1, 4)), clusters(rng.integers(1, 3))) for _ in range(rng.integers(3))],
-        "spread": [(some(rng.integers(2, 5)), int(rng.integers(1, 3))) for _ in range(rng.integers(2))],
+        "span": [
+            (some(rng.integers(1, 4)), clusters(rng.integers(1, 3))) for _ in range(rng.integers(3))
+        ],
+        "spread": [
+            (some(rng.integers(2, 5)), int(rng.integers(1, 3))) for _ in range(rng.integers(2))
+        ],
         "implication": [(premise, links_of(rng, rng.integers(1, 3))) for premise in premises],
     }
     satisfied, dont_know = rng.choice([1.0, 1.0, 0.9, 0.7, 0.5]), rng.choice([0.0, 0.4])

@@ -5,7 +5,11 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering
 
 from bayesclust.inference.limits.minimal_modification import groups
-from bayesclust.inference.limits.minimal_modification.groups import find_anchors, share_of, super_instances
+from bayesclust.inference.limits.minimal_modification.groups import (
+    find_anchors,
+    share_of,
+    super_instances,
+)
 from bayesclust.inference.limits.minimal_modification.moves import move_costs, nearest_anchors
 
 
@@ -18,14 +22,20 @@ def agglomerated(points, number, linkage, apart=()):
     parts = [[i] for i in range(len(points))]
     extreme = np.min if linkage == "single" else np.max
     while len(parts) > number:
-        pairs = [(extreme(distance[np.ix_(a, b)]), x, y) for x, a in enumerate(parts) for y, b in enumerate(parts[:x])]
+        pairs = [
+            (extreme(distance[np.ix_(a, b)]), x, y)
+            for x, a in enumerate(parts)
+            for y, b in enumerate(parts[:x])
+        ]
         _, x, y = min(pairs)
         parts[y] = sorted(parts[y] + parts[x])
         del parts[x]
     return parts
 
 
-@pytest.mark.parametrize(("number", "share", "expected"), [(10, 0.3, 3), (10, 0.31, 4), (7, 0.0, 1), (5, 1.0, 5)])
+@pytest.mark.parametrize(
+    ("number", "share", "expected"), [(10, 0.3, 3), (10, 0.31, 4), (7, 0.0, 1), (5, 1.0, 5)]
+)
 def test_a_share_is_rounded_up_and_at_least_one(number, share, expected):
     assert share_of(number, share) == expected
 
@@ -39,9 +49,13 @@ def test_anchors_are_the_items_nearest_the_means_of_single_link_parts(rng, monke
         members = np.flatnonzero(labels == cluster)
         for part in agglomerated(X[members], share_of(len(members), 0.25), "single"):
             mean = X[members[part]].mean(axis=0)
-            expected.append((members[part][np.linalg.norm(X[members[part]] - mean, axis=1).argmin()], cluster))
+            expected.append(
+                (members[part][np.linalg.norm(X[members[part]] - mean, axis=1).argmin()], cluster)
+            )
     found = find_anchors(X, labels, 0.25)
-    assert sorted(zip(found.items.tolist(), found.cluster.tolist(), strict=True)) == sorted(expected)
+    assert sorted(zip(found.items.tolist(), found.cluster.tolist(), strict=True)) == sorted(
+        expected
+    )
 
 
 def test_one_anchor_a_cluster_and_all_items():
@@ -61,7 +75,9 @@ def test_super_instances_are_complete_link_groups_with_one_named_item(rng, share
         number = max(share_of(12, share), len(own))
         parts = agglomerated(X[members], number, "complete", np.flatnonzero(np.isin(members, own)))
         parts = {tuple(members[part].tolist()) for part in parts}
-        groups_of_cluster = [tuple(g.tolist()) for i, g in zip(named, found, strict=True) if i in own]
+        groups_of_cluster = [
+            tuple(g.tolist()) for i, g in zip(named, found, strict=True) if i in own
+        ]
         assert set(groups_of_cluster) <= parts
         assert all(sum(i in group for i in own) == 1 for group in groups_of_cluster)
 
@@ -73,7 +89,10 @@ def test_large_clusters_are_halved_and_the_groups_stay_apart(rng, monkeypatch):
     found = super_instances(X, labels, named, 0.3)
     together = np.concatenate(found)
     assert len(np.unique(together)) == len(together)
-    assert all(np.isin(named, group).sum() == 1 and item in group for item, group in zip(named, found, strict=True))
+    assert all(
+        np.isin(named, group).sum() == 1 and item in group
+        for item, group in zip(named, found, strict=True)
+    )
     assert np.mean([len(group) for group in found]) > 1.5
 
 
@@ -89,16 +108,24 @@ def test_distances_to_the_nearest_anchor(rng):
     distance = nearest_anchors(X[:7], X, anchors, 4)
     for c in range(3):
         own = X[anchors.items[anchors.cluster == c]]
-        assert distance[:, c] == pytest.approx(np.linalg.norm(X[:7, None] - own[None], axis=2).min(axis=1))
+        assert distance[:, c] == pytest.approx(
+            np.linalg.norm(X[:7, None] - own[None], axis=2).min(axis=1)
+        )
     assert np.isinf(distance[:, 3]).all()
-    costs = move_costs(distance, [np.array([0, 1, 2]), np.array([3]), np.array([4, 5, 6])], np.array([0, 3, 1]))
+    costs = move_costs(
+        distance, [np.array([0, 1, 2]), np.array([3]), np.array([4, 5, 6])], np.array([0, 3, 1])
+    )
     assert costs[0, 1:] == pytest.approx(distance[:3, 1:].sum(axis=0))
     assert costs[[0, 1, 2], [0, 3, 1]].tolist() == [0, 0, 0]
 
 
 def test_the_linear_single_link_is_that_of_scikit_learn(rng, monkeypatch):
     points = rng.normal(size=(200, 4))
-    expected = AgglomerativeClustering(n_clusters=40, linkage="single", metric="cosine").fit(points).labels_
+    expected = (
+        AgglomerativeClustering(n_clusters=40, linkage="single", metric="cosine")
+        .fit(points)
+        .labels_
+    )
     unit = points / np.linalg.norm(points, axis=1, keepdims=True)
     found = groups._single(unit, 40)
     assert (found[:, None] == found).tolist() == (expected[:, None] == expected).tolist()

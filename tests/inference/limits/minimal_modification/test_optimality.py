@@ -36,7 +36,11 @@ def judge(seed):
     assert estimator.objective_ == pytest.approx(best, abs=1e-7)
     assert estimator.cost_ == pytest.approx(case.costs(labels)[0])
     assert held[~case.unsure].sum() >= case.satisfied * (~case.unsure).sum() - 1e-9
-    broken = [one for one, kept, counts in zip(case.origin, held, counted, strict=True) if counts and not kept]
+    broken = [
+        one
+        for one, kept, counts in zip(case.origin, held, counted, strict=True)
+        if counts and not kept
+    ]
     given_up = estimator.given_up_
     assert list(zip(given_up.constraints, given_up.row, strict=True)) == broken
     assert estimator.moved_.tolist() == np.flatnonzero(estimator.labels_ != case.seen).tolist()
@@ -54,7 +58,11 @@ def test_best_of_all_partitions(by, monkeypatch):
         turns = iter(range(10**9))
         for name in ("cheapest", "frontier"):
             real = getattr(solve, name)
-            monkeypatch.setattr(solve, name, lambda *a, _f=real, **k: (_f if next(turns) % 2 else too_large)(*a, **k))
+            monkeypatch.setattr(
+                solve,
+                name,
+                lambda *a, _f=real, **k: (_f if next(turns) % 2 else too_large)(*a, **k),
+            )
     first = FEW * ["enumeration", "solver", "both"].index(by)
     solved = [judge(seed) for seed in range(first, first + FEW)]
     assert FEW / 5 < sum(solved) < FEW

@@ -11,14 +11,21 @@ from bayesclust.constraints.rules.statements import Apart, Statement, Together
 from bayesclust.inference.limits.minimal_modification.cp_sat import OneHot, enforce, minimise
 from bayesclust.inference.limits.minimal_modification.enumeration import TooLarge, cheapest
 from bayesclust.inference.limits.minimal_modification.problem import Problem
-from bayesclust.inference.limits.minimal_modification.solve import Limits, OutOfTime, Unsatisfiable, solve
+from bayesclust.inference.limits.minimal_modification.solve import (
+    Limits,
+    OutOfTime,
+    Unsatisfiable,
+    solve,
+)
 
 
 def ring(length, n_clusters, rng):
     """Neighbours on a ring are apart, all of them in one cluster at first."""
     costs = rng.uniform(1, 2, size=(length, n_clusters))
     costs[:, 0] = 0
-    return Problem(costs, [Apart(i, (i + 1) % length) for i in range(length)], np.full(length, np.inf))
+    return Problem(
+        costs, [Apart(i, (i + 1) % length) for i in range(length)], np.full(length, np.inf)
+    )
 
 
 def ring_by_dynamic_programming(costs):
@@ -54,12 +61,16 @@ def test_what_is_given_up_of_long_and_short_parts_is_shared(rng):
     pytest.importorskip("ortools")
     short, long = ring(3, 2, rng), ring(61, 2, rng)
     shifted = [Apart(s.i + 3, s.j + 3) for s in long.statements]
-    problem = Problem(np.vstack([short.costs, long.costs]), [*short.statements, *shifted], np.full(64, np.inf))
+    problem = Problem(
+        np.vstack([short.costs, long.costs]), [*short.statements, *shifted], np.full(64, np.inf)
+    )
     with pytest.raises(Unsatisfiable):
         solve(problem._replace(spare=1), Limits.of(60.0, workers=1))
     found = solve(problem._replace(spare=2), Limits.of(60.0, workers=1))
     assert (~problem.held(found.values)).sum() == 2
-    assert found.objective == pytest.approx(path_cost(short.costs) + path_cost(long.costs), rel=1e-7)
+    assert found.objective == pytest.approx(
+        path_cost(short.costs) + path_cost(long.costs), rel=1e-7
+    )
 
 
 def path_cost(costs):
@@ -74,7 +85,10 @@ def path_cost(costs):
 def test_without_the_solver_one_sentence_names_the_extra(rng, monkeypatch):
     monkeypatch.setitem(sys.modules, "ortools", None)
     monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
-    with pytest.raises(ModuleNotFoundError, match=r"OR-tools is not installed: install bayesclust .* extra 'solver'\.$"):
+    with pytest.raises(
+        ModuleNotFoundError,
+        match=r"OR-tools is not installed: install bayesclust .* extra 'solver'\.$",
+    ):
         solve(ring(41, 3, rng), Limits.of(60.0, workers=1))
     assert solve(ring(6, 3, rng), Limits.of(60.0, workers=1)).optimal
 
@@ -89,7 +103,9 @@ def test_when_time_is_up_the_gap_is_told(rng):
     pytest.importorskip("ortools")
     X, seen, links = hard_case(rng)
     est, credibility = bc.MinimalModification(1.0, 1.0, time_limit=1e-6), np.full(len(links), 0.8)
-    with pytest.warns(ConvergenceWarning, match=r"^time is up: the objective is .*; allow a longer time_limit"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"^time is up: the objective is .*; allow a longer time_limit"
+    ):
         est.fit(X, partition=seen, constraints=links, credibility=credibility)
     # with no time at all the partition stays, and what it gives up is its price
     broken = (links.truths(seen) != links.answers).sum()
@@ -102,7 +118,12 @@ def test_without_time_the_cheapest_is_taken_where_that_is_allowed(rng):
     pytest.importorskip("ortools")
     problem = ring(400, 3, rng)  # of which all 400 statements are broken where it is cheapest
     found = minimise(problem._replace(spare=401), [[np.inf, 2.0, 1.0]], 0.0, 1)
-    assert (found.values.tolist(), found.chosen, found.optimal, found.bound) == ([0] * 400, [1], False, 0.0)
+    assert (found.values.tolist(), found.chosen, found.optimal, found.bound) == (
+        [0] * 400,
+        [1],
+        False,
+        0.0,
+    )
     assert minimise(problem._replace(spare=400), [[np.inf, 2.0, 1.0]], 0.0, 1).values is None
 
 
@@ -111,7 +132,12 @@ def test_the_bound_does_not_count_what_may_still_be_given_up(rng):
     pytest.importorskip("ortools")
     short, long = ring(3, 3, rng), ring(400, 3, rng)
     shifted = [Apart(s.i + 3, s.j + 3) for s in long.statements]
-    both = Problem(np.vstack([short.costs, long.costs]), [*short.statements, *shifted], np.full(403, np.inf), spare=403)
+    both = Problem(
+        np.vstack([short.costs, long.costs]),
+        [*short.statements, *shifted],
+        np.full(403, np.inf),
+        spare=403,
+    )
     found = solve(both, Limits.of(0.0, workers=1))
     assert (found.bound, found.optimal) == (0.0, False)
     assert found.objective == pytest.approx(cheapest(short, 0)[0])  # allowed, if not the best
@@ -123,7 +149,10 @@ def test_nothing_found_in_time_is_told(rng):
     with pytest.raises(OutOfTime):
         solve(problem, Limits.of(0.0, workers=1))
     X, seen, links = hard_case(rng)
-    with pytest.raises(TimeoutError, match=r"^no partition .* was found within time_limit=1e-06 seconds: allow more time"):
+    with pytest.raises(
+        TimeoutError,
+        match=r"^no partition .* was found within time_limit=1e-06 seconds: allow more time",
+    ):
         bc.MinimalModification(1.0, 1.0, time_limit=1e-6).fit(X, partition=seen, constraints=links)
 
 
@@ -154,6 +183,10 @@ def test_a_kind_of_statement_of_ones_own_is_solved():
     def _first(statement, encoding, given):
         encoding.clause([encoding.choice(0, 2)], given)
 
-    problem = Problem(np.array([[0.0, 1.0, 5.0], [0.0, 1.0, 1.0]]), [First(), Together(0, 1)], np.array([np.inf, 2.0]))
+    problem = Problem(
+        np.array([[0.0, 1.0, 5.0], [0.0, 1.0, 1.0]]),
+        [First(), Together(0, 1)],
+        np.array([np.inf, 2.0]),
+    )
     found = minimise(problem, [], np.inf, 1)
     assert found.values.tolist() == cheapest(problem, 0)[1].tolist() == [2, 2]

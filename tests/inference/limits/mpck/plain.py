@@ -10,7 +10,9 @@ def random_problem(rng, n=20, d=2, links=12, consistent=False):
     """Items in three loose groups, and answers about pairs; by the groups if `consistent`, else random."""
     y = rng.integers(0, 3, n)
     X = rng.normal(size=(n, d)) * rng.uniform(0.3, 3, d) + 2.0 * rng.normal(size=(3, d))[y]
-    pairs = np.array([sorted(rng.choice(n, 2, replace=False)) for _ in range(links)], dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(
+        [sorted(rng.choice(n, 2, replace=False)) for _ in range(links)], dtype=np.int64
+    ).reshape(-1, 2)
     may = y[pairs[:, 0]] == y[pairs[:, 1]] if consistent else rng.random(links) < 0.5
     return X, pairs, may, rng.uniform(0.2, 2, links)
 
@@ -34,7 +36,9 @@ def objective(X, z, centers, A, pairs, may, weight, prior, per_cluster, diagonal
     """Eq. 6 term by term, with the prior."""
     C = np.cov(X, rowvar=False, bias=True).reshape(X.shape[1], -1)
     C = np.diag(np.diag(C)) if diagonal else C
-    total = sum(length(x - centers[k], A[k]) - np.linalg.slogdet(A[k])[1] for x, k in zip(X, z, strict=True))
+    total = sum(
+        length(x - centers[k], A[k]) - np.linalg.slogdet(A[k])[1] for x, k in zip(X, z, strict=True)
+    )
     far = [diameter(X, one) for one in A]
     for (i, j), same, w in zip(pairs, may, weight, strict=True):
         gap = X[i] - X[j]
@@ -42,7 +46,9 @@ def objective(X, z, centers, A, pairs, may, weight, prior, per_cluster, diagonal
             total += w * (length(gap, A[z[i]]) + length(gap, A[z[j]])) / 2
         elif not same and z[i] == z[j]:
             total += w * (far[z[i]] - length(gap, A[z[i]]))
-    return total + prior * sum(np.trace(one @ C) - np.linalg.slogdet(one)[1] for one in (A if per_cluster else A[:1]))
+    return total + prior * sum(
+        np.trace(one @ C) - np.linalg.slogdet(one)[1] for one in (A if per_cluster else A[:1])
+    )
 
 
 def plain_objective(X, z, centers, pairs, may, weight):
@@ -70,12 +76,18 @@ def best_metric(points, pull, full):
     def f(v):
         A = read(v)
         away = v[-1] - np.array([length(g, A) for g in pull.gaps])
-        return float(np.trace(A @ S) - pull.n * np.linalg.slogdet(A)[1] + (pull.weights @ away if len(away) else 0.0))
+        return float(
+            np.trace(A @ S)
+            - pull.n * np.linalg.slogdet(A)[1]
+            + (pull.weights @ away if len(away) else 0.0)
+        )
 
     start = np.zeros(len(lower[0]) + 1 if full else r + 1)
     start[-1] = max(length(g, read(start)) for g in gaps)
     limits = {"type": "ineq", "fun": lambda v: v[-1] - np.array([length(g, read(v)) for g in gaps])}
-    end = minimize(f, start, method="SLSQP", constraints=[limits], options={"maxiter": 1000, "ftol": 1e-12})
+    end = minimize(
+        f, start, method="SLSQP", constraints=[limits], options={"maxiter": 1000, "ftol": 1e-12}
+    )
     return end.fun
 
 

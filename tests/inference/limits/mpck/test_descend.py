@@ -21,7 +21,9 @@ def posed(rng, metric, per_cluster, n, d, links, K, **settings):
 def in_units(problem, end):
     centers = end.centers @ np.linalg.pinv(problem.T) + problem.X.mean(axis=0)
     A = np.stack([problem.form.in_units(A, problem.T) for A in end.metrics.A])
-    return centers, plain.matrices(A if problem.per_cluster else A[0], problem.n_clusters, problem.form is FORMS["diagonal"])
+    return centers, plain.matrices(
+        A if problem.per_cluster else A[0], problem.n_clusters, problem.form is FORMS["diagonal"]
+    )
 
 
 @pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
@@ -30,7 +32,11 @@ def test_the_objective_never_rises(rng, metric, per_cluster):
     for _ in range(100):
         n, d, links = int(rng.integers(6, 40)), int(rng.integers(1, 5)), int(rng.integers(0, 60))
         problem = posed(rng, metric, per_cluster, n, d, links, int(rng.integers(1, 5)))
-        start = rng.integers(0, problem.n_clusters, n) if rng.random() < 0.5 else problem.points[: problem.n_clusters]
+        start = (
+            rng.integers(0, problem.n_clusters, n)
+            if rng.random() < 0.5
+            else problem.points[: problem.n_clusters]
+        )
         end = descend(problem, start, Settings(), rng)
         assert end.converged
         assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
@@ -47,9 +53,13 @@ def test_the_objective_is_that_of_the_paper(rng, metric, per_cluster, step):
         centers, A = in_units(problem, end)
         links = problem.links[:3]
         if metric is None:
-            assert end.objective == pytest.approx(plain.plain_objective(problem.X, end.z, centers, *links))
+            assert end.objective == pytest.approx(
+                plain.plain_objective(problem.X, end.z, centers, *links)
+            )
         else:
-            wanted = plain.objective(problem.X, end.z, centers, A, *links, 1.0, per_cluster, metric == "diagonal")
+            wanted = plain.objective(
+                problem.X, end.z, centers, A, *links, 1.0, per_cluster, metric == "diagonal"
+            )
             assert end.objective == pytest.approx(wanted)
         for k in range(3):
             if (end.z == k).any():
@@ -69,13 +79,19 @@ def least(problem, z):
     return total
 
 
-@pytest.mark.parametrize(("metric", "per_cluster", "n"), [(None, False, 9), ("diagonal", False, 7), ("full", True, 6)])
+@pytest.mark.parametrize(
+    ("metric", "per_cluster", "n"), [(None, False, 9), ("diagonal", False, 7), ("full", True, 6)]
+)
 def test_the_best_of_many_starts_is_the_best_of_all_partitions(rng, metric, per_cluster, n):
     for _ in range(5):
         problem = posed(rng, metric, per_cluster, n, 2, 6, 2)
         best = min(least(problem, z) for z in plain.partitions(n, 2))
-        ends = [descend(problem, rng.integers(0, 2, n), Settings(), rng).objective for _ in range(60)]
-        assert min(*ends, search(problem, Settings(), 20, rng).objective) == pytest.approx(best, abs=1e-4)
+        ends = [
+            descend(problem, rng.integers(0, 2, n), Settings(), rng).objective for _ in range(60)
+        ]
+        assert min(*ends, search(problem, Settings(), 20, rng).objective) == pytest.approx(
+            best, abs=1e-4
+        )
 
 
 def test_metrics_do_not_depend_on_the_units(rng):
@@ -85,7 +101,12 @@ def test_metrics_do_not_depend_on_the_units(rng):
         move = np.diag([1e3, 1.0, 1e-2]) if metric == "diagonal" else rng.normal(size=(3, 3))
         links, start = WeightedLinks.of(pairs, may, weight, 25), rng.integers(0, 3, 25)
         ends = [
-            descend(Problem.of(data, links, 3, metric, per_cluster, 1.0), start, Settings(), np.random.default_rng(0))
+            descend(
+                Problem.of(data, links, 3, metric, per_cluster, 1.0),
+                start,
+                Settings(),
+                np.random.default_rng(0),
+            )
             for data in (X, X @ move + 7.0)
         ]
         assert (ends[0].z == ends[1].z).all()
@@ -110,8 +131,12 @@ def test_growing_costs_end_lower_than_full_ones(rng):
     for _ in range(8):
         X, pairs, may, weight = plain.random_problem(rng, 60, 3, 80, consistent=True)
         wrong = rng.random(80) < 0.1
-        problem = Problem.of(X, WeightedLinks.of(pairs, may != wrong, weight, 60), 3, "diagonal", False, 1.0)
+        problem = Problem.of(
+            X, WeightedLinks.of(pairs, may != wrong, weight, 60), 3, "diagonal", False, 1.0
+        )
         seed = int(rng.integers(1000))
         for stages, found in ends.items():
-            found.append(search(problem, Settings(stages=stages), 1, np.random.default_rng(seed)).objective)
+            found.append(
+                search(problem, Settings(stages=stages), 1, np.random.default_rng(seed)).objective
+            )
     assert np.mean(ends[5]) < np.mean(ends[1]) - 10.0

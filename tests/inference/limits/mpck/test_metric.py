@@ -14,7 +14,9 @@ def random_pull(rng, form, broken, n=8, r=2):
     scatter = form.scatter(residuals, np.ones(n)) + form.one(r)
     pairs = rng.choice(n, size=(broken, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return points, Pull(n + 1.0, scatter, points[pairs[:, 0]] - points[pairs[:, 1]], rng.uniform(0.2, 3, len(pairs)))
+    return points, Pull(
+        n + 1.0, scatter, points[pairs[:, 0]] - points[pairs[:, 1]], rng.uniform(0.2, 3, len(pairs))
+    )
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -9,7 +9,11 @@ from bayesclust.inference.limits.mpck import links as links_module
 from bayesclust.inference.limits.mpck import passes
 from bayesclust.inference.limits.mpck.diameter import farthest_pair
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
-from bayesclust.inference.limits.mpck.neighbourhoods import neighbourhoods, starting_centers, weighted_farthest_first
+from bayesclust.inference.limits.mpck.neighbourhoods import (
+    neighbourhoods,
+    starting_centers,
+    weighted_farthest_first,
+)
 from tests.inference.limits.mpck.plain import random_problem
 
 
@@ -68,7 +72,9 @@ def test_contradictions_entail_nothing():
 def test_more_than_can_be_kept_is_refused(monkeypatch):
     monkeypatch.setattr(links_module, "MOST_ENTAILED", 5)
     chain = np.column_stack([np.arange(4), np.arange(1, 5)])
-    with pytest.raises(ValueError, match=r"^the constraints entail 10 pairs, more than the 5e\+00 that are kept: "):
+    with pytest.raises(
+        ValueError, match=r"^the constraints entail 10 pairs, more than the 5e\+00 that are kept: "
+    ):
         closure(WeightedLinks.of(chain, np.ones(4, dtype=bool), np.ones(4), 5))
 
 
@@ -82,7 +88,10 @@ def test_neighbourhoods_and_the_traversal_of_the_paper(rng):
         np.testing.assert_allclose(center, X[members].mean(axis=0))
     chosen = [0]
     while len(chosen) < 2:
-        score = [sizes[c] * min(np.linalg.norm(centers[c] - centers[s]) for s in chosen) for c in range(3)]
+        score = [
+            sizes[c] * min(np.linalg.norm(centers[c] - centers[s]) for s in chosen)
+            for c in range(3)
+        ]
         chosen.append(int(np.argmax(score)))
     assert weighted_farthest_first(centers, sizes, 2).tolist() == chosen
     start = starting_centers(X, links, 5, rng, greedy=True)
@@ -112,12 +121,17 @@ def test_the_pass_is_that_of_a_plain_loop(rng, n_metrics):
         size = np.bincount(z[z >= 0], minlength=K)
         moved = passes.assign(order, distance, links, cost, fast, size)
         for i in order:
-            options = [energy(np.concatenate([z[:i], [k], z[i + 1 :]]), distance, links, cost) for k in range(K)]
+            options = [
+                energy(np.concatenate([z[:i], [k], z[i + 1 :]]), distance, links, cost)
+                for k in range(K)
+            ]
             z[i] = int(np.argmin(options))
         assert (fast == z).all()
         assert moved == (before != z).sum()
         assert (size == np.bincount(z, minlength=K)).all()
-        assert passes.objective(distance, links, cost, fast) == pytest.approx(energy(z, distance, links, cost))
+        assert passes.objective(distance, links, cost, fast) == pytest.approx(
+            energy(z, distance, links, cost)
+        )
 
 
 def test_a_chain_of_a_hundred_thousand_must_links_needs_no_recursion():

@@ -15,9 +15,13 @@ SHARES = (1e-3, 0.3, 1.5, -0.01, -0.3)
 def J(case: Case, price: float, components, clusters, centers=None) -> float:
     """Divergences, answers about clusters, and the two penalties; centres by component, the best ones if left out."""
     c, points = np.asarray(components), case.problem.points
-    where = {k: points[c == k].mean(axis=0) for k in set(c.tolist())} if centers is None else centers
+    where = (
+        {k: points[c == k].mean(axis=0) for k in set(c.tolist())} if centers is None else centers
+    )
     data = sum(case.distance(x, where[k]) for x, k in zip(points, c.tolist(), strict=True))
-    penalties = case.problem.penalty * len(set(c.tolist())) + price * len(set(np.asarray(clusters).tolist()))
+    penalties = case.problem.penalty * len(set(c.tolist())) + price * len(
+        set(np.asarray(clusters).tolist())
+    )
     return data + float(case.answers(np.asarray(clusters))) + penalties
 
 
@@ -40,4 +44,7 @@ def random_price(rng: np.random.Generator, case: Case) -> float:
 
 def same(one, other) -> bool:
     """Whether two pairs of labels are the same partitions."""
-    return all((np.equal.outer(a, a) == np.equal.outer(b, b)).all() for a, b in zip(one, other, strict=True))
+    return all(
+        (np.equal.outer(a, a) == np.equal.outer(b, b)).all()
+        for a, b in zip(one, other, strict=True)
+    )

@@ -30,7 +30,12 @@ def posed(rng, name, n, weight, triplets=False):
 
     def J(components, clusters):
         # J of plain clusters has divergences, answers and penalties of the same labels
-        return case.J(components) - answers(components) + answers(clusters) + price * len(np.unique(clusters))
+        return (
+            case.J(components)
+            - answers(components)
+            + answers(clusters)
+            + price * len(np.unique(clusters))
+        )
 
     def answers(z):
         return case.problem.graph.inside(np.asarray(z), case.xi)
@@ -40,7 +45,9 @@ def posed(rng, name, n, weight, triplets=False):
 
 def at(case, price, weight):
     points, _, divergence, _, within = case.problem
-    return PathModel.at(weight / within, points, divergence, price, case.confidence, case.views, within)
+    return PathModel.at(
+        weight / within, points, divergence, price, case.confidence, case.views, within
+    )
 
 
 def joint(model, components, clusters):
@@ -50,7 +57,9 @@ def joint(model, components, clusters):
     total = nested_log_prob(components, clusters, 1.0, 1.0, **logs)
     members = [np.flatnonzero(components == k) for k in np.unique(components)]
     total += log_data(members, case.family, case.family.initial_hyper())
-    return total + sum(view.log_prob(clusters, view.noise.initial(view.n_sources)) for view in case.views)
+    return total + sum(
+        view.log_prob(clusters, view.noise.initial(view.n_sources)) for view in case.views
+    )
 
 
 @kinds
@@ -95,7 +104,9 @@ def one_by_one(J, c, z, order):
     for i in order:
         rest = [j for j in range(len(c)) if j != i]
         new = int(max(c.max(), z.max())) + 1
-        choices = sorted({*((int(c[j]), int(z[j])) for j in rest), *((new, int(z[j])) for j in rest), (new, new)})
+        choices = sorted(
+            {*((int(c[j]), int(z[j])) for j in rest), *((new, int(z[j])) for j in rest), (new, new)}
+        )
         costs = []
         for c[i], z[i] in choices:
             costs.append(J(c, z))
@@ -119,7 +130,9 @@ def test_at_large_gamma_sweeps_over_items_are_those_of_the_limit(rng, name, trip
             continue
         generator = InOrder(np.random.PCG64(seed))
         generator.order = order
-        chain = chain_at(ItemByItem, model, c, owner, generator, Moves(link_blocks=False, split_merge=0.0))
+        chain = chain_at(
+            ItemByItem, model, c, owner, generator, Moves(link_blocks=False, split_merge=0.0)
+        )
         chain.sweep()
         assert same((chain.seating.z, chain.labels), expected)
         moved += not same(expected, (c, owner[c]))
@@ -145,10 +158,15 @@ def annealed(case, price, rng):
     """Components and clusters of a chain that came from small gamma, and the chain."""
     c, owner = random_state(rng, 5)
     for weight in np.geomspace(1.0, 1e6, 10):
-        chain = chain_at(TwoLevelChain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0))
+        chain = chain_at(
+            TwoLevelChain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0)
+        )
         for _ in range(25):
             chain.sweep()
-        c, labels = np.unique(chain.seating.z, return_inverse=True)[1], np.unique(chain.labels, return_inverse=True)[1]
+        c, labels = (
+            np.unique(chain.seating.z, return_inverse=True)[1],
+            np.unique(chain.labels, return_inverse=True)[1],
+        )
         owner = labels[np.unique(c, return_index=True)[1]]
     return c, labels, chain
 

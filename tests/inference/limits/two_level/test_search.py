@@ -23,7 +23,9 @@ def found(rng, name, triplets, trials):
         price = random_price(rng, case)
         best = min(J(case, price, c, z) for c, z in nested_partitions(len(case.problem.points)))
         end = search(case.problem, Schedule(case.xi), n_init=20, rng=rng, steps=steps(price))
-        assert end.objective == pytest.approx(J(case, price, end.labels, end.clusters), rel=1e-9, abs=1e-9)
+        assert end.objective == pytest.approx(
+            J(case, price, end.labels, end.clusters), rel=1e-9, abs=1e-9
+        )
         assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
         assert end.objective >= best - 1e-9 * (1 + abs(best))
         hits.append(end.objective <= best + 1e-9 * (1 + abs(best)))

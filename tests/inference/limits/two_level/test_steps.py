@@ -5,7 +5,14 @@ import pytest
 
 from bayesclust.inference.limits.rdp_means import Schedule, Solution, means
 from bayesclust.inference.limits.two_level.components import options, pose_components
-from bayesclust.inference.limits.two_level.descent import descend, lower, new_state, regroup, value, visit
+from bayesclust.inference.limits.two_level.descent import (
+    descend,
+    lower,
+    new_state,
+    regroup,
+    value,
+    visit,
+)
 from bayesclust.inference.limits.two_level.moves import free_components, join, merge_within, refine
 from tests.inference.limits.twins import KINDS, random_case
 from tests.inference.limits.two_level.states import J, random_price, random_state, same
@@ -54,7 +61,9 @@ def never_rises(case, price, labels, owner):
             assert after <= before + TINY * (1 + abs(before))
             before = after
             own = {c[item]: points[item]} if c.count(c[item]) == 1 else {}
-            assert J(case, price, c, z, {**where, **own}) == pytest.approx(min(choices), rel=1e-9, abs=1e-9)
+            assert J(case, price, c, z, {**where, **own}) == pytest.approx(
+                min(choices), rel=1e-9, abs=1e-9
+            )
         assert (np.bincount(z, minlength=len(state.above.load)) == state.above.load).all()
         assert (state.above.owner[state.slots.z] == state.above.z).all()
         labels, owner = means(points, np.array(c))[0], np.unique(z, return_inverse=True)[1]
@@ -77,7 +86,9 @@ def plain_options(case, price, state, where, item):
         return J(case, price, [*c[:item], k, *c[item + 1 :]], [*z[:item], g, *z[item + 1 :]], where)
 
     others = {(k, g) for i, (k, g) in enumerate(zip(c, z, strict=True)) if i != item}
-    return [put(k, g) for k, g in {*others, (new, z[item]), *((new, g) for _, g in others), (new, new)}]
+    return [
+        put(k, g) for k, g in {*others, (new, z[item]), *((new, g) for _, g in others), (new, new)}
+    ]
 
 
 @answers
@@ -103,7 +114,9 @@ def test_answers_about_components_are_those_about_items(rng, triplets):
         above, costs = pose_components(case.problem.graph, case.xi, labels, count, price)
         others = np.unique(rng.integers(0, count, count), return_inverse=True)[1]
         change = above.graph.inside(others, costs) - above.graph.inside(owner, costs)
-        assert change == pytest.approx(float(case.answers(others[labels]) - case.answers(owner[labels])), abs=1e-9)
+        assert change == pytest.approx(
+            float(case.answers(others[labels]) - case.answers(owner[labels])), abs=1e-9
+        )
         assert above.penalty == price
         pairs = above.graph.member[above.graph.member[:, 2] < 0, :2]
         assert len(np.unique(pairs, axis=0)) == len(pairs)
@@ -113,14 +126,18 @@ def test_answers_about_components_are_those_about_items(rng, triplets):
 def test_options_of_components_are_differences_of_the_objective(rng, triplets):
     for _ in range(30):
         case, price, labels, owner = posed(rng, "euclidean", triplets, most=8)
-        found = options(*pose_components(case.problem.graph, case.xi, labels, len(owner), price), owner)
+        found = options(
+            *pose_components(case.problem.graph, case.xi, labels, len(owner), price), owner
+        )
         for component in range(len(owner)):
             values = []
             for g in range(found.shape[1]):
                 moved = owner.copy()
                 moved[component] = g
                 values.append(J(case, price, labels, moved[labels]))
-            np.testing.assert_allclose(np.array(values) - values[0], found[component] - found[component, 0], atol=1e-9)
+            np.testing.assert_allclose(
+                np.array(values) - values[0], found[component] - found[component, 0], atol=1e-9
+            )
 
 
 MOVES = {
@@ -162,7 +179,9 @@ def test_joining_is_the_best_of_all(rng, triplets):
                     values[a, b] = J(case, price, c, np.where(labels == a, owner[b], z))
         before = J(case, price, labels, z)
         c, own = join(case.problem, price, at(case, labels, owner), case.xi)
-        assert J(case, price, c, own[c]) == pytest.approx(min([before, *values.values()]), rel=1e-9, abs=1e-9)
+        assert J(case, price, c, own[c]) == pytest.approx(
+            min([before, *values.values()]), rel=1e-9, abs=1e-9
+        )
 
 
 @answers
@@ -174,7 +193,11 @@ def test_refining_leaves_no_move_of_one_item_that_lowers_the_objective(rng, trip
         for item in range(len(c)):
             rest = np.delete(np.arange(len(c)), item)
             new = 1 + max(c.max(), z.max())
-            choices = {*zip(c[rest].tolist(), z[rest].tolist(), strict=True), *((new, int(g)) for g in z[rest]), (new, new)}
+            choices = {
+                *zip(c[rest].tolist(), z[rest].tolist(), strict=True),
+                *((new, int(g)) for g in z[rest]),
+                (new, new),
+            }
             for k, g in choices:
                 moved, where = c.copy(), z.copy()
                 moved[item], where[item] = k, g
@@ -185,10 +208,23 @@ def test_refining_leaves_no_move_of_one_item_that_lowers_the_objective(rng, trip
 def test_descents_never_rise_and_end_where_nothing_moves(rng, triplets):
     for _ in range(20):
         case, price, _, _ = posed(rng, "euclidean", triplets, most=30)
-        end = descend(price, case.problem, np.zeros(len(case.problem.points), dtype=np.int64), Schedule(case.xi))
+        end = descend(
+            price,
+            case.problem,
+            np.zeros(len(case.problem.points), dtype=np.int64),
+            Schedule(case.xi),
+        )
         assert end.converged
         assert (np.diff(end.path) <= TINY * (1 + np.abs(end.path[:-1]))).all()
-        assert end.objective == pytest.approx(J(case, price, end.labels, end.clusters), rel=1e-9, abs=1e-9)
-        state, tally = visit(case.problem, price, new_state(case.problem, end.labels, end.centers, end.owner), case.xi, 0.0)
+        assert end.objective == pytest.approx(
+            J(case, price, end.labels, end.clusters), rel=1e-9, abs=1e-9
+        )
+        state, tally = visit(
+            case.problem,
+            price,
+            new_state(case.problem, end.labels, end.centers, end.owner),
+            case.xi,
+            0.0,
+        )
         assert tally[0] == 0
         assert same((state.slots.z, state.above.z), (end.labels, end.clusters))
