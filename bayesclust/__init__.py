@@ -11,6 +11,7 @@ from bayesclust._uncollected import uncollected
 
 if TYPE_CHECKING:
     from bayesclust import (
+        active,
         constraints,
         datasets,
         estimators,
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
         models,
         plots,
         posterior,
-        selection,
     )
+    from bayesclust.active import InteractiveSession
     from bayesclust.comparison import agreement, compare, leave_view_out, signed_rank
     from bayesclust.constraints import (
         ConfusionNoise,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
         view_conflict,
     )
     from bayesclust.report import write_report
-    from bayesclust.session import InteractiveSession
 
 __version__ = "0.1.0"
 
@@ -102,6 +102,7 @@ __all__ = [
     "UniformNoise",
     "VariationalSettings",
     "__version__",
+    "active",
     "agreement",
     "answer_log_likelihood",
     "answer_sites",
@@ -129,7 +130,6 @@ __all__ = [
     "point_estimate",
     "posterior",
     "posterior_distance",
-    "selection",
     "signed_rank",
     "similar_items",
     "similarity_matrix",
@@ -145,7 +145,7 @@ _HOME = {
     "DPMeans": "bayesclust.estimators",
     "HMRFMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
-    "InteractiveSession": "bayesclust.session",
+    "InteractiveSession": "bayesclust.active",
     "LabelConstraints": "bayesclust.constraints",
     "LinkNoise": "bayesclust.constraints",
     "MKMeans": "bayesclust.estimators",
@@ -192,7 +192,7 @@ _HOME = {
     "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
     "posterior_distance": "bayesclust.posterior",
-    "selection": "bayesclust.selection",
+    "active": "bayesclust.active",
     "signed_rank": "bayesclust.comparison",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",

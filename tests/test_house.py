@@ -32,8 +32,8 @@ FLOORS = [
     {"inference", "metrics", "posterior"},
     {"comparison"},
     {"datasets", "estimators", "information", "plots"},
-    {"report", "selection"},
-    {"experiments", "session"},
+    {"active", "report"},
+    {"experiments"},
     {"cli"},
     {"__main__"},
 ]

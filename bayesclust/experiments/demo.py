@@ -210,7 +210,7 @@ def draw(run: Run, folder: Path) -> list[Path]:
     posterior = run.sampler.posterior_
     figures: dict[str, Callable[[], Any]] = {
         "similarity.png": lambda: bc.plots.similarity(posterior, labels=run.sampler.labels_),
-        "credibility.png": lambda: bc.plots.constraints(posterior, flipped=run.links.flipped),
+        "credibility.png": lambda: bc.plots.credibility(posterior, flipped=run.links.flipped),
         "traces.png": lambda: bc.plots.traces(posterior),
     }
     written = []

@@ -103,13 +103,13 @@ class Findings:
     surprises: list[str]
 
 
-def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Findings:
+def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Findings:
     """Gather what a posterior says.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-    suspects : int, default 20
+    max_listed : int, default 20
         Most doubted answers that are listed.
     level : float in (0, 1), default 0.95
         Of the credible ball.
@@ -130,7 +130,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
     >>> found.labels, found.numbers
     (array([0, 0, 1]), {2: 1.0})
     """
-    check_int(suspects, "suspects", least=0)
+    check_int(max_listed, "max_listed", least=0)
     draws = stacked_partitions(posterior)
     shares = cluster_counts(posterior)["probability"]
     names, labels = item_names(posterior), point_estimate(draws)
@@ -160,7 +160,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
         least_sure=least_sure,
         answers=len(table),
         doubted=len(doubted),
-        suspects=_least_believed(doubted, suspects),
+        suspects=_least_believed(doubted, max_listed),
         sources=sources,
         surprises=[*filter(None, [dismissed]), *([] if sources.empty else surprises(posterior))],
     )

@@ -45,7 +45,7 @@ def test_suspects_are_the_least_believed_with_names(make):
     doubted = table[table["credibility"] < 0.5].sort_values(
         ["credibility", "without"], kind="stable"
     )
-    found = findings(tree, suspects=7)
+    found = findings(tree, max_listed=7)
     assert (found.answers, found.doubted) == (100, len(doubted))
     assert found.suspects["credibility"].tolist() == doubted["credibility"].head(7).tolist()
     for row, own in zip(
@@ -120,7 +120,7 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
 
 
 def test_the_text_says_what_was_found(make):
-    found = findings(make(), suspects=5)
+    found = findings(make(), max_listed=5)
     text = as_text(found)
     assert f"ANSWERS: {found.doubted} OF 100 ARE DOUBTED, THE 5 LEAST BELIEVED" in text
     first = found.suspects.iloc[0]

@@ -145,13 +145,13 @@ class Sessions:
 
         def work():
             for at in range(10**6):
-                session.answer(bc.selection.Question("pair", (at % 23, 23)), "dnk")
+                session.answer(bc.active.Query("pair", (at % 23, 23)), "dnk")
                 session.save(path)
 
         for _ in range(ROUNDS):
             hits += killed_after(work, rng.uniform(0, self.seconds))
             found = bc.InteractiveSession.load(path, X)
-            if found.heard != len(found._rows) or not np.array_equal(found.labels, Y):
+            if found.n_answers != len(found._rows) or not np.array_equal(found.labels, Y):
                 wrong.append("a session came back as another")
         return hits, wrong
 
