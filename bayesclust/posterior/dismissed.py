@@ -231,14 +231,14 @@ def _remedies(tree: Any) -> str:
     """What the fit has not tried yet, by its settings."""
     settings = json.loads(tree.attrs.get("settings", "{}"))
     settings = settings if isinstance(settings, dict) else {}
-    family, view = settings.get("family", "gaussian"), settings.get("view", "plain")
+    family, view = settings.get("family", "gaussian"), settings.get("cluster_model", "single")
     columns = (
         tree["observed_data"].sizes.get("feature", 0) if "observed_data" in tree.children else 0
     )
     tries = []
-    if view == "plain":
+    if view == "single":
         tries.append(
-            'view="mixture", clusters of several components, or view="auto", which compares views by the answers'
+            'cluster_model="mixture", clusters of several components, or cluster_model="auto", which compares models by the answers'
         )
     if view != "auto" and settings.get("power") is None:
         tries.append("power=0.25 or less, so that the data outweigh the answers less")
