@@ -150,7 +150,7 @@ def which_view(names):
     assert (abs(right - 0.9) < 0.07).all(axis=None)
     assert table.loc[("spirals", "plain"), "right if same (p)"] < 0.75
     assert names["auto"].view_ == "mixture"
-    assert "Dismissed answers" in str(names["bc"].diagnose(names["fits"]["spirals", "plain"]))
+    assert "Violated constraints" in str(names["bc"].diagnose(names["fits"]["spirals", "plain"]))
 
 
 CLAIMS = {

@@ -152,7 +152,7 @@ def choose(
     Returns
     -------
     tuple of Choice and pandas.DataFrame
-        And one row for each that was tried: view, power, family, log_score (mean over answers, in
+        And one row for each that was tried: view, power, family, elpd_loo (mean over answers, in
         nats), behind (the best one's less this one's), error (standard error of that), clusters
         (mean number) and chosen.
     """
@@ -180,7 +180,7 @@ def choose(
         tree = draws_tree(replace(draws, sample_stats={}), pieces.answers, items, settings)
         clusters.append(float(group(tree, "posterior")["n_clusters"].mean()))
         scores.append(
-            constraint_credibility(tree)["log_score"].to_numpy() if len(tried) > 1 else np.zeros(1)
+            constraint_credibility(tree)["elpd_loo"].to_numpy() if len(tried) > 1 else np.zeros(1)
         )
     return _within_one_error(tried, np.array(scores), clusters)
 
@@ -199,7 +199,7 @@ def _within_one_error(
     behind, error = behind_best(scores)
     chosen = int(np.flatnonzero(behind <= error)[0])
     table = pd.DataFrame(tried, columns=Choice._fields)
-    table["log_score"], table["behind"], table["error"] = scores.mean(axis=1), behind, error
+    table["elpd_loo"], table["behind"], table["error"] = scores.mean(axis=1), behind, error
     table["clusters"], table["chosen"] = clusters, np.arange(len(tried)) == chosen
     return tried[chosen], table
 
