@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from bayesclust.estimators import (
         DCRC,
         DPMeans,
-        HMRFMeans,
         MinimalModification,
         MKMeans,
         MPCKMeans,
@@ -79,7 +78,6 @@ __all__ = [
     "DCRC",
     "ConfusionNoise",
     "DPMeans",
-    "HMRFMeans",
     "ImplicationConstraints",
     "InteractiveSession",
     "LabelConstraints",
@@ -143,7 +141,6 @@ _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
-    "HMRFMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
     "InteractiveSession": "bayesclust.session",
     "LabelConstraints": "bayesclust.constraints",
