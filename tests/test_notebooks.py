@@ -150,7 +150,7 @@ def which_view(names):
     assert (abs(right - 0.9) < 0.07).all(axis=None)
     assert table.loc[("spirals", "single"), "right if same (p)"] < 0.75
     assert names["auto"].cluster_model_ == "mixture"
-    assert "Dismissed answers" in str(names["bc"].diagnose(names["fits"]["spirals", "single"]))
+    assert "Violated constraints" in str(names["bc"].diagnose(names["fits"]["spirals", "single"]))
 
 
 CLAIMS = {

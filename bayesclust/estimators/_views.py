@@ -182,7 +182,7 @@ def choose(
         tree = draws_tree(replace(draws, sample_stats={}), pieces.answers, items, settings)
         clusters.append(float(group(tree, "posterior")["n_clusters"].mean()))
         scores.append(
-            constraint_credibility(tree)["log_score"].to_numpy() if len(tried) > 1 else np.zeros(1)
+            constraint_credibility(tree)["elpd_loo"].to_numpy() if len(tried) > 1 else np.zeros(1)
         )
     return _within_one_error(tried, np.array(scores), clusters)
 

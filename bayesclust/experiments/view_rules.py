@@ -94,7 +94,7 @@ def run(kind: str, seed: int, fraction: float, accuracy: float) -> pd.DataFrame:
     scores, rows = [], []
     for power, view in product(POWERS, (SINGLE, MIXTURE)):
         est = bc.TVClust(cluster_model=view, power=power, **pilot).fit(X, constraints=links)
-        scores.append(bc.constraint_credibility(est)["log_score"].to_numpy())
+        scores.append(bc.constraint_credibility(est)["elpd_loo"].to_numpy())
         found = {"f": bc.metrics.pairwise_f(est.labels_, y), "clusters": est.n_clusters_}
         rows.append({"view": view, "power": power} | found)
     behind, error = behind_best(np.array(scores))

@@ -49,10 +49,10 @@ def test_repeated_and_idle_pairs_add_up():
 @pytest.mark.parametrize("flip", [0.0, 0.1])
 def test_a_class_in_pieces_is_a_conflict(flip):
     found = dismissal(fitted(PIECES, asked(flip)))
-    assert found.finding == "data against answers"
+    assert found.finding == "data against constraints"
     assert found.reconciled > 30 > 2 * found.chance
     said = str(found)
-    assert said.startswith("Data and answers tell two stories: the fit dismisses ")
+    assert said.startswith("Data and constraints conflict: the fit violates ")
     assert 'cluster_model="mixture"' in said
     assert "power=" in said
     assert "gaussian_tied" not in said
@@ -87,7 +87,7 @@ def test_sources_that_contradict_themselves_are_told_differently():
     right = Y[pairs[:, 0]] == Y[pairs[:, 1]]
     links = bc.PairwiseConstraints(pairs, right ^ (rng.random(len(pairs)) < 0.45), 120)
     found = dismissal(fitted(Y, links))
-    assert found.finding == "answers against each other"
+    assert found.finding == "constraints against each other"
     assert 0.5 * found.wrong <= found.alone <= found.wrong
     assert "The sources are at fault" in str(found)
     assert "cluster_model=" not in str(found)
@@ -154,7 +154,7 @@ def test_diagnose_says_so(rng):
     assert told.ok == silent.ok
     assert told.verdict == silent.verdict
     assert silent.conflict == ""
-    assert told.conflict.startswith("Data and answers tell two stories")
+    assert told.conflict.startswith("Data and constraints conflict")
     assert str(told) == f"{told.verdict} {told.conflict}"
     assert told.conflict.split(":")[0] in told._repr_html_()
 
@@ -173,7 +173,7 @@ def test_classes_of_two_ellipses_each():
     }
     plain = bc.TVClust(concentration=1.0, **short).fit(X, constraints=links)
     told = bc.diagnose(plain).conflict
-    assert told.startswith("Data and answers tell two stories") == (plain.n_clusters_ == 4)
+    assert told.startswith("Data and constraints conflict") == (plain.n_clusters_ == 4)
     assert plain.n_clusters_ == 4
     assert (
         bc.diagnose(bc.TVClust(cluster_model="mixture", **short).fit(X, constraints=links)).conflict

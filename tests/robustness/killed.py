@@ -41,7 +41,6 @@ FITS = {
     "gibbs": lambda: bc.TVClust("gibbs", family="gaussian_spherical", **LONG),
     "mixture": lambda: bc.TVClust(cluster_model="mixture", family="gaussian_spherical", **LONG),
     "dcrc": lambda: bc.DCRC(2, inference="gibbs", **LONG),
-    "hmrf": lambda: bc.HMRFMeans(2, **LONG),
 }
 
 

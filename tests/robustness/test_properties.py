@@ -28,7 +28,6 @@ SLOW = {
     "MPCKMeans": lambda: bc.MPCKMeans(3, random_state=0),
     "MPCKMeans full": lambda: bc.MPCKMeans(3, metric="full", per_cluster=True, random_state=0),
     "MinimalModification": lambda: bc.MinimalModification(0.5, 1.0, time_limit=None),
-    "HMRFMeans": lambda: bc.HMRFMeans(3, **SHORT),
     "DCRC": lambda: bc.DCRC(3, random_state=0),
     "DCRC rbf": lambda: bc.DCRC(3, kernel="rbf", random_state=0),
     "TVClust": lambda: bc.TVClust(**SHORT),

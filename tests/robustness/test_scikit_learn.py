@@ -38,9 +38,7 @@ def test_every_estimator_is_among_those_that_are_checked():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_scikit_learn_accepts_it(name):
-    short = (
-        TINY if name in ("TVClust", "HMRFMeans") else {"penalty": None} if name in PENALIZED else {}
-    )
+    short = TINY if name == "TVClust" else {"penalty": None} if name in PENALIZED else {}
     estimator = MORE[name]() if name in MORE else ESTIMATORS[name](**short)
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     assert [
