@@ -59,7 +59,7 @@ OPTIONS = (
         {"choices": FAMILIES, "help": "likelihood of a cluster (gaussian)"},
     ),
     Option(
-        "cluster_model",
+        "cluster-model",
         "cluster_model",
         (TVCLUST, MEANS),
         {
