@@ -96,9 +96,9 @@ def _list(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
     error = TWO_SIDED * rows["mcse"].to_numpy()
     ax.errorbar(credibility, y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1, label="_error")
     ax.plot(credibility, y, "o", color=BLUE, markersize=5, label="the answer heard", clip_on=False)
-    if "without" in rows:
+    if "credibility_loo" in rows:
         ax.plot(
-            rows["without"],
+            rows["credibility_loo"],
             y,
             "D",
             markerfacecolor="white",

@@ -200,7 +200,7 @@ def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     text += "." if shown == found.doubted else f"; the {shown} least believed are listed."
     parts = [f"<p>{text}</p>"]
     if shown:
-        alone = "without" in found.suspects
+        alone = "credibility_loo" in found.suspects
         columns = {"answer": "word", "P(right)": "number"} | (
             {"without it": "number"} if alone else {}
         )
@@ -208,7 +208,7 @@ def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
             [
                 _claim(row),
                 f"{row['credibility']:.3f}",
-                *([f"{row['without']:.3f}"] if alone else []),
+                *([f"{row['credibility_loo']:.3f}"] if alone else []),
             ]
             for row in found.suspects.to_dict("records")
         )

@@ -27,7 +27,9 @@ def test_the_list_names_the_least_believed_in_order(posterior, views):
     assert [label.get_text() for label in ax.get_yticklabels()] == expected
     lines = lines_by_name(ax)
     np.testing.assert_array_equal(lines["the answer heard"].get_xdata(), rows["credibility"])
-    np.testing.assert_array_equal(lines["by all the rest alone"].get_xdata(), rows["without"])
+    np.testing.assert_array_equal(
+        lines["by all the rest alone"].get_xdata(), rows["credibility_loo"]
+    )
     crosses = lines["wrong in truth"]
     np.testing.assert_array_equal(crosses.get_ydata(), np.flatnonzero(rows["flipped"]))
     np.testing.assert_array_equal(crosses.get_xdata(), rows["credibility"][rows["flipped"]])

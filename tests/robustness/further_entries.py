@@ -316,7 +316,7 @@ WITHOUT_DATA = {
     "losses.RatioLoss": "abstract",
     "posterior.CredibleBall": "what credible_ball returns; its method is in the table",
     "posterior.PosteriorDistance": "what posterior_distance returns",
-    "posterior.Report": "what diagnose returns",
+    "posterior.Diagnosis": "what diagnose returns",
     "active.QUERY_STRATEGIES": "a mapping of names",
     "active.QueryStrategy": "a protocol",
     "active.Neighbourhoods": "the state that query strategies share, made of checked answers",
