@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.active import (
+from bayesclust.selection import PosteriorQuestions, Question
+from experiments.reproduce.active import (
     METHODS,
     Plan,
     cells,
@@ -13,9 +14,8 @@ from bayesclust.experiments.reproduce.active import (
     reports,
     reproduce,
 )
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.cells import numbers
-from bayesclust.selection import PosteriorQuestions, Question
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.cells import numbers
 
 
 @pytest.fixture

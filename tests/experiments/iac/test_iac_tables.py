@@ -7,15 +7,15 @@ from scipy import stats
 
 import bayesclust as bc
 from bayesclust import cli
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import load
-from bayesclust.experiments.reproduce.iac import METHODS, Plan, paper, reproduce, run
-from bayesclust.experiments.reproduce.iac.cells import KINDS, Cell
-from bayesclust.experiments.reproduce.iac.figures import compared, loop, runtime, settings, soft
-from bayesclust.experiments.reproduce.iac.methods import MODIFICATIONS
-from bayesclust.experiments.reproduce.iac.plans import DATA, find
-from bayesclust.experiments.reproduce.iac.reports import claims, report
-from bayesclust.experiments.reproduce.iac.tables import comparisons, curves, means, tables, wins
+from experiments.reproduce import sources
+from experiments.reproduce.cells import load
+from experiments.reproduce.iac import METHODS, Plan, paper, reproduce, run
+from experiments.reproduce.iac.cells import KINDS, Cell
+from experiments.reproduce.iac.figures import compared, loop, runtime, settings, soft
+from experiments.reproduce.iac.methods import MODIFICATIONS
+from experiments.reproduce.iac.plans import DATA, find
+from experiments.reproduce.iac.reports import claims, report
+from experiments.reproduce.iac.tables import comparisons, curves, means, tables, wins
 
 FOUR = ("iac-0-10", "iac-0-100", "iac-20-10", "iac-20-100")
 ONLY = {"runtime": False, "soft": False, "loop": False}
