@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["add", "run"]
 
 INSTEAD = {
-    "reproduce": "python -m experiments tvclust --quick (also dcrc, mpck, iac, active, cluster_models)",
+    "reproduce": "python -m experiments tvclust --quick (--help names the others)",
     "demo": "make demo, or python -m experiments.demo",
 }
 

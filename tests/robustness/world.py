@@ -105,7 +105,6 @@ PARTITION: dict[str, dict[str, Any]] = {"MinimalModification": {"partition": TRU
 ESTIMATORS = {
     "DCRC": lambda **more: bc.DCRC(3, random_state=0, **more),
     "DPMeans": lambda **more: bc.DPMeans(**{"penalty": 200.0, "random_state": 0} | more),
-    "HMRFMeans": lambda **more: bc.HMRFMeans(3, **SHORT | more),
     "MKMeans": lambda **more: bc.MKMeans(3, **{"random_state": 0} | more),
     "MPCKMeans": lambda **more: bc.MPCKMeans(3, **{"random_state": 0} | more),
     "MinimalModification": lambda **more: bc.MinimalModification(

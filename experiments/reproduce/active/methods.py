@@ -50,7 +50,7 @@ def posterior(target: str = TARGET) -> PosteriorQuestions:
     -------
     PosteriorQuestions
     """
-    return PosteriorQuestions(target=target, least_gain=0.0)
+    return PosteriorQuestions(target=target, min_gain=0.0)
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(

@@ -27,7 +27,7 @@ def small(monkeypatch):
 
     def few(target="vi"):
         short = bc.TVClust(num_chains=2, num_warmup=20)
-        return PosteriorQuestions(target=target, estimator=short, num_draws=20, least_gain=0.0)
+        return PosteriorQuestions(target=target, estimator=short, num_draws=20, min_gain=0.0)
 
     monkeypatch.setattr(cells, "posterior", few)
     monkeypatch.setattr(methods, "posterior", few)
