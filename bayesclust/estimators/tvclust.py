@@ -92,11 +92,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         all chains.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
-    variational : VariationalSettings, "authors" or None, default None
-        How "variational" searches; None takes the defaults. "authors" runs the paper's own
-        variational settings instead: truncation 15, a fixed base measure, concentration and noise
-        prior (`family`, `concentration` and the noise of links are then not used), for comparison
-        with its tables.
+    variational : VariationalSettings or None, default None
+        How "variational" searches; None takes the defaults.
     gamma : float or None, default None
         Put the model on the way to its small-variance limit, for "collapsed" and "gibbs": an item
         weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance 1 /
@@ -271,9 +268,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
-            problem, drawn = self._maximise(
-                problem, items, settings, self._start(problem.n_items), shape, seed
-            )
+            drawn = self._maximise(problem, settings, self._start(problem.n_items), shape, seed)
             self._problem = problem
             self.posterior_ = draws_tree(
                 Draws(drawn, {}, False), problem.views, items, self._settings()

@@ -18,9 +18,9 @@ import numpy as np
 import bayesclust as bc
 from bayesclust._files import write_netcdf
 from bayesclust.cli._files import read_posterior
-from bayesclust.experiments.reproduce import cells
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree
+from experiments.reproduce import cells
 
 ROUNDS = 4
 """Kills of one run before it is left to end."""

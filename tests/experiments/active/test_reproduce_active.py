@@ -6,7 +6,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.active import PosteriorQueries, Query
-from bayesclust.experiments.reproduce.active import (
+from experiments.reproduce.active import (
     METHODS,
     Plan,
     cells,
@@ -14,8 +14,8 @@ from bayesclust.experiments.reproduce.active import (
     reports,
     reproduce,
 )
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.cells import numbers
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.cells import numbers
 
 
 @pytest.fixture
