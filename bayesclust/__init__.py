@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
-    from bayesclust.models import answer_sites, families
+    from bayesclust.models import constraint_sites, families
     from bayesclust.models.columns import TiedColumnsWarning, check_columns
     from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
@@ -102,13 +102,13 @@ __all__ = [
     "__version__",
     "active",
     "agreement",
-    "answer_sites",
     "bayesian_signed_rank",
     "check_columns",
     "compare",
     "constraint_credibility",
     "constraint_log_likelihood",
     "constraint_ppc",
+    "constraint_sites",
     "constraints",
     "credible_ball",
     "datasets",
@@ -164,7 +164,7 @@ _HOME = {
     "VariationalSettings": "bayesclust.inference.variational.settings",
     "agreement": "bayesclust.comparison",
     "constraint_log_likelihood": "bayesclust.posterior",
-    "answer_sites": "bayesclust.models",
+    "constraint_sites": "bayesclust.models",
     "constraint_ppc": "bayesclust.posterior",
     "check_columns": "bayesclust.models.columns",
     "n_clusters_posterior": "bayesclust.posterior",

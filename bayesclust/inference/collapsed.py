@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayesclust._beside import Call, compile_beside
 from bayesclust._stream import as_stream
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference._ahead import calls_of_data, calls_of_moves, is_first, of_one_item
 from bayesclust.inference.anchors import AnchorProposal
@@ -60,7 +60,7 @@ class CollapsedChain:
         self.hyper_sampler = HyperSampler(problem.family)
         self.hyper = self.hyper_sampler.start(np.asarray(z), rng)
         self.alpha = problem.concentration.initial()
-        self.noise = [view.noise.initial(view.n_sources) for view in problem.views]
+        self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
         if is_first(type(self), type(problem.family), moves, len(self.sites.code) > 0):
@@ -82,9 +82,9 @@ class CollapsedChain:
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""
         self.problem = problem
-        self.sites = compile_sites(problem.views, problem.n_items)
-        self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
-        self.tally = Tally(problem.views, self.sites)
+        self.sites = compile_sites(problem.constraints, problem.n_items)
+        self.anchors = AnchorProposal(problem.family.embedding(), problem.constraints)
+        self.tally = Tally(problem.constraints, self.sites)
         self.unheard = UnheardNoise(self.tally)
 
     @staticmethod
@@ -99,7 +99,7 @@ class CollapsedChain:
 
     @noise.setter
     def noise(self, noise: list[dict[str, Any]]) -> None:
-        self._noise, self.table = noise, stack_tables(self.problem.views, noise)
+        self._noise, self.table = noise, stack_tables(self.problem.constraints, noise)
 
     @property
     def log_alpha(self) -> float:
@@ -181,7 +181,7 @@ class CollapsedChain:
         value += problem.family.log_hyper_prior(self.hyper)
         value += sum(
             view.noise.log_prior(noise)
-            for view, noise in zip(problem.views, self.noise, strict=True)
+            for view, noise in zip(problem.constraints, self.noise, strict=True)
         )
         return float(value + (self.tally(self.labels) * self.table).sum())
 
@@ -356,7 +356,7 @@ class CollapsedChain:
         )
 
     def _update_noise(self) -> None:
-        views: Sequence[View] = self.problem.views
+        views: Sequence[Constraints] = self.problem.constraints
         if not views:
             return
         counts = self.tally.by_view(self.tally(self.labels))
