@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.two_level.chain import TwoLevelProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.tree import group
@@ -81,7 +80,7 @@ class JudgesPartitions:
             z,
             problem.family,
             constraints=problem.constraints,
-            concentration=problem.concentration,
+            partition_prior=problem.partition_prior,
             hyper=self._usual_hyper(),
         )
 

@@ -15,7 +15,6 @@ from bayesclust.estimators._samplers import sampler_name
 from bayesclust.estimators._views import MIXTURE, SINGLE
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.limits.bridge import PathModel, path_divergence, pose_answers
 from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
@@ -23,8 +22,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 FOLLOWING: dict[str, Any] = {
     "family": "gaussian",
-    "concentration": (1.0, 1.0),
-    "within_concentration": (1.0, 10.0),
+    "partition_prior": None,
 }
 """Settings that follow from the limit at gamma, and their defaults."""
 
@@ -108,7 +106,7 @@ def model_at(
 class PathMixin(ConstrainedClusterer):
     """What TVClust does where `gamma` is given."""
 
-    sampler: str | type[CollapsedChain]
+    sampler: Any
     cluster_model: str
     gamma: float | None
     limit: MeansClusterer | None

@@ -9,34 +9,37 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Chain
+from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
+from bayesclust.partition_priors import DirichletProcess, Nested
 from bayesclust.typing import IntArray
 
-ONE_BY_ONE: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
 BLOCKED, VARIATIONAL = "blocked", "variational"
 
 
-def check_sampler(name: object, moves: object) -> None:
-    """Refuse a sampler that there is not, or moves that it has not."""
-    if isinstance(name, type):
-        if not issubclass(name, CollapsedChain) or issubclass(name, TwoLevelChain):
-            raise TypeError(
-                f"sampler is the class {name.__name__}, which is no sampler of plain clusters: pass a name or a subclass of "
-                "bayesclust.inference.collapsed.CollapsedChain."
-            )
-        check_moves(moves)
-        return
-    check_choice(name, "sampler", (*ONE_BY_ONE, BLOCKED, VARIATIONAL))
+def check_sampler(name: object, moves: object, prior: Nested) -> None:
+    """Refuse a sampler that there is not, moves that it has not, and a partition prior that it does not take."""
     check_moves(moves)
+    if callable(name) and not isinstance(name, type):
+        return
+    if not isinstance(name, str):
+        kind = f"the class {name.__name__}" if isinstance(name, type) else f"a {type(name).__name__}"
+        raise TypeError(
+            f"sampler is {kind}: pass a name, or a function of (problem, z, rng, moves) that makes a "
+            "bayesclust.inference.chain.Chain."
+        )
+    check_choice(name, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
     if name == BLOCKED and moves is not None:
         raise ValueError(
             "moves is given, but sampler='blocked' has no moves to choose from: leave moves=None."
+        )
+    if name in (BLOCKED, VARIATIONAL) and not isinstance(prior.among, DirichletProcess):
+        raise ValueError(
+            f"sampler={name!r} takes a DirichletProcess as partition_prior; got "
+            f"{type(prior.among).__name__}: choose sampler='collapsed' or 'gibbs'."
         )
 
 
@@ -48,13 +51,13 @@ def check_moves(moves: object) -> None:
         )
 
 
-def sampler_name(sampler: str | type[CollapsedChain]) -> str:
-    """What a sampler is called in posteriors and checkpoints."""
+def sampler_name(sampler: str | Sampler) -> str:
+    """The name of a sampler in posteriors and checkpoints."""
     return sampler if isinstance(sampler, str) else f"{sampler.__module__}.{sampler.__qualname__}"
 
 
 def chain_starts(
-    name: str | type[CollapsedChain],
+    name: str | Sampler,
     problem: TVClustProblem,
     given: IntArray | None,
     moves: Moves | None,
@@ -65,7 +68,8 @@ def chain_starts(
     def partition(chain: int) -> IntArray:
         if given is not None:
             return given
-        number = dispersed_number(chain, problem.n_items)
+        most = problem.partition_prior.most_clusters
+        number = min(dispersed_number(chain, problem.n_items), most or problem.n_items)
         return seeded_partition(problem.family.embedding(), number, rngs[chain])
 
     def blocked() -> Chain:
@@ -78,12 +82,10 @@ def chain_starts(
 
     if name == BLOCKED:
         return [blocked]
-    chain_type: type[CollapsedChain] = name if isinstance(name, type) else ONE_BY_ONE[name]
-    if isinstance(problem, TwoLevelProblem):
-        chain_type = TwoLevelChain
-    chosen = chain_type.default_moves(problem.n_items) if moves is None else moves
+    sampler = SAMPLERS[name] if isinstance(name, str) else name
+    chosen = default_moves(sampler, problem.n_items) if moves is None else moves
 
     def one_by_one(chain: int) -> Chain:
-        return chain_type(problem, partition(chain), rngs[chain], chosen)
+        return sampler(problem, partition(chain), rngs[chain], chosen)
 
     return [partial(one_by_one, chain) for chain in range(len(rngs))]

@@ -15,12 +15,11 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._draws import draws_tree
 from bayesclust.estimators._samplers import chain_starts
 from bayesclust.estimators._ties import bind_family, tied_columns
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Schedule, run_chains
-from bayesclust.inference.two_level.chain import TwoLevelProblem
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.families.base import BoundFamily
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Nested
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.tree import group
 from bayesclust.typing import FloatArray
@@ -52,16 +51,15 @@ class Pieces(NamedTuple):
 
     families: Mapping[str, BoundFamily]
     answers: tuple[Constraints, ...]
-    concentration: Concentration
-    within: Concentration
+    prior: Nested
 
     def problem(self, choice: Choice) -> TVClustProblem:
         """The problem under one choice."""
         cluster_model, power, name = choice
         family = self.families[name].coarsened(power)
         if cluster_model == MIXTURE:
-            return TwoLevelProblem(family, self.answers, self.concentration, self.within)
-        return TVClustProblem(family, self.answers, self.concentration)
+            return TwoLevelProblem(family, self.answers, self.prior.among, self.prior.within)
+        return TVClustProblem(family, self.answers, self.prior.among)
 
 
 def check_cluster_model(model: object, power: object, sampler: object, gamma: float | None) -> None:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesclust.checks import check_int, check_items
 from bayesclust.estimators.base import with_names
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.posterior.tree import group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -74,7 +74,7 @@ class PredictsNewItems:
         """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
-        items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
+        items of k) (under a Dirichlet process), and a cluster of a draw stands for those of `labels_` in proportion to its
         members. That x may belong to none of them is left to `predict_novelty`.
 
         Parameters
@@ -166,22 +166,23 @@ class PredictsNewItems:
             hyper[:, j] = (
                 draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
             )
-        concentration = draws["concentration"].values.ravel()[chosen]
-        log_alpha = (
-            draws["log_concentration"].values.ravel()[chosen]
-            if "log_concentration" in draws
-            else None
-        )
-        components = within = log_within = None
-        if "component" in draws:
-            components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
-            within = draws["within_concentration"].values.ravel()[chosen]
-            if "log_within_concentration" in draws:
-                log_within = draws["log_within_concentration"].values.ravel()[chosen]
-        hyper = with_shared(family, z if components is None else components, hyper)
-        return Prediction(
-            family, z, concentration, hyper, log_alpha, components, within, log_within
-        ), rows
+        names = self._problem.partition_prior.parameters
+        values = _rows(draws, chosen, {name: name for name in names})
+        if not isinstance(self._problem, TwoLevelProblem):
+            hyper = with_shared(family, z, hyper)
+            return Prediction(family, z, values, hyper, self._problem.partition_prior), rows
+        components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
+        within = self._problem.within
+        within_values = _rows(draws, chosen, {name: f"within_{name}" for name in within.parameters})
+        hyper = with_shared(family, components, hyper)
+        prior = self._problem.partition_prior
+        return Prediction(family, z, values, hyper, prior, components, within, within_values), rows
+
+
+def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
+    """Parameters of some draws, each a dict, from the variables named."""
+    columns = {name: draws[variable].values.ravel()[chosen] for name, variable in names.items()}
+    return [{name: float(column[s]) for name, column in columns.items()} for s in range(len(chosen))]
 
 
 def _is_table(X: ArrayLike) -> bool:

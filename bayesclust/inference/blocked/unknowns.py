@@ -12,7 +12,6 @@ from bayesclust.inference.blocked.sticks import draw_weights
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.components.base import Components, Terms
-from bayesclust.models.priors import crp_log_prob
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 
@@ -30,7 +29,7 @@ class Unknowns:
         self.rng, self.hyper_sampler = rng, HyperSampler(problem.family)
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
-        self.alpha = problem.concentration.initial()
+        self.alpha = problem.partition_prior.initial()["concentration"]
         self.noise: list[dict[str, Any]] = [
             view.noise.initial(view.n_sources) for view in problem.constraints
         ]
@@ -73,7 +72,8 @@ class Unknowns:
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
         self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
-        self.alpha = problem.concentration.update(self.alpha, len(self.least), problem.n_items, rng)
+        values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
+        self.alpha = values["concentration"]
         if not trust:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
@@ -91,7 +91,8 @@ class Unknowns:
     def log_joint(self) -> float:
         """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
         problem = self.problem
-        value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
+        prior, values = problem.partition_prior, {"concentration": self.alpha}
+        value = prior.log_prob(self.sizes, values) + prior.log_prior(values)
         value += (
             self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         )

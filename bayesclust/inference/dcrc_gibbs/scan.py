@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bayesclust._jit import kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits, add_site_logits
-from bayesclust.inference.link_blocks import draw_blocks
-from bayesclust.inference.seating import draw_index
+from bayesclust.inference.moves.link_blocks import draw_blocks
+from bayesclust.inference.assignment import draw_index
 
 
 @kernel

@@ -41,7 +41,7 @@ def draw_mean_field(
         "n_clusters": 1 + np.count_nonzero(np.diff(ordered, axis=-1), axis=-1),
         "concentration": np.full(shape, sticks.alpha),
     }
-    if problem.concentration.fixed is None:
+    if problem.partition_prior.parameters["concentration"].fixed is None:
         variables["concentration"] = rng.gamma(sticks.shape, size=shape) / sticks.rate
     for prior, value in zip(problem.family.hyper_priors, state.hyper, strict=False):
         if prior.log_sd > 0:

@@ -109,7 +109,7 @@ class MeanField:
         ordered: bool = True,
     ) -> None:
         self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
-        self._alpha = task.problem.concentration.initial()
+        self._alpha = task.problem.partition_prior.initial()["concentration"]
         self._take(r)
 
     @property
@@ -210,7 +210,7 @@ class MeanField:
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         self.sticks: Sticks = fit_sticks(
-            self.r.sum(axis=0), self.task.problem.concentration, self._alpha
+            self.r.sum(axis=0), self.task.problem.partition_prior.parameters["concentration"], self._alpha
         )
         self._alpha = self.sticks.alpha
         self.counts: list[Counts] = self.task.answers.counts(self.r)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Parameter
 from bayesclust.typing import FloatArray
 
 ITERATIONS, TOLERANCE = 500, 1e-13
@@ -44,14 +44,14 @@ class Sticks(NamedTuple):
     alpha: float
 
 
-def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
+def fit_sticks(size: FloatArray, prior: Parameter, alpha: float) -> Sticks:
     """Fit q(V) and q(alpha) to the expected sizes of the components.
 
     Parameters
     ----------
     size : ndarray of shape (K,)
         Sums of responsibilities, in the order of the sticks.
-    prior : Concentration
+    prior : Parameter
     alpha : float
         E alpha to iterate from.
 
@@ -64,20 +64,20 @@ def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
         alpha = prior.fixed
         bound = len(size) * np.log(alpha) + betaln(1.0 + size, alpha + later).sum()
         return Sticks(_log_weights(size, later, alpha), float(bound), np.inf, np.inf, alpha)
-    shape = prior.shape + len(size)
-    rate = prior.rate
+    shape = prior.a + len(size)
+    rate = prior.b
     for _ in range(ITERATIONS):
-        rate = prior.rate - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
+        rate = prior.b - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
         before, alpha = alpha, shape / rate
         if abs(alpha - before) <= TOLERANCE * alpha:
             break
     log_alpha = digamma(shape) - np.log(rate)
     bound = len(size) * log_alpha + betaln(1.0 + size, alpha + later).sum()
     bound += (
-        prior.shape * np.log(prior.rate)
-        - gammaln(prior.shape)
-        + (prior.shape - 1.0) * log_alpha
-        - prior.rate * alpha
+        prior.a * np.log(prior.b)
+        - gammaln(prior.a)
+        + (prior.a - 1.0) * log_alpha
+        - prior.b * alpha
     )
     bound += shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape)
     return Sticks(_log_weights(size, later, alpha), float(bound), shape, float(rate), float(alpha))
