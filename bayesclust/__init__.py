@@ -7,8 +7,6 @@ the package loads neither JAX nor ArviZ nor numba.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bayesclust._uncollected import uncollected
-
 if TYPE_CHECKING:
     from bayesclust import (
         constraints,
@@ -205,11 +203,8 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
-    with uncollected(
-        old=True
-    ):  # a quarter of the time of loading what stands behind most of these names
-        module = import_module(_HOME[name])
-        value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
+    module = import_module(_HOME[name])
+    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -34,7 +34,7 @@ from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import compile_search, point_estimate
+from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -281,7 +281,6 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
-        compile_search(loss, problem.n_items)
         draws = run_chains(
             starts,
             schedule,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.base import View
 from bayesclust.inference.seating import draw_below
 
@@ -43,7 +43,7 @@ NOWHERE = Places(np.zeros((0, 0)), np.zeros((0, 2), np.int64), np.zeros((0, 2), 
 """For pairs that are given."""
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
     """One pair of at least two items."""
     n, asked, noted = len(places.X), len(places.asked), len(places.noted)
@@ -64,7 +64,7 @@ def draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
     return first, best
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def fill_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> None:
     """Draw those of some pairs, shape (P, 2), that are `NOBODY`."""
     for position in range(len(pairs)):

@@ -15,11 +15,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._beside import Call, compile_beside
-from bayesclust._stream import as_stream
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference._ahead import calls_of_data, calls_of_moves, is_first, of_one_item
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.joint_moves import NONE_DRAWN, SHARE, UnheardNoise
@@ -54,7 +51,7 @@ class CollapsedChain:
     def __init__(
         self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
     ) -> None:
-        self.rng, self.moves = as_stream(rng), moves
+        self.rng, self.moves = rng, moves
         self._pose(problem)
         self.schedule = MoveSchedule(moves)
         self.hyper_sampler = HyperSampler(problem.family)
@@ -63,21 +60,7 @@ class CollapsedChain:
         self.noise = [view.noise.initial(view.n_sources) for view in problem.views]
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
-        if is_first(type(self), type(problem.family), moves, len(self.sites.code) > 0):
-            compile_beside(self.calls_ahead())
         self._seat(np.asarray(z))
-
-    def calls_ahead(self) -> list[Call]:
-        """Calls of the kernels that are worth compiling beside those of the first scan."""
-        family, answers, places = (
-            self.problem.family,
-            (self.sites, self.table, self.log_alpha),
-            self.anchors.places,
-        )
-        seated = of_one_item(family, self.hyper)
-        return calls_of_moves(
-            seated, family, answers, places, self.moves, self.rng
-        ) + calls_of_data(seated, family)
 
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""

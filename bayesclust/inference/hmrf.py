@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.constraints.base import View
 from bayesclust.inference.limits.mpck.descend import Settings, Solution, descend
 from bayesclust.inference.limits.mpck.energy import (

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.constraints import dirichlets
 from bayesclust.constraints.dirichlets import Dirichlets, stack_dirichlets, unheard_surplus
 from bayesclust.constraints.sites import N_PATTERNS, Sites, stack_tables
@@ -50,7 +49,7 @@ NONE_DRAWN = Drawn(np.zeros((0, 0, N_PATTERNS)), dirichlets.NONE)
 """For proposals that are all made by the noise as it is."""
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def gain_of_split(
     rows: Dirichlets,
     sites: Sites,
@@ -60,7 +59,7 @@ def gain_of_split(
     merged: int,
 ) -> float:
     """What answers say of a partition beyond `table`, less the same where its `items` share the free slot `merged`."""
-    mass, split = zeros(len(rows.weight), np.float64), z[items]
+    mass, split = np.zeros(len(rows.weight), np.float64), z[items]
     gain: float = unheard_surplus(rows, sites, table, z, mass)
     z[items] = merged
     gain -= unheard_surplus(rows, sites, table, z, mass)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.constraints.base import View
 from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference.collapsed import CollapsedChain, Moves

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.inference import collapsed
 from bayesclust.inference.anchors import NOWHERE
 from bayesclust.inference.joint_moves import NONE_DRAWN

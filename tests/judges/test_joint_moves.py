@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, dirichlets
 from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference import collapsed, joint_moves

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.checks import check_n_clusters, check_views
 from bayesclust.experiments.baselines.bregman_k_means import partition
 from bayesclust.inference.limits.divergences import SquaredEuclidean

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._stream import as_stream
 from bayesclust.constraints.base import View
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
@@ -88,7 +87,7 @@ class DCRCChain:
     """
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
-        self.problem, self.rng = problem, as_stream(rng)
+        self.problem, self.rng = problem, rng
         self.free = unnamed(problem.views, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.noise: list[dict[str, Any]] = [
