@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bayesclust import (
+        active,
         constraints,
         datasets,
         estimators,
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
         models,
         plots,
         posterior,
-        selection,
     )
-    from bayesclust.comparison import agreement, compare, leave_view_out, signed_rank
+    from bayesclust.active import InteractiveSession
+    from bayesclust.comparison import agreement, bayesian_signed_rank, compare, leave_view_out
     from bayesclust.constraints import (
         ConfusionNoise,
         ImplicationConstraints,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from bayesclust.estimators import (
         DCRC,
         DPMeans,
-        HMRFMeans,
         MinimalModification,
         MKMeans,
         MPCKMeans,
@@ -49,18 +49,18 @@ if TYPE_CHECKING:
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
-    from bayesclust.models import answer_sites, families
+    from bayesclust.models import constraint_sites, families
     from bayesclust.models.columns import TiedColumnsWarning, check_columns
     from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
-        answer_log_likelihood,
-        check_answers,
-        cluster_counts,
         constraint_credibility,
+        constraint_log_likelihood,
+        constraint_ppc,
         credible_ball,
         diagnose,
         item_entropy,
         losses,
+        n_clusters_posterior,
         point_estimate,
         posterior_distance,
         similar_items,
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
         view_conflict,
     )
     from bayesclust.report import write_report
-    from bayesclust.session import InteractiveSession
 
 __version__ = "0.1.0"
 
@@ -77,7 +76,6 @@ __all__ = [
     "DCRC",
     "ConfusionNoise",
     "DPMeans",
-    "HMRFMeans",
     "ImplicationConstraints",
     "InteractiveSession",
     "LabelConstraints",
@@ -100,14 +98,15 @@ __all__ = [
     "UniformNoise",
     "VariationalSettings",
     "__version__",
+    "active",
     "agreement",
-    "answer_log_likelihood",
-    "answer_sites",
-    "check_answers",
+    "bayesian_signed_rank",
     "check_columns",
-    "cluster_counts",
     "compare",
     "constraint_credibility",
+    "constraint_log_likelihood",
+    "constraint_ppc",
+    "constraint_sites",
     "constraints",
     "credible_ball",
     "datasets",
@@ -123,12 +122,11 @@ __all__ = [
     "losses",
     "metrics",
     "models",
+    "n_clusters_posterior",
     "plots",
     "point_estimate",
     "posterior",
     "posterior_distance",
-    "selection",
-    "signed_rank",
     "similar_items",
     "similarity_matrix",
     "source_reliability",
@@ -141,9 +139,8 @@ _HOME = {
     "ConfusionNoise": "bayesclust.constraints",
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
-    "HMRFMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
-    "InteractiveSession": "bayesclust.session",
+    "InteractiveSession": "bayesclust.active",
     "LabelConstraints": "bayesclust.constraints",
     "LinkNoise": "bayesclust.constraints",
     "MKMeans": "bayesclust.estimators",
@@ -164,11 +161,11 @@ _HOME = {
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",
     "agreement": "bayesclust.comparison",
-    "answer_log_likelihood": "bayesclust.posterior",
-    "answer_sites": "bayesclust.models",
-    "check_answers": "bayesclust.posterior",
+    "constraint_log_likelihood": "bayesclust.posterior",
+    "constraint_sites": "bayesclust.models",
+    "constraint_ppc": "bayesclust.posterior",
     "check_columns": "bayesclust.models.columns",
-    "cluster_counts": "bayesclust.posterior",
+    "n_clusters_posterior": "bayesclust.posterior",
     "compare": "bayesclust.comparison",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",
@@ -190,8 +187,8 @@ _HOME = {
     "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
     "posterior_distance": "bayesclust.posterior",
-    "selection": "bayesclust.selection",
-    "signed_rank": "bayesclust.comparison",
+    "active": "bayesclust.active",
+    "bayesian_signed_rank": "bayesclust.comparison",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
     "source_reliability": "bayesclust.posterior",

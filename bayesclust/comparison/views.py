@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.base import clone
 
-from bayesclust.checks import check_views
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_constraints
+from bayesclust.constraints.base import Constraints
 from bayesclust.posterior.distances import posterior_distance
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.losses import Loss
@@ -28,7 +28,7 @@ NOTHING = "categorical"
 def leave_view_out(
     estimator: Any, X: ArrayLike, constraints: Any, *, loss: str | Loss = "vi"
 ) -> pd.DataFrame:
-    """Fit again without each view in turn, the data being one of them, and tell whether they tell one story.
+    """Fit again without each view in turn, the data being one of them, and tell whether they agree.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def leave_view_out(
         without each view.
     X : array-like of shape (n, d)
         The data that it was fitted to.
-    constraints : View or list of View
+    constraints : Constraints or list of Constraints
         The answers that it was fitted to.
     loss : str or Loss, default "vi"
         The distance between partitions, a metric.
@@ -50,15 +50,15 @@ def leave_view_out(
 
         - n_clusters: of the point estimate without it;
         - distance: from the posterior with everything to that without it (`posterior_distance`:
-          transport, bits for VI);
-        - noise: what that distance would be between equal posteriors;
+          wasserstein, bits for VI);
+        - self_distance: what that distance would be between equal posteriors;
         - right_with, right_without: share of the view's answers that partitions of the posterior
           agree with, if they have seen them and if not;
-        - gain: log probability of all the view's answers by the posterior that has not seen them,
+        - gain_over_marginal: log probability of all the view's answers by the posterior that has not seen them,
           the noise integrated out, less that under sources whose answers have nothing to do with
           the items, in nats per answer. Above 0, the others foresaw the answers; below 0, the
           answers are about something else;
-        - finding: "agrees with the rest" where the gain is above 0, else "tells another story". For
+        - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest". For
           the data, of which no such gain can be told, missing.
 
     Raises
@@ -81,12 +81,12 @@ def leave_view_out(
     >>> import bayesclust as bc
     >>> y, other = np.repeat([0, 1], 30), np.tile([0, 1], 30)
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + 5.0 * y[:, None]
-    >>> along = bc.PairwiseConstraints.sample(y, size=40, flip=0.05, seed=0, name="along")
-    >>> across = bc.PairwiseConstraints.sample(other, size=40, flip=0.05, seed=0, name="across")
+    >>> along = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.05, seed=0, name="along")
+    >>> across = bc.PairwiseConstraints.sample(other, size=40, error_rate=0.05, seed=0, name="across")
     >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
     >>> est = est.fit(X, constraints=[along, across])
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
-    {'along': 'agrees with the rest', 'across': 'tells another story'}
+    {'along': 'agrees with the rest', 'across': 'conflicts with the rest'}
     """
     import pandas as pd
 
@@ -95,7 +95,7 @@ def leave_view_out(
             f"the estimator must have draws, and a {type(estimator).__name__} has none: fit a TVClust or a DCRC."
         )
     whole = stacked_partitions(estimator)
-    views = check_views(constraints, whole.shape[1])
+    views = check_constraints(constraints, whole.shape[1])
     if not views:
         raise ValueError(
             "there are no constraints to leave out: pass those that the estimator was fitted to."
@@ -112,31 +112,35 @@ def leave_view_out(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _again(estimator: Any, X: ArrayLike, views: list[View]) -> Any:
+def _again(estimator: Any, X: ArrayLike, views: list[Constraints]) -> Any:
     return clone(estimator).fit(X, constraints=views or None)
 
 
 def _against(fit: Any, whole: Labels, loss: str | Loss) -> dict[str, Any]:
     """How the posterior without a view differs from that with everything."""
     apart = posterior_distance(whole, fit, loss=loss)
-    return {"n_clusters": fit.n_clusters_, "distance": apart.transport, "noise": apart.noise}
+    return {
+        "n_clusters": fit.n_clusters_,
+        "distance": apart.wasserstein,
+        "self_distance": apart.self_distance,
+    }
 
 
-def _foreseen(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
+def _foreseen(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]:
     """What partitions that have not seen the answers say of them."""
     with_it, without = (float((view.truths(z) == view.answers).mean()) for z in (whole, rest))
     log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
     gain = (np.logaddexp.reduce(log_p) - np.log(len(rest)) - _by_habit(view)) / max(len(view), 1)
-    finding = "agrees with the rest" if gain > 0 else "tells another story"
+    finding = "agrees with the rest" if gain > 0 else "conflicts with the rest"
     return {
         "right_with": with_it,
         "right_without": without,
-        "gain": float(gain),
+        "gain_over_marginal": float(gain),
         "finding": finding,
     }
 
 
-def _by_habit(view: View) -> float:
+def _by_habit(view: Constraints) -> float:
     """Log probability of the answers where each source gives each with an unknown probability, uniform beforehand."""
     times = (
         np.bincount(view.codes, minlength=view.n_sources * view.n_answers).reshape(

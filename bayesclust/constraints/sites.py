@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 
 UNPLACED = -1
 N_PATTERNS = 5
@@ -30,12 +30,12 @@ class Sites(NamedTuple):
     code: NDArray[np.int64]  # (F,) row of the table
 
 
-def compile_sites(views: Sequence[View], n_items: int) -> Sites:
+def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     """Merge views into one factor graph.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
 
     Returns
@@ -43,7 +43,7 @@ def compile_sites(views: Sequence[View], n_items: int) -> Sites:
     Sites
     """
     members, codes, offset = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.int64)], 0
-    for view in views:
+    for view in constraints:
         padded = np.full((len(view), 3), UNPLACED, dtype=np.int64)
         padded[:, : view.items.shape[1]] = view.items
         members.append(padded)
@@ -57,9 +57,11 @@ def compile_sites(views: Sequence[View], n_items: int) -> Sites:
     return Sites(start, factor[order].astype(np.int64), member, code)
 
 
-def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+def stack_tables(
+    constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
+) -> NDArray[np.float64]:
     """One table log p(answer | pattern) for all views, shape (codes, 5); pairs use the first two columns."""
-    tables = [view.noise.log_table(noise) for view, noise in zip(views, noises, strict=True)]
+    tables = [view.noise.log_table(noise) for view, noise in zip(constraints, noises, strict=True)]
     stacked, first = np.zeros((sum(map(len, tables)), N_PATTERNS)), 0
     for table in tables:
         stacked[first : first + len(table), : table.shape[1]] = table

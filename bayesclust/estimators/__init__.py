@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bayesclust.estimators.dcrc import DCRC
     from bayesclust.estimators.dp_means import DPMeans
-    from bayesclust.estimators.hmrf_means import HMRFMeans
     from bayesclust.estimators.minimal_modification import MinimalModification
     from bayesclust.estimators.mpck_means import MPCKMeans
     from bayesclust.estimators.paths import limit_path
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DCRC",
     "DPMeans",
-    "HMRFMeans",
     "MKMeans",
     "MPCKMeans",
     "MinimalModification",
@@ -33,7 +31,6 @@ __all__ = [
 _HOME = {
     "DCRC": "dcrc",
     "DPMeans": "dp_means",
-    "HMRFMeans": "hmrf_means",
     "MKMeans": "pck_means",
     "MPCKMeans": "mpck_means",
     "MinimalModification": "minimal_modification",

@@ -9,10 +9,10 @@ from numpy.random import Generator
 from sklearn.base import clone
 
 from bayesclust.checks import check_items, check_positive
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._samplers import sampler_name
-from bayesclust.estimators._views import MIXTURE, PLAIN
+from bayesclust.estimators._views import MIXTURE, SINGLE
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
 from bayesclust.inference.collapsed import CollapsedChain
@@ -30,18 +30,18 @@ FOLLOWING: dict[str, Any] = {
 
 
 def checked_limit(
-    limit: Any, random_state: int | Generator | None, view: str = PLAIN
+    limit: Any, random_state: int | Generator | None, cluster_model: str = SINGLE
 ) -> MeansClusterer:
     """Return the limit, RDPMeans for None, or refuse what is none, or of another view."""
     if limit is None:
-        return RDPMeans(view=view, random_state=random_state)
+        return RDPMeans(cluster_model=cluster_model, random_state=random_state)
     if not isinstance(limit, MeansClusterer):
         raise TypeError(
             f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults."
         )
-    if (found := getattr(limit, "view", PLAIN)) != view:
+    if (found := getattr(limit, "cluster_model", SINGLE)) != cluster_model:
         raise ValueError(
-            f"the limit has view={found!r}, and the model that leads to it view={view!r}: use one of them."
+            f"the limit has cluster_model={found!r}, and the model that leads to it {cluster_model!r}: use one of them."
         )
     return limit
 
@@ -56,7 +56,7 @@ def fitted_limit(
     limit : RDPMeans or DPMeans
     X : array-like of shape (n, d)
         As the user gave them.
-    constraints : View, list of View or None
+    constraints : Constraints, list of Constraints or None
     items : (n, d) array of float
         X, checked.
 
@@ -83,21 +83,25 @@ def fitted_limit(
 
 
 def limit_problem(
-    limit: MeansClusterer, items: FloatArray, views: list[View]
+    limit: MeansClusterer, items: FloatArray, constraints: list[Constraints]
 ) -> tuple[Problem, Any]:
     """Return what J depends on, and xi as the problem's graph reads it."""
-    graph, xi = pose_answers(limit.xi_, views, len(items))
+    graph, xi = pose_answers(limit.xi_, constraints, len(items))
     points = limit._divergence.points(items)
     return Problem.of(points, limit._divergence, graph, limit.penalty_), xi
 
 
-def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
+def model_at(
+    gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
+) -> PathModel:
     """Return the model at gamma whose limit a fitted RDPMeans is."""
     within = (
-        limit.within_penalty_ if isinstance(limit, RDPMeans) and limit.view == MIXTURE else None
+        limit.within_penalty_
+        if isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
+        else None
     )
     return PathModel.at(
-        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within
+        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, constraints, within
     )
 
 
@@ -105,7 +109,7 @@ class PathMixin(ConstrainedClusterer):
     """What TVClust does where `gamma` is given."""
 
     sampler: str | type[CollapsedChain]
-    view: str
+    cluster_model: str
     gamma: float | None
     limit: MeansClusterer | None
     limit_: MeansClusterer
@@ -135,7 +139,7 @@ class PathMixin(ConstrainedClusterer):
         self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
     ) -> tuple[FloatArray, PathModel]:
         """Fit the limit if need be; return the items and the model at gamma."""
-        limit = checked_limit(self.limit, random_state, self.view)
+        limit = checked_limit(self.limit, random_state, self.cluster_model)
         missing = as_divergence(limit.divergence).takes_missing
         items, views = self._enter(X, constraints, partial(check_items, missing=missing))
         self.limit_ = fitted_limit(limit, X, constraints, items)
@@ -157,6 +161,6 @@ class PathMixin(ConstrainedClusterer):
                 if isinstance(limit.xi_, dict)
                 else limit.xi_,
             }
-            if isinstance(limit, RDPMeans) and limit.view == MIXTURE:
+            if isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE:
                 settings["limit"]["within_penalty"] = limit.within_penalty_
         return settings

@@ -11,11 +11,11 @@ from numpy.random import Generator
 
 from bayesclust.checks import (
     check_choice,
+    check_constraints,
     check_int,
     check_items,
     check_random_state,
     check_threads,
-    check_views,
 )
 from bayesclust.constraints._checks import number_between, real_array, shown
 from bayesclust.estimators._draws import check_room
@@ -65,7 +65,7 @@ def limit_path(
     Parameters
     ----------
     X : array-like of shape (n, d)
-    constraints : View, list of View or None, default None
+    constraints : Constraints, list of Constraints or None, default None
         Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
@@ -97,14 +97,14 @@ def limit_path(
     -------
     xarray.Dataset
         Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
-        limit's partition, bits), ari (adjusted Rand index with it), vi_least and ari_least (the
+        limit's partition, bits), ari (adjusted Rand index with it), vi_best and ari_best (the
         same to the partition of least J that is known: the limit's, or where RDP-means' descent
         leads from the best draw, if that is better), n_clusters, entropy (of the cluster sizes,
         bits), objective (J of the draws) and energy (minus the log joint over gamma, less the
         constants that make it tend to J). Over gamma: vi_within and vi_between, the mean variation
         of information between two draws of one chain and of different chains, and share_below, the
         share of draws whose J is below the limit's. Over gamma and chain: chain_objective, the mean
-        J of each chain. Over item: limit_labels and least_labels. Attributes: J, number of clusters
+        J of each chain. Over item: limit_labels and best_labels. Attributes: J, number of clusters
         and entropy of these two, penalty, divergence, level, sampler and start.
 
     Raises
@@ -148,7 +148,7 @@ def limit_path(
     wanted = None if gammas is None else _check_gammas(gammas)
     chosen = checked_limit(limit, random_state)
     items = check_items(X, missing=as_divergence(chosen.divergence).takes_missing)
-    views = check_views(constraints, len(items))
+    views = check_constraints(constraints, len(items))
     check_room(len(items), num_chains, num_samples)
     found = fitted_limit(chosen, X, constraints, items)
     problem, xi = limit_problem(found, items, views)

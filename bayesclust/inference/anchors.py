@@ -19,7 +19,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.seating import draw_below
 
 NEIGHBOUR_CANDIDATES = 32
@@ -80,9 +80,9 @@ def _draw_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> Non
 class AnchorProposal:
     """Draws pairs of different items, with probabilities that do not depend on the partition."""
 
-    def __init__(self, X: NDArray[np.float64], views: Sequence[View]) -> None:
+    def __init__(self, X: NDArray[np.float64], constraints: Sequence[Constraints]) -> None:
         self.X = X
-        pairs = [view.items[:, :2] for view in views if len(view)]
+        pairs = [view.items[:, :2] for view in constraints if len(view)]
         self.asked = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
         self.noted, self.noting = np.zeros((0, 2), np.int64), False
 

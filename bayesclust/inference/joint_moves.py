@@ -77,14 +77,14 @@ class UnheardNoise:
     """
 
     def __init__(self, tally: Tally) -> None:
-        self.tally, self.views = tally, tally.views
-        self._learned = [bool(view.noise.free) for view in self.views]
+        self.tally, self.constraints = tally, tally.constraints
+        self._learned = [bool(view.noise.free) for view in self.constraints]
         self._heard = np.zeros(tally.shape)
         for part, learned in zip(tally.by_view(self._heard), self._learned, strict=True):
             part[:] = learned
         # where noise must inform it is an integral, and a chain comes back to the same counts
         self._log_marginal = lru_cache(maxsize=REMEMBERED)(self._log_marginal_of)
-        self.rows = stack_dirichlets(self.views)
+        self.rows = stack_dirichlets(self.constraints)
 
     def __bool__(self) -> bool:
         """Whether any of it is learned."""
@@ -128,7 +128,8 @@ class UnheardNoise:
 
     def _table(self, rng: Generator) -> NDArray[np.float64]:
         return stack_tables(
-            self.views, [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
+            self.constraints,
+            [view.noise.sample_prior(view.n_sources, rng) for view in self.constraints],
         )
 
     def _surplus(self, z: NDArray[np.int64], heard: FloatArray) -> float:
@@ -141,7 +142,7 @@ class UnheardNoise:
         return value
 
     def _log_marginal_of(self, number: int, tally: bytes) -> float:
-        view = self.views[number]
+        view = self.constraints[number]
         shape = view.n_sources * view.n_answers, view.n_patterns
         return float(view.noise.log_marginal(np.frombuffer(tally, np.int64).reshape(shape)))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 
@@ -42,11 +42,11 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
         One row an answer, in the order given: view, the items i, j and, for triplets, k (missing
         for pairs), answer (in words), source, credibility, mcse (its Monte Carlo standard error, by
         batch means within chains) and likely (the answer with the highest posterior probability).
-        Where the noise was kept, also without (the credibility that the answer would have by the
+        Where the noise was kept, also credibility_loo (the credibility that the answer would have by the
         data and all other answers alone; much less than credibility where nothing but the answer
-        itself speaks for it) and log_score (log probability of the answer given all the rest, in
+        itself speaks for it) and elpd_loo (log probability of the answer given all the rest, in
         nats; its sum over answers is the expected log predictive density of leave-one-out
-        cross-validation). Where a concentration was sampled, odds: how many times likelier to be
+        cross-validation). Where a concentration was sampled, bayes_factor: how many times likelier to be
         right than wrong it has become, all told, over what the Chinese restaurant process says of
         any items (TVClust Eq. 2; half a draw is added on both sides, so that it stays finite). With
         labels, cluster_i, cluster_j and, for triplets, cluster_k.
@@ -55,7 +55,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     -----
     Leaving an answer out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996). Where
     a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
-    `answer_log_likelihood` tells by its k-hat.
+    `constraint_log_likelihood` tells by its k-hat.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> z = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, views=[links])
+    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, constraints=[links])
     >>> bc.constraint_credibility(tree)[["i", "j", "answer", "credibility", "likely"]]
        i  j answer  credibility     likely
     0  0  1   same         1.00       same
@@ -95,7 +95,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     return table
 
 
-def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
+def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     import pandas as pd
 
     kept = all(name in draws for name in view.parameters.values())
@@ -114,15 +114,15 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     frame["mcse"] = tally.error
     frame["likely"] = words[tally.shares.argmax(axis=1)]
     if tally.left_out is not None:
-        frame["without"], frame["log_score"] = tally.left_out
+        frame["credibility_loo"], frame["elpd_loo"] = tally.left_out
     if "concentration" in draws:
         prior = _prior_shares(view, draws["concentration"].values.ravel())[view.answers]
         right, number = frame["credibility"] * z[..., 0].size, z[..., 0].size
-        frame["odds"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
+        frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
 
 
-def _prior_shares(view: StoredView, alpha: FloatArray) -> FloatArray:
+def _prior_shares(view: StoredConstraints, alpha: FloatArray) -> FloatArray:
     """Probability of each true answer about any items under the Chinese restaurant process, (answers,)."""
     if view.items.shape[1] == 2:
         patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
@@ -153,7 +153,7 @@ class _Tally(NamedTuple):
     left_out: tuple[FloatArray, FloatArray] | None
 
 
-def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
+def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
     """Go once through the draws, with the confusion matrix of each of them if it was kept."""
     shares, means = np.zeros((len(view), view.n_answers)), []
     weight, weight_right = np.full((2, len(view)), -np.inf)

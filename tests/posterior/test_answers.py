@@ -24,7 +24,7 @@ def three_sources(rng, draws=9):
     }
     dims = {"p": ("source",), "q": ("source",), "confusion": ("triplet_source", "truth", "answer")}
     return (
-        to_datatree({"z": z, **noise}, views=[links, triplets], dims=dims),
+        to_datatree({"z": z, **noise}, constraints=[links, triplets], dims=dims),
         z,
         noise,
         links,
@@ -42,7 +42,7 @@ def likelihood(truth, answer, noise, where):
 
 def test_log_likelihood_of_every_answer_and_draw(rng):
     tree, z, noise, links, triplets = three_sources(rng)
-    group = bc.answer_log_likelihood(tree)["log_likelihood"]
+    group = bc.constraint_log_likelihood(tree)["log_likelihood"]
     assert "log_likelihood" not in tree.children
     for c, b in np.ndindex(z.shape[:2]):
         labels = z[c, b]
@@ -76,12 +76,12 @@ def test_leaving_an_answer_out_is_the_posterior_without_it():
     number = 200_000
     z = partitions[rng.choice(5, size=(1, number), p=posterior)]
     known = {"p": np.full((1, number, 1), p), "q": np.full((1, number, 1), q)}
-    table = bc.constraint_credibility(to_datatree({"z": z, **known}, views=[links]))
+    table = bc.constraint_credibility(to_datatree({"z": z, **known}, constraints=[links]))
     for m in (0, 1):
         rest = prior * likelihoods[:, 1 - m]
         rest /= rest.sum()
-        assert table["without"][m] == pytest.approx(rest[same[:, m]].sum(), abs=0.01)
-        assert table["log_score"][m] == pytest.approx(
+        assert table["credibility_loo"][m] == pytest.approx(rest[same[:, m]].sum(), abs=0.01)
+        assert table["elpd_loo"][m] == pytest.approx(
             np.log((rest * likelihoods[:, m]).sum()), abs=0.01
         )
         assert table["credibility"][m] == pytest.approx(posterior[same[:, m]].sum(), abs=0.01)
@@ -91,20 +91,22 @@ def test_sum_of_log_scores_is_what_arviz_makes_of_the_log_likelihood(rng):
     arviz = pytest.importorskip("arviz")
     tree, *_ = three_sources(rng, draws=1000)
     scores = bc.constraint_credibility(tree)
-    expected = arviz.loo(bc.answer_log_likelihood(tree), var_name="links").elpd
+    expected = arviz.loo(bc.constraint_log_likelihood(tree), var_name="links").elpd
     # Pareto smoothing changes the largest weights a little
-    assert scores.loc[scores["view"] == "links", "log_score"].sum() == pytest.approx(
+    assert scores.loc[scores["view"] == "links", "elpd_loo"].sum() == pytest.approx(
         float(expected), rel=0.02
     )
 
 
 def test_sources_are_told_apart(rng):
     y = rng.integers(3, size=30)
-    links = bc.PairwiseConstraints.sample(y, size=300, flip=[0.0, 0.4], n_sources=2, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=[0.0, 0.4], n_sources=2, seed=0)
     z = np.tile(y, (2, 50, 1))
     p, q = rng.beta([90, 60], [10, 40], (2, 50, 2)), rng.beta([80, 55], [20, 45], (2, 50, 2))
     dims = {"p": ("source",), "q": ("source",)}
-    table = bc.source_reliability(to_datatree({"z": z, "p": p, "q": q}, views=[links], dims=dims))
+    table = bc.source_reliability(
+        to_datatree({"z": z, "p": p, "q": q}, constraints=[links], dims=dims)
+    )
     assert table[["source", "parameter"]].values.tolist() == [
         [0, "p"],
         [0, "q"],
@@ -133,7 +135,7 @@ def test_a_confusion_matrix_has_a_row_for_each_cell(rng):
 
 def test_what_has_no_noise_is_refused():
     links = bc.PairwiseConstraints([(0, 1)], [True], n_items=2)
-    tree = to_datatree({"z": np.zeros((1, 4, 2), int)}, views=[links])
-    for function in (bc.answer_log_likelihood, bc.source_reliability):
+    tree = to_datatree({"z": np.zeros((1, 4, 2), int)}, constraints=[links])
+    for function in (bc.constraint_log_likelihood, bc.source_reliability):
         with pytest.raises(ValueError, match="has no p, q"):
             function(tree)

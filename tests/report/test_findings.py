@@ -43,9 +43,9 @@ def test_suspects_are_the_least_believed_with_names(make):
     tree = make()
     table = bc.constraint_credibility(tree)
     doubted = table[table["credibility"] < 0.5].sort_values(
-        ["credibility", "without"], kind="stable"
+        ["credibility", "credibility_loo"], kind="stable"
     )
-    found = findings(tree, suspects=7)
+    found = findings(tree, max_listed=7)
     assert (found.answers, found.doubted) == (100, len(doubted))
     assert found.suspects["credibility"].tolist() == doubted["credibility"].head(7).tolist()
     for row, own in zip(
@@ -85,7 +85,7 @@ def test_without_answers_data_or_settings():
 
 def test_answers_without_noise_have_no_sources():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    found = findings(to_datatree({"z": [[[0, 0, 1]]]}, views=[links]))
+    found = findings(to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links]))
     assert found.sources.empty
     assert found.doubted == 1
     assert "0, 2: same" in as_text(found)
@@ -94,13 +94,15 @@ def test_answers_without_noise_have_no_sources():
 def test_what_the_noise_model_does_not_expect_is_told(make):
     assert all("expected" in sentence for sentence in findings(make()).surprises)
     truth = np.repeat([0, 1], 15)
-    coin = bc.PairwiseConstraints.sample(truth, size=60, flip=[0.0, 0.5], n_sources=2, seed=1)
+    coin = bc.PairwiseConstraints.sample(truth, size=60, error_rate=[0.0, 0.5], n_sources=2, seed=1)
     draws = {
         "z": np.tile(truth, (2, 40, 1)),
         "p": np.full((2, 40, 2), 0.97),
         "q": np.full((2, 40, 2), 0.97),
     }
-    tree = to_datatree(draws, views=[coin], dims={"p": ("links_source",), "q": ("links_source",)})
+    tree = to_datatree(
+        draws, constraints=[coin], dims={"p": ("links_source",), "q": ("links_source",)}
+    )
     tree = with_names(tree, sources={"links": ["ann", "bob"]})
     found = findings(tree)
     wrong = sum(
@@ -112,7 +114,7 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
         sentence.startswith(f"links, bob: wrong answers: {wrong}, where ")
         for sentence in found.surprises
     )
-    assert any("bob is at odds with the rest" in sentence for sentence in found.surprises)
+    assert any("bob conflicts with the rest" in sentence for sentence in found.surprises)
     assert not any("ann" in sentence for sentence in found.surprises)
     assert "NOT AS THE NOISE MODEL EXPECTS\n  links, bob" in as_text(found)
     page = unescape(report_page(tree))
@@ -120,7 +122,7 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
 
 
 def test_the_text_says_what_was_found(make):
-    found = findings(make(), suspects=5)
+    found = findings(make(), max_listed=5)
     text = as_text(found)
     assert f"ANSWERS: {found.doubted} OF 100 ARE DOUBTED, THE 5 LEAST BELIEVED" in text
     first = found.suspects.iloc[0]

@@ -18,7 +18,7 @@ from tests.robustness.world import (
 )
 
 P = bc.posterior
-S = bc.selection
+S = bc.active
 LABELS = ("labels", TRUTH)
 DRAWS = ("draws", world.tree)
 ANSWERED = ("answered", world.tree)
@@ -50,7 +50,7 @@ TABLE = {
         bc.PairwiseConstraints.sample,
         labels=LABELS,
         fraction=("(0, 1]", 0.2),
-        flip=("[0, 1]", 0.1),
+        error_rate=("[0, 1]", 0.1),
         n_sources=("count", 2),
         seed=("seed", 0),
         name=("name", "links"),
@@ -59,7 +59,7 @@ TABLE = {
         bc.RelativeConstraints.sample,
         labels=LABELS,
         size=("count", 9),
-        noise=("[0, 1]", 0.1),
+        error_rate=("[0, 1]", 0.1),
         n_sources=("count", 2),
         seed=("seed", 0),
         name=("name", "links"),
@@ -95,24 +95,26 @@ TABLE = {
     "LinkNoise": entry(bc.LinkNoise, p=("prior", (4.0, 1.0)), q=("prior", (4.0, 1.0))),
     "UniformNoise": entry(bc.UniformNoise, eps=("prior", (1.0, 9.0))),
     "ConfusionNoise": entry(bc.ConfusionNoise, prior=("optional weights", np.ones((3, 3)))),
-    "constraints.View.restrict": entry(LINKS.restrict, items=("indices", [0, 1, 2, 5])),
-    "constraints.View.with_answers": entry(
+    "constraints.Constraints.restrict": entry(LINKS.restrict, items=("indices", [0, 1, 2, 5])),
+    "constraints.Constraints.with_answers": entry(
         LINKS.with_answers, answers=("answers", [0, 1, 0, 1, 1])
     ),
-    "constraints.View.with_noise": entry(LINKS.with_noise, noise=("noise", bc.LinkNoise(0.9, 0.9))),
-    "constraints.View.patterns": entry(LINKS.patterns, z=("item labels", TRUTH)),
-    "constraints.View.truths": entry(LINKS.truths, z=("item labels", TRUTH)),
-    "constraints.View.counts": entry(LINKS.counts, z=("item labels", TRUTH)),
+    "constraints.Constraints.with_noise": entry(
+        LINKS.with_noise, noise=("noise", bc.LinkNoise(0.9, 0.9))
+    ),
+    "constraints.Constraints.patterns": entry(LINKS.patterns, z=("item labels", TRUTH)),
+    "constraints.Constraints.truths": entry(LINKS.truths, z=("item labels", TRUTH)),
+    "constraints.Constraints.counts": entry(LINKS.counts, z=("item labels", TRUTH)),
     "constraints.Rules.satisfied": entry(RULES.satisfied, labels=("integer labels", TRUTH)),
     "constraints.constraint_graph": entry(
-        bc.constraints.constraint_graph, views=("views", SEVERAL), n_items=("count", N)
+        bc.constraints.constraint_graph, constraints=("views", SEVERAL), n_items=("count", N)
     ),
     "constraints.greedy_coloring": entry(
-        bc.constraints.greedy_coloring, views=("views", SEVERAL), n_items=("count", N)
+        bc.constraints.greedy_coloring, constraints=("views", SEVERAL), n_items=("count", N)
     ),
-    "constraints.to_dataset": entry(bc.constraints.to_dataset, views=("stored", SEVERAL)),
-    "constraints.views_from_dataset": entry(
-        bc.constraints.views_from_dataset,
+    "constraints.to_dataset": entry(bc.constraints.to_dataset, constraints=("stored", SEVERAL)),
+    "constraints.constraints_from_dataset": entry(
+        bc.constraints.constraints_from_dataset,
         ds=("stored dataset", lambda: bc.constraints.to_dataset(SEVERAL)),
     ),
     "constraints.equality_patterns": entry(
@@ -127,9 +129,9 @@ TABLE = {
     "families.get_family": entry(bc.families.get_family, family=("family", "gaussian")),
     # draws
     "similarity_matrix": entry(bc.similarity_matrix, posterior=DRAWS),
-    "similar_items": entry(bc.similar_items, posterior=DRAWS, number=("count", 3)),
+    "similar_items": entry(bc.similar_items, posterior=DRAWS, n_neighbors=("count", 3)),
     "item_entropy": entry(bc.item_entropy, posterior=DRAWS),
-    "cluster_counts": entry(bc.cluster_counts, posterior=DRAWS, min_size=("count", 1)),
+    "n_clusters_posterior": entry(bc.n_clusters_posterior, posterior=DRAWS, min_size=("count", 1)),
     "point_estimate": entry(
         bc.point_estimate,
         posterior=DRAWS,
@@ -155,24 +157,28 @@ TABLE = {
         seed=("seed", 0),
     ),
     "posterior_distance": entry(
-        bc.posterior_distance, first=DRAWS, second=DRAWS, loss=("loss", "vi"), draws=("count", 10)
+        bc.posterior_distance,
+        first=DRAWS,
+        second=DRAWS,
+        loss=("loss", "vi"),
+        num_draws=("count", 10),
     ),
     "constraint_credibility": entry(
         bc.constraint_credibility, posterior=ANSWERED, labels=("optional integer labels", TRUTH)
     ),
     "source_reliability": entry(bc.source_reliability, posterior=ANSWERED),
     "view_conflict": entry(bc.view_conflict, posterior=ANSWERED),
-    "answer_log_likelihood": entry(bc.answer_log_likelihood, posterior=ANSWERED),
-    "check_answers": entry(
-        bc.check_answers, posterior=ANSWERED, draws=("count", 20), seed=("seed", 0)
+    "constraint_log_likelihood": entry(bc.constraint_log_likelihood, posterior=ANSWERED),
+    "constraint_ppc": entry(
+        bc.constraint_ppc, posterior=ANSWERED, num_draws=("count", 20), seed=("seed", 0)
     ),
     "posterior.stacked_partitions": entry(P.stacked_partitions, posterior=DRAWS),
     "posterior.canonical": entry(P.canonical, z=("integer array", TRUTH)),
     "posterior.to_datatree": entry(
-        lambda z, X, views: to_datatree({"z": z}, X=X, views=views),
+        lambda z, X, views: to_datatree({"z": z}, X=X, constraints=views),
         z=("draws array", np.tile(TRUTH, (2, 3, 1))),
         X=("points", X),
-        views=("views", SEVERAL),
+        constraints=("views", SEVERAL),
     ),
     "posterior.CredibleBall.distance": entry(
         lambda labels: bc.credible_ball(world.tree()).distance(labels),
@@ -241,8 +247,8 @@ TABLE = {
         constraints=("views", SEVERAL),
         loss=("loss", "vi"),
     ),
-    "signed_rank": entry(
-        bc.signed_rank,
+    "bayesian_signed_rank": entry(
+        bc.bayesian_signed_rank,
         differences=("differences", [0.1, 0.2, -0.1]),
         rope=("[0, inf)", 0.01),
         strength=("(0, inf)", 0.5),

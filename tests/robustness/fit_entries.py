@@ -9,7 +9,7 @@ from tests.robustness.world import ESTIMATORS, LINKS, NEW, PARTITION, SHORT, TRU
 SETTINGS = {
     "sampler": ("choice", "collapsed"),
     "family": ("family", "gaussian"),
-    "view": ("choice", "plain"),
+    "cluster_model": ("choice", "single"),
     "power": ("optional (0, 1]", None),
     "concentration": ("amount", (1.0, 1.0)),
     "within_concentration": ("amount", (1.0, 10.0)),
@@ -58,7 +58,6 @@ SETTINGS = {
 OWN_SORTS = {
     ("DCRC", "penalty"): ("optional [0, inf)", None),
     ("DCRC", "n_init"): ("optional count", None),
-    ("HMRFMeans", "metric"): ("optional choice", "diagonal"),
     ("DCRC", "temperature"): ("[0, inf)", 1.0),
     ("DCRC", "loss"): ("optional loss", "vi"),
     ("DPMeans", "n_clusters"): ("optional count", None),
@@ -83,7 +82,7 @@ def fit_of(name):
         more = {} if partition is None else {"partition": partition}
         return ESTIMATORS[name](**settings).fit(X, constraints=constraints, **more)
 
-    return entry(fit, slow=name in ("DCRC", "HMRFMeans", "TVClust"), X=("items", X), **own)
+    return entry(fit, slow=name in ("DCRC", "TVClust"), X=("items", X), **own)
 
 
 def settings_entry(name):
@@ -99,7 +98,7 @@ def settings_entry(name):
     return entry(fit, slow=True, **settings_of(name))
 
 
-SHORT_OF = {"TVClust": {"progress": False}, "HMRFMeans": {"progress": False}}
+SHORT_OF = {"TVClust": {"progress": False}}
 
 
 def predict_of(name, method):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-KINDS = ["collapsed", "gibbs", "mixture", "dcrc", "hmrf", "sessions", "cells", "outputs"]
+KINDS = ["collapsed", "gibbs", "mixture", "dcrc", "sessions", "cells", "outputs"]
 FEW = {"sessions": 4, "cells": 8}
 """Kills in the suite that is run by default, where tests/inference/test_checkpoint.py has one of chains."""
 

@@ -30,7 +30,6 @@ GREEDY = {
         world.X, constraints=world.LINKS
     ),
     "a kernel": lambda: bc.DCRC(2, kernel="rbf").fit(world.X, constraints=world.LINKS),
-    "chains of the random field": lambda: bc.HMRFMeans(2, **world.SHORT).fit(world.X),
     "a path": lambda: bc.limit_path(
         world.X, limit=bc.DPMeans(penalty=200.0), gammas=[1.0], **world.SHORT
     ),

@@ -22,13 +22,12 @@ QUICK = {
 }
 SLOW = {
     "mahalanobis": lambda: bc.RDPMeans(n_clusters=3, divergence="mahalanobis"),
-    "several centres": lambda: bc.RDPMeans(view="mixture", n_clusters=3, random_state=0),
+    "several centres": lambda: bc.RDPMeans(cluster_model="mixture", n_clusters=3, random_state=0),
     "SpectralRDPMeans": lambda: bc.SpectralRDPMeans(n_clusters=3, random_state=0),
     "MKMeans": lambda: bc.MKMeans(3, random_state=0),
     "MPCKMeans": lambda: bc.MPCKMeans(3, random_state=0),
     "MPCKMeans full": lambda: bc.MPCKMeans(3, metric="full", per_cluster=True, random_state=0),
     "MinimalModification": lambda: bc.MinimalModification(0.5, 1.0, time_limit=None),
-    "HMRFMeans": lambda: bc.HMRFMeans(3, **SHORT),
     "DCRC": lambda: bc.DCRC(3, random_state=0),
     "DCRC rbf": lambda: bc.DCRC(3, kernel="rbf", random_state=0),
     "TVClust": lambda: bc.TVClust(**SHORT),

@@ -17,11 +17,11 @@ PENALIZED = ("DPMeans", "RDPMeans", "SpectralRDPMeans")
 MORE = {
     "gibbs": lambda: bc.TVClust("gibbs", **TINY),
     "blocked": lambda: bc.TVClust("blocked", **TINY),
-    "mixture": lambda: bc.TVClust(view="mixture", **SETTLED),
+    "mixture": lambda: bc.TVClust(cluster_model="mixture", **SETTLED),
     "diagonal": lambda: bc.TVClust(family="gaussian_diagonal", **TINY),
     "tied": lambda: bc.TVClust(family="gaussian_tied", **TINY),
     "chains of DCRC": lambda: bc.DCRC(2, inference="gibbs", **TINY),
-    "several centres": lambda: bc.RDPMeans(view="mixture", n_clusters=2),
+    "several centres": lambda: bc.RDPMeans(cluster_model="mixture", n_clusters=2),
 }
 
 
@@ -38,9 +38,7 @@ def test_every_estimator_is_among_those_that_are_checked():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_scikit_learn_accepts_it(name):
-    short = (
-        TINY if name in ("TVClust", "HMRFMeans") else {"penalty": None} if name in PENALIZED else {}
-    )
+    short = TINY if name == "TVClust" else {"penalty": None} if name in PENALIZED else {}
     estimator = MORE[name]() if name in MORE else ESTIMATORS[name](**short)
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     assert [
