@@ -7,8 +7,6 @@ the package loads neither JAX nor ArviZ nor numba.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bayesclust._uncollected import uncollected
-
 if TYPE_CHECKING:
     from bayesclust import (
         active,
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
         information,
         metrics,
         models,
+        partition_priors,
         plots,
         posterior,
     )
@@ -123,6 +122,7 @@ __all__ = [
     "limit_path",
     "losses",
     "metrics",
+    "partition_priors",
     "models",
     "n_clusters_posterior",
     "plots",
@@ -184,6 +184,7 @@ _HOME = {
     "limit_path": "bayesclust.estimators",
     "losses": "bayesclust.posterior.losses",
     "metrics": "bayesclust.metrics",
+    "partition_priors": "bayesclust.partition_priors",
     "models": "bayesclust.models",
     "plots": "bayesclust.plots",
     "point_estimate": "bayesclust.posterior",
@@ -202,11 +203,8 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
-    with uncollected(
-        old=True
-    ):  # a quarter of the time of loading what stands behind most of these names
-        module = import_module(_HOME[name])
-        value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
+    module = import_module(_HOME[name])
+    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

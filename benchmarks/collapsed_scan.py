@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.models.families import FullGaussian
@@ -30,8 +30,8 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Entry | Run]:
     assert isinstance(family, BoundFullGaussian)
     problem, hyper = TVClustProblem(family), family.initial_hyper()
 
-    def chain(moves: Moves) -> CollapsedChain:
-        return CollapsedChain(problem, z, np.random.default_rng(1), moves)
+    def chain(moves: Moves) -> collapsed_chain:
+        return collapsed_chain(problem, z, np.random.default_rng(1), moves)
 
     scan_only = chain(Moves(split_merge=0))
     kappa0, nu0, psi0 = family.parameters(hyper)

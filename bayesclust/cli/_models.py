@@ -32,6 +32,13 @@ def _noise(word: str) -> float | str:
     return word if word in ("learn", "confusion") else float(word)
 
 
+def dirichlet_process(word: str) -> Any:
+    """A Dirichlet process with this concentration."""
+    from bayesclust.partition_priors import DirichletProcess
+
+    return DirichletProcess(float(word))
+
+
 def _balance(word: str) -> bool | str:
     return {"yes": True, "no": False}.get(word, word)
 
@@ -96,9 +103,9 @@ OPTIONS = (
     ),
     Option(
         "concentration",
-        "concentration",
+        "partition_prior",
         (TVCLUST,),
-        {"type": float, "metavar": "ALPHA", "help": "fix the concentration (default: learned)"},
+        {"type": dirichlet_process, "metavar": "ALPHA", "help": "fix the concentration (default: learned)"},
     ),
     Option(
         "n-clusters",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
 from bayesclust.constraints.sites import N_PATTERNS, Sites, factor_pattern
@@ -125,7 +125,7 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
     return Dirichlets(flat, start, np.concatenate(kinds), np.concatenate(factors))
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def unheard_surplus(
     rows: Dirichlets,
     sites: Sites,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.base import Constraints
 
 UNPLACED = -1
@@ -69,7 +69,7 @@ def stack_tables(
     return stacked
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def triplet_pattern(a: int, b: int, c: int) -> int:
     """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
     if a == b:
@@ -79,7 +79,7 @@ def triplet_pattern(a: int, b: int, c: int) -> int:
     return 3 if b == c else 4
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
     """Equality pattern of the items of answer f."""
     a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
@@ -89,21 +89,21 @@ def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
     return pattern
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
     """Return log p(answer f | z)."""
     value: float = table[sites.code[f], factor_pattern(sites, z, f)]
     return value
 
 
-@kernel(lean=True)
+@kernel(no_refcount=True)
 def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):
         counts[sites.code[f], factor_pattern(sites, z, f)] += 1
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _add_triplet(
     row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
 ) -> None:
@@ -123,7 +123,7 @@ def _add_triplet(
         logits[right] += row[with_right] - row[4]
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def add_site_logits(
     sites: Sites,
     table: NDArray[np.float64],
@@ -148,7 +148,7 @@ def add_site_logits(
         _add_triplet(row, place, z[first], z[second], z[third], logits)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def add_block_logits(
     sites: Sites,
     table: NDArray[np.float64],
@@ -182,7 +182,7 @@ def add_block_logits(
                 logits[max(a, b, c)] += row[0] - row[apart]
 
 
-@kernel(fastmath=FAST, lean=True)
+@kernel(fastmath=FAST, no_refcount=True)
 def log_prob_touching(
     sites: Sites,
     table: NDArray[np.float64],

@@ -22,11 +22,12 @@ from bayesclust.estimators._draws import check_room
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import checked_limit, fitted_limit, limit_problem, model_at
 from bayesclust.estimators._path_functionals import summarise
-from bayesclust.estimators._samplers import ONE_BY_ONE, check_moves
+from bayesclust.estimators._samplers import check_moves
 from bayesclust.inference.limits.bridge import PathModel, first_gamma
 from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.runner import Chain, Schedule, run_chains
+from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.posterior.labels import canonical
@@ -139,7 +140,7 @@ def limit_path(
     schedule = Schedule(
         check_int(num_warmup, "num_warmup", least=0), check_int(num_samples, "num_samples")
     )
-    check_choice(sampler, "sampler", ONE_BY_ONE)
+    check_choice(sampler, "sampler", SAMPLERS)
     check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
     check_threads(n_jobs)
@@ -195,15 +196,15 @@ class _Walk:
     def __init__(
         self, sampler: str, start: str, moves: Moves | None, rngs: list[Generator]
     ) -> None:
-        self.chain_type, self.start, self.moves, self.rngs = ONE_BY_ONE[sampler], start, moves, rngs
+        self.sampler, self.start, self.moves, self.rngs = SAMPLERS[sampler], start, moves, rngs
         self.last: list[IntArray] | None = None
 
     def starts(self, model: PathModel) -> list[Callable[[], Chain]]:
         """One callable per chain."""
         n = model.problem.n_items
-        moves = self.chain_type.default_moves(n) if self.moves is None else self.moves
+        moves = default_moves(self.sampler, n) if self.moves is None else self.moves
         return [
-            partial(self.chain_type, model.problem, self._partition(c, model), rng, moves)
+            partial(self.sampler, model.problem, self._partition(c, model), rng, moves)
             for c, rng in enumerate(self.rngs)
         ]
 

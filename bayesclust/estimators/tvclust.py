@@ -22,19 +22,19 @@ from bayesclust.estimators._draws import check_room, draw_dims, draws_tree
 from bayesclust.estimators._joint import JudgesPartitions
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
-from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
+from bayesclust.estimators._samplers import VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_cluster_model, settle
 from bayesclust.estimators.prediction import PredictsNewItems
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
+from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import compile_search, point_estimate
+from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -43,14 +43,14 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
 
     Parameters
     ----------
-    sampler : {"collapsed", "gibbs", "blocked", "variational"} or class, default "collapsed"
+    sampler : {"collapsed", "gibbs", "blocked", "variational"} or function, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster
         parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which
         draws the parameters in every sweep; cheap sweeps, but it moves single items alone, and so
         can sit in a bad start unless `moves` gives it the moves of the collapsed sampler.
         "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
-        mode, and understates what else is possible. Or one's own, a subclass of
-        `inference.collapsed.CollapsedChain`.
+        mode, and understates what else is possible. Or one's own: a
+        function like `inference.samplers.collapsed_chain`, which makes a chain.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
@@ -71,11 +71,11 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
         answers. The posterior is then that of a model of fewer items, and its uncertainty is wider.
         None is 1, or what "auto" finds.
-    within_concentration : float or (shape, rate), default (1.0, 10.0)
-        Only "mixture": concentration of the components within a cluster, or its Gamma prior.
-    concentration : float or (shape, rate), default (1.0, 1.0)
-        alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has
-        mean 1; answers and data soon outweigh it.
+    partition_prior : PartitionPrior, Nested or None, default None
+        Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
+        `MixtureOfFiniteMixtures`, `KnownK`, or your own. None is the Dirichlet process with a
+        Gamma(1, 1) prior of its concentration. For mixtures `Nested` says the prior of the
+        components within a cluster too.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -169,13 +169,12 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
 
     def __init__(
         self,
-        sampler: str | type[CollapsedChain] = "collapsed",
+        sampler: str | Sampler = "collapsed",
         *,
         family: str | Family = "gaussian",
         cluster_model: str = "single",
         power: float | None = None,
-        concentration: float | tuple[float, float] = (1.0, 1.0),
-        within_concentration: float | tuple[float, float] = (1.0, 10.0),
+        partition_prior: PartitionPrior | Nested | None = None,
         num_chains: int = 4,
         num_warmup: int = 500,
         num_samples: int = 1000,
@@ -194,8 +193,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         self.family = family
         self.cluster_model = cluster_model
         self.power = power
-        self.concentration = concentration
-        self.within_concentration = within_concentration
+        self.partition_prior = partition_prior
         self.num_chains = num_chains
         self.num_warmup = num_warmup
         self.num_samples = num_samples
@@ -276,7 +274,6 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
-        compile_search(loss, problem.n_items)
         draws = run_chains(
             starts,
             schedule,
@@ -306,23 +303,22 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         if self.gamma is not None:
             items, model = self._on_path(X, constraints, random_state)
             return items, model.problem
-        family, concentration = get_family(self.family), Concentration.parse(self.concentration)
-        within = Concentration.parse(self.within_concentration, "within_concentration")
+        family = get_family(self.family)
         items, views = self._enter(
             X, constraints, partial(check_items, missing=family.takes_missing), kinds=None
         )
         several = self.cluster_model == AUTO and any(map(len, views))
         pieces = Pieces(
-            bind_families(self.family, items, several=several), tuple(views), concentration, within
+            bind_families(self.family, items, several=several), tuple(views), as_nested(self.partition_prior)
         )
         choice, self.model_scores_ = settle(pieces, items, self._settings(), random_state)
         self.cluster_model_, self.power_, self.family_ = choice
         return items, pieces.problem(choice)
 
     def _check_settings(self) -> Schedule:
-        check_sampler(self.sampler, self.moves)
+        check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
         check_cluster_model(self.cluster_model, self.power, self.sampler, self.gamma)
-        self._check_gamma(tuple(ONE_BY_ONE))
+        self._check_gamma(tuple(SAMPLERS))
         check_int(self.num_chains, "num_chains")
         check_threads(self.n_jobs)
         return Schedule(

@@ -47,7 +47,7 @@ def new_assignment(z: NDArray[np.integer], capacity: int) -> Assignment:
     return Assignment(z.astype(np.int64), every.copy(), every.copy(), number)
 
 
-@device(fastmath=FAST, inline="always")
+@device(fastmath=FAST, no_refcount=True)
 def open_slot(assignment: Assignment) -> int:
     """Take a free slot into use."""
     k: int = assignment.slots[assignment.number[0]]
@@ -55,12 +55,15 @@ def open_slot(assignment: Assignment) -> int:
     return k
 
 
-@device(fastmath=FAST, inline="always")
+@device(fastmath=FAST, no_refcount=True)
 def swap_slots(assignment: Assignment, first: int, second: int) -> None:
     """Swap two positions of `slots`."""
-    a, b = assignment.slots[first], assignment.slots[second]
-    assignment.slots[first], assignment.slots[second] = b, a
-    assignment.place[a], assignment.place[b] = second, first
+    a = assignment.slots[first]
+    b = assignment.slots[second]
+    assignment.slots[first] = b
+    assignment.slots[second] = a
+    assignment.place[a] = second
+    assignment.place[b] = first
 
 
 @device(fastmath=FAST, no_refcount=True)

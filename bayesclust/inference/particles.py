@@ -142,7 +142,7 @@ class Particles:
         self._chain_type, self._moves = type(chains[0]), chains[0].moves
         for chain in chains:
             for sweep in range(num_warmup):
-                chain.sweep(adapt=True, trust=2 * sweep < num_warmup)
+                chain.sweep(adapt=True, freeze_noise=2 * sweep < num_warmup)
         self._states: list[dict[str, Any]] = []
         partitions = []
         for s in range(number):

@@ -7,6 +7,7 @@ from bayesclust.partition_priors.nested import (
     WITHIN,
     Nested,
     NestedTables,
+    as_nested,
     nested_log_prob,
     nested_tables,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "PitmanYor",
     "Tables",
     "Values",
+    "as_nested",
     "nested_log_prob",
     "nested_tables",
 ]

@@ -68,6 +68,13 @@ class Nested:
             )
 
 
+def as_nested(prior: PartitionPrior | Nested | None) -> Nested:
+    """A prior of clusters with the default within them; None is the default of both."""
+    if prior is None:
+        return Nested()
+    return prior if isinstance(prior, Nested) else Nested(prior)
+
+
 class NestedTables(NamedTuple):
     """The prior on two levels as samplers read it."""
 

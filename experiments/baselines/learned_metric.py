@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.checks import check_int, check_positive, check_random_state
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.questions import random_pairs

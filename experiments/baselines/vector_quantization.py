@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.checks import check_constraints, check_n_clusters
 from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph

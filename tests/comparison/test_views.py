@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.exact import partitions
 
 Y = np.repeat([0, 1], 15)
@@ -68,7 +68,7 @@ def test_without_data_the_prior_and_the_answers_decide():
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
     every = [np.asarray(z) for z in partitions(4)]
     log_p = [
-        Concentration().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
+        DirichletProcess().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
         for z in every
     ]
     exact = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import compile_sites
-from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FAMILIES
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import all_views, data_for, learned
 
 STARTS = ("one", "alone", "random")
@@ -42,21 +43,21 @@ def chain(
     views: bool = True,
     moves: Moves | None = None,
     alpha: float | tuple[float, float] = (1.0, 1.0),
-) -> CollapsedChain:
+) -> collapsed_chain:
     """A chain on random data with links of two sources and two views of triplets."""
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     bound = family.bind(data_for(family, n, d, rng))
     own: tuple[Constraints, ...] = all_views(n, rng) if views else ()
-    problem = TVClustProblem(bound, own, Concentration.parse(alpha))
-    return CollapsedChain(
+    problem = TVClustProblem(bound, own, DirichletProcess(alpha))
+    return collapsed_chain(
         problem, start(kind, n, rng), np.random.default_rng(seed + 1), moves or Moves()
     )
 
 
-def check_seating(sampler: CollapsedChain) -> None:
+def check_seating(sampler: collapsed_chain) -> None:
     """Labels, slots, counts and sufficient statistics must tell one story."""
-    seating, state = sampler.seating, sampler.state
+    seating, state = sampler.state.assignment, sampler.state
     number = int(seating.number[0])
     in_use = seating.slots[:number]
     assert set(seating.z) == set(in_use)
@@ -72,7 +73,7 @@ def check_seating(sampler: CollapsedChain) -> None:
         compile_sites(sampler.problem.constraints, sampler.problem.n_items),
     )
     assert all(np.array_equal(a, b) for a, b in zip(sites, sampler.sites, strict=True))
-    fresh = CollapsedChain(
+    fresh = collapsed_chain(
         sampler.problem, seating.place[seating.z], np.random.default_rng(0), sampler.moves
     )
     fresh.hyper = sampler.hyper

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FAMILIES, FullGaussian
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.inference.states import STARTS, chain, check_seating
 
 
@@ -18,7 +19,7 @@ from tests.inference.states import STARTS, chain, check_seating
 def test_seats_are_in_order_after_every_sweep(name, kind):
     sampler = chain(name, n=30, kind=kind, seed=1, moves=Moves(split_merge=3.0))
     for sweep in range(15):
-        sampler.sweep(adapt=sweep < 8, trust=sweep < 4)
+        sampler.sweep(adapt=sweep < 8, freeze_noise=sweep < 4)
         check_seating(sampler)
 
 
@@ -28,7 +29,7 @@ def test_log_joint_is_written_out(name):
     problem = sampler.problem
     for _ in range(5):
         sampler.sweep(adapt=True)
-        z = np.unique(sampler.seating.z, return_inverse=True)[1]
+        z = np.unique(sampler.state.assignment.z, return_inverse=True)[1]
         sizes = np.bincount(z)
         alpha = sampler.alpha
         expected = (
@@ -70,13 +71,13 @@ def test_a_draw_names_everything():
     }
     assert {"log_joint", "moved", "split_merge_accept", "blocks_moved"} <= set(statistics)
     assert 0 <= statistics["moved"] <= 1
-    assert sampler.draw()[0]["z"] is not sampler.seating.z
+    assert sampler.draw()[0]["z"] is not sampler.state.assignment.z
 
 
 def test_a_draw_leaves_out_what_is_fixed():
     X = np.random.default_rng(0).normal(size=(10, 2))
     family = FullGaussian(scale=0.5, strength="learn", mean_precision=0.1).bind(X)
-    sampler = CollapsedChain(
+    sampler = collapsed_chain(
         TVClustProblem(family), np.zeros(10, int), np.random.default_rng(0), Moves()
     )
     sampler.sweep()
@@ -87,8 +88,8 @@ def test_a_draw_leaves_out_what_is_fixed():
 def test_what_is_fixed_stays():
     X = np.random.default_rng(0).normal(size=(10, 2))
     family = FullGaussian(scale=0.5, strength=2.0, mean_precision=0.1).bind(X)
-    problem = TVClustProblem(family, (), Concentration(fixed=0.7))
-    sampler = CollapsedChain(problem, np.zeros(10, int), np.random.default_rng(0), Moves())
+    problem = TVClustProblem(family, (), DirichletProcess(0.7))
+    sampler = collapsed_chain(problem, np.zeros(10, int), np.random.default_rng(0), Moves())
     for _ in range(5):
         sampler.sweep(adapt=True)
     assert sampler.alpha == 0.7
@@ -98,7 +99,7 @@ def test_what_is_fixed_stays():
 def test_trust_holds_the_noise():
     sampler = chain(n=20, seed=4)
     start = [{name: np.copy(value) for name, value in noise.items()} for noise in sampler.noise]
-    sampler.sweep(adapt=True, trust=True)
+    sampler.sweep(adapt=True, freeze_noise=True)
     for before, after in zip(start, sampler.noise, strict=True):
         for name in before:
             np.testing.assert_array_equal(before[name], after[name])
@@ -130,20 +131,20 @@ def test_moves_can_be_left_out(moves):
 def test_hardly_any_items(name, n):
     X = np.array([[1.0, 4.0], [2.0, 0.0], [0.0, 3.0]])[:n]
     family = FAMILIES[name]().bind((X > 1).astype(float) if name == "bernoulli" else X)
-    sampler = CollapsedChain(
+    sampler = collapsed_chain(
         TVClustProblem(family), np.zeros(n, int), np.random.default_rng(0), Moves()
     )
     sizes = set()
     for _ in range(300):
         sampler.sweep()
-        sizes.add(int(sampler.seating.number[0]))
+        sizes.add(int(sampler.state.assignment.number[0]))
     assert sizes == set(range(1, n + 1))
     assert np.isfinite(sampler.log_joint())
 
 
 def test_identical_items_end_in_finite_states():
     family = FullGaussian().bind(np.ones((15, 3)))
-    sampler = CollapsedChain(
+    sampler = collapsed_chain(
         TVClustProblem(family), np.arange(15), np.random.default_rng(0), Moves()
     )
     for _ in range(50):

@@ -6,10 +6,11 @@ from scipy.special import softmax
 
 import bayesclust as bc
 from bayesclust.inference import gibbs
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.samplers import gibbs_chain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.scan_given import NONE_OPENED, prior_predictive, scan_given
+from bayesclust.inference.moves.parameter_scan import NONE_OPENED, prior_predictive, scan_given
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating
@@ -19,8 +20,8 @@ from tests.judges.cases import learned
 def drawing(name="gaussian", *, moves=None, alpha=1.0, **where):
     """A chain that draws the parameters, where `states.chain` would put a collapsed one."""
     other = chain(name, alpha=alpha, **where)
-    moves = GibbsChain.default_moves(other.problem.n_items) if moves is None else moves
-    return GibbsChain(other.problem, other.seating.z.copy(), np.random.default_rng(5), moves)
+    moves = gibbs_chain.default_moves(other.problem.n_items) if moves is None else moves
+    return gibbs_chain(other.problem, other.seating.z.copy(), np.random.default_rng(5), moves)
 
 
 @pytest.mark.parametrize("kind", ["random", "alone", "one"])
@@ -28,8 +29,8 @@ def test_seating_has_the_conditional_given_the_likelihoods(kind, rng):
     """One item's cluster, drawn often, against CRP, likelihood table and whole `Constraints.log_prob`."""
     n, i, alpha = 7, 3, 1.3
     sampler = drawing(n=n, kind=kind, seed=4)
-    start = sampler.seating.z.copy()
-    capacity = len(sampler.seating.slots)
+    start = sampler.state.assignment.z.copy()
+    capacity = len(sampler.state.assignment.slots)
     density, log_new = rng.normal(size=(1, capacity)), np.log(alpha) + rng.normal(size=1)
     others = np.unique(np.delete(start, i))
     values, rest = [], start.copy()
@@ -44,7 +45,7 @@ def test_seating_has_the_conditional_given_the_likelihoods(kind, rng):
         sampler._seat(start)
         count = np.bincount(start, minlength=capacity)
         position, opened = scan_given(
-            sampler.seating,
+            sampler.state.assignment,
             sampler.sites,
             sampler.table,
             count,
@@ -55,10 +56,10 @@ def test_seating_has_the_conditional_given_the_likelihoods(kind, rng):
             moved,
             rng,
         )
-        z = sampler.seating.z
+        z = sampler.state.assignment.z
         assert position == 1
         np.testing.assert_array_equal(count, np.bincount(z, minlength=capacity))
-        assert set(sampler.seating.slots[: sampler.seating.number[0]]) == set(z)
+        assert set(sampler.state.assignment.slots[: sampler.state.assignment.number[0]]) == set(z)
         new = z[i] not in others
         assert (opened == z[i]) == (new and start[i] in others)
         assert opened in (NONE_OPENED, z[i])
@@ -74,7 +75,7 @@ def test_prior_predictive_is_the_marginal_of_one_item(name):
     family = sampler.problem.family
     for hyper in (sampler.hyper, family.sample_hyper(np.random.default_rng(0))):
         sampler.hyper = hyper
-        sampler._seat(sampler.seating.z)
+        sampler._seat(sampler.state.assignment.z)
         expected = [family.log_marginal(family.X[i : i + 1], hyper) for i in range(9)]
         np.testing.assert_allclose(
             prior_predictive(sampler.state, 9), expected, rtol=1e-9, atol=1e-9
@@ -92,15 +93,15 @@ def test_prior_predictive_is_the_marginal_of_one_item(name):
 def test_seats_are_in_order_after_every_sweep(name, kind, moves):
     sampler = drawing(name, n=30, kind=kind, seed=1, moves=moves)
     for sweep in range(15):
-        sampler.sweep(adapt=sweep < 8, trust=sweep < 4)
+        sampler.sweep(adapt=sweep < 8, freeze_noise=sweep < 4)
         check_seating(sampler)
 
 
 def test_room_is_made_when_clusters_outgrow_the_slots():
     sampler = drawing(n=80, kind="one", seed=3, alpha=500.0)
-    capacity = len(sampler.seating.slots)
+    capacity = len(sampler.state.assignment.slots)
     sampler.sweep()
-    assert sampler.seating.number[0] > capacity
+    assert sampler.state.assignment.number[0] > capacity
     check_seating(sampler)
     sampler.sweep()
     check_seating(sampler)
@@ -115,7 +116,7 @@ def test_chunks_do_not_change_the_draws(name, monkeypatch):
         sampler, path = drawing(name, n=40, kind="one", seed=6, alpha=4.0), []
         for _ in range(5):
             sampler.sweep()
-            path.append(sampler.seating.place[sampler.seating.z])
+            path.append(sampler.state.assignment.place[sampler.state.assignment.z])
         paths.append(np.array(path))
     np.testing.assert_array_equal(paths[0], paths[1])
     assert paths[0].max() > 1
@@ -127,11 +128,11 @@ def test_draws_speak_of_the_same_posterior(name):
     for _ in range(5):
         sampler.sweep(adapt=True)
     variables, statistics = sampler.draw()
-    other = CollapsedChain(
-        sampler.problem, sampler.seating.place[sampler.seating.z], np.random.default_rng(0), Moves()
+    other = collapsed_chain(
+        sampler.problem, sampler.state.assignment.place[sampler.state.assignment.z], np.random.default_rng(0), Moves()
     )
     other.alpha, other.hyper, other.noise = sampler.alpha, sampler.hyper, sampler.noise
-    other._seat(sampler.seating.place[sampler.seating.z])
+    other._seat(sampler.state.assignment.place[sampler.state.assignment.z])
     assert statistics["log_joint"] == pytest.approx(other.log_joint(), rel=1e-9)
     assert variables.keys() == other.draw()[0].keys()
     assert statistics.keys() == other.draw()[1].keys()
@@ -161,13 +162,13 @@ def test_items_far_away_leave_finite_states():
     rng = np.random.default_rng(0)
     X = np.r_[np.zeros((30, 3)), rng.normal(size=(30, 3)), [[1e6, -1e6, 1e6]], [[1e12, 0, 0]]]
     problem = TVClustProblem(learned(FAMILIES["gaussian"]).bind(X))
-    sampler = GibbsChain(
-        problem, np.arange(62), np.random.default_rng(1), GibbsChain.default_moves(62)
+    sampler = gibbs_chain(
+        problem, np.arange(62), np.random.default_rng(1), gibbs_chain.default_moves(62)
     )
     for _ in range(20):
         sampler.sweep(adapt=True)
         assert np.isfinite(sampler.log_joint())
-    assert sampler.seating.z[60] != sampler.seating.z[61]
+    assert sampler.state.assignment.z[60] != sampler.state.assignment.z[61]
 
 
 def test_estimator_draws_with_the_named_sampler(rng):

@@ -9,8 +9,9 @@ from bayesclust.inference import joint_moves, split_merge, split_merge_shared
 from bayesclust.inference.proposals import Proposal, decide, hopeless
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level import splits
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.problem import TwoLevelProblem
+from bayesclust.inference.samplers import mixture_chain
+from bayesclust.partition_priors import DirichletProcess
 from tests.inference.states import chain, start
 from tests.inference.test_split_merge import plain_log_joint
 from tests.judges import exact
@@ -29,12 +30,12 @@ def apart(labels, rng):
 def test_one_level(seed):
     sampler, rng = chain(n=14, seed=seed), np.random.default_rng(seed)
     answers = sampler.sites, sampler.table, math.log(sampler.alpha)
-    first, second = apart(sampler.seating.z, rng)
-    before = sampler.seating.z.copy()
+    first, second = apart(sampler.state.assignment.z, rng)
+    before = sampler.state.assignment.z.copy()
     bound, items = split_merge.bound_merge(
-        sampler.state, sampler.seating, *answers, first, second, rng
+        sampler.state, sampler.state.assignment, *answers, first, second, rng
     )
-    np.testing.assert_array_equal(sampler.seating.z, before)
+    np.testing.assert_array_equal(sampler.state.assignment.z, before)
     np.testing.assert_array_equal(
         np.sort(items), np.flatnonzero(np.isin(before, before[[first, second]]))
     )
@@ -43,18 +44,18 @@ def test_one_level(seed):
     assert bound == pytest.approx(expected, rel=1e-9, abs=1e-8)
     for scans in (0, 1, 2):
         ratio, *_ = split_merge.propose_split_merge(
-            sampler.state, sampler.seating, *answers, first, second, scans, rng
+            sampler.state, sampler.state.assignment, *answers, first, second, scans, rng
         )
         assert ratio <= bound + 1e-8
-        sampler.seating.z[:] = before
+        sampler.state.assignment.z[:] = before
 
 
 def two_levels(seed):
     base, rng = problem("gaussian", n=14, seed=seed), np.random.default_rng(seed)
     case = TwoLevelProblem(
-        base.family, base.constraints, Concentration(fixed=0.8), Concentration(fixed=1.3)
+        base.family, base.constraints, DirichletProcess(0.8), DirichletProcess(1.3)
     )
-    return TwoLevelChain(case, start("random", 14, rng), rng, Moves())
+    return mixture_chain(case, start("random", 14, rng), rng, Moves())
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -67,11 +68,11 @@ def test_clusters_of_components(seed):
     bound, items = splits.bound_merge(*answers, first, second)
     np.testing.assert_array_equal(labels, before)
     ratio, items, left = splits.propose_clusters(
-        sampler.seating, *answers, first, second, sampler.rng
+        sampler.state.assignment, *answers, first, second, sampler.rng
     )
     assert ratio <= bound + 1e-8
     assert decide(levels.clusters, Proposal(ratio, items, left), -math.inf)
-    levels.owner[sampler.seating.z[items]] = labels[items]
+    levels.owner[sampler.state.assignment.z[items]] = labels[items]
     assert labels[first] == labels[second]
     assert bound == pytest.approx(sampler.log_joint() - joint, rel=1e-9, abs=1e-8)
 
@@ -108,5 +109,5 @@ def test_refusals_that_come_too_early_are_noticed(family, module, monkeypatch):
         case, Moves(split_merge=4.0, link_blocks=False, single_site=False), 6000, 2
     )
     assert not exact.compare(
-        draws, *exact.log_posterior(case.family, case.constraints, case.concentration)
+        draws, *exact.log_posterior(case.family, case.constraints, case.partition_prior)
     ).agrees

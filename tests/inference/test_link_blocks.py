@@ -9,11 +9,12 @@ from scipy.special import softmax
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference import link_blocks
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.link_blocks import Blocks, move_blocks
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.moves.link_blocks import Blocks, move_blocks
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.families import FAMILIES
-from bayesclust.models.priors import crp_log_prob
+from bayesclust.partition_priors import DirichletProcess
 from tests.inference.states import STARTS, chain, check_seating, from_python
 
 draw_bonds, draw_blocks = from_python(link_blocks.draw_bonds), from_python(link_blocks.draw_blocks)
@@ -46,7 +47,7 @@ def test_answers_that_mean_their_opposite_are_bonded_by_the_other_word(rng):
 def test_blocks_are_the_components_of_several_items(rng):
     sampler = chain(n=40, seed=1, kind="one")
     for _ in range(20):
-        blocks = draw_blocks(sampler.sites, sampler.table, sampler.seating.z, rng)
+        blocks = draw_blocks(sampler.sites, sampler.table, sampler.state.assignment.z, rng)
         assert sorted(blocks.items) == list(range(40))
         sizes = blocks.end - blocks.begin
         assert (sizes > 1).all()
@@ -58,7 +59,7 @@ def test_blocks_are_the_components_of_several_items(rng):
 
 def block_conditional(sampler, items):
     """p(cluster of the block | rest), by plain twins; may-links inside or out of the block have no say."""
-    problem, z = sampler.problem, sampler.seating.place[sampler.seating.z]
+    problem, z = sampler.problem, sampler.state.assignment.place[sampler.state.assignment.z]
     rest = np.setdiff1d(np.arange(len(z)), items)
     others = np.unique(z[rest])
     labels = np.searchsorted(others, z)
@@ -83,7 +84,7 @@ def block_conditional(sampler, items):
 def test_a_block_has_the_exact_conditional(name):
     for kind, items in (("random", [0, 3]), ("one", [1, 2, 5])):
         sampler = chain(name, n=8, seed=6, kind=kind)
-        labels = sampler.seating.place[sampler.seating.z].copy()
+        labels = sampler.state.assignment.place[sampler.state.assignment.z].copy()
         labels[items] = labels[items[0]]
         labels = np.unique(labels, return_inverse=True)[1]
         sampler._seat(labels)
@@ -95,7 +96,7 @@ def test_a_block_has_the_exact_conditional(name):
             sampler._seat(labels)
             move_blocks(
                 sampler.state,
-                sampler.seating,
+                sampler.state.assignment,
                 sampler.sites,
                 sampler.table,
                 math.log(sampler.alpha),
@@ -104,7 +105,7 @@ def test_a_block_has_the_exact_conditional(name):
                 np.zeros(1, np.int64),
                 sampler.rng,
             )
-            z = sampler.seating.z
+            z = sampler.state.assignment.z
             assert len(set(z[items])) == 1
             companions = np.setdiff1d(np.flatnonzero(z == z[items[0]]), items)
             tally[np.searchsorted(others, labels[companions[0]]) if len(companions) else -1] += 1
@@ -132,10 +133,10 @@ def test_room_is_made_for_many_blocks(rng):
     pairs = np.arange(80).reshape(-1, 2)
     links = PairwiseConstraints(pairs, np.ones(40, bool), 80, noise=LinkNoise(p=0.999, q=0.999))
     family = FAMILIES["gaussian"](scale=0.001, strength=20.0, mean_precision=0.001).bind(X)
-    sampler = CollapsedChain(TVClustProblem(family, (links,)), np.zeros(80, np.int64), rng, Moves())
+    sampler = collapsed_chain(TVClustProblem(family, (links,)), np.zeros(80, np.int64), rng, Moves())
     sampler.alpha = 100.0
-    capacity = len(sampler.seating.slots)
+    capacity = len(sampler.state.assignment.slots)
     sampler._move_blocks()
     check_seating(sampler)
-    assert sampler.seating.number[0] > capacity
+    assert sampler.state.assignment.number[0] > capacity
     assert sampler.blocks_moved > 0.5

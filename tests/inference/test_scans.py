@@ -9,11 +9,11 @@ from scipy.special import softmax
 from bayesclust.constraints import sites
 from bayesclust.constraints.sites import log_prob_touching, stack_tables
 from bayesclust.inference import seating
-from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves
+from bayesclust.inference.collapsed import FAST_SCANS, collapsed_chain, Moves
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.scan import scan
-from bayesclust.inference.scan_full import scan_full
-from bayesclust.inference.seating import refresh
+from bayesclust.inference.moves.scan import scan
+from bayesclust.inference.moves.scan_full import scan_full
+from bayesclust.inference.assignment import refresh
 from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating, from_python
 from tests.judges.cases import learned
@@ -29,12 +29,12 @@ def scanned(move, sampler, sweeps=3):
     """Labels after each of a few scans, capacity growing as it must."""
     path = []
     for _ in range(sweeps):
-        refresh(sampler.state, sampler.seating)
+        refresh(sampler.state, sampler.state.assignment)
         order, position = sampler.rng.permutation(sampler.problem.n_items), 0
         while position < len(order):
             position = move(
                 sampler.state,
-                sampler.seating,
+                sampler.state.assignment,
                 sampler.sites,
                 sampler.table,
                 math.log(sampler.alpha),
@@ -44,7 +44,7 @@ def scanned(move, sampler, sweeps=3):
                 sampler.rng,
             )
             sampler._make_room(1)
-        path.append(sampler.seating.place[sampler.seating.z])
+        path.append(sampler.state.assignment.place[sampler.state.assignment.z])
         check_seating(sampler)
     return np.array(path), int(sampler.moved[0])
 
@@ -68,15 +68,15 @@ def test_fast_scan_draws_what_the_plain_one_draws(d, kind, views):
 @pytest.mark.parametrize("move", [scan, scan_full])
 def test_room_is_made_when_clusters_outgrow_the_slots(move):
     sampler = chain(n=80, kind="one", seed=3, alpha=500.0)
-    capacity = len(sampler.seating.slots)
+    capacity = len(sampler.state.assignment.slots)
     path, _ = scanned(move, sampler)
     assert path[-1].max() + 1 > capacity
-    assert len(sampler.seating.slots) > capacity
+    assert len(sampler.state.assignment.slots) > capacity
 
 
 def exact_conditional(sampler, i):
     """p(z_i | rest) from whole partitions: CRP, plain marginals and `Constraints.log_prob`, the new cluster last."""
-    z = sampler.seating.place[sampler.seating.z]
+    z = sampler.state.assignment.place[sampler.state.assignment.z]
     others = np.unique(np.delete(z, i))
     rest = np.searchsorted(others, z)
     values = []
@@ -106,13 +106,13 @@ def test_one_update_has_the_exact_conditional(name):
         for i, kind in ((2, "random"), (0, "alone")):
             sampler = chain(name, n=7, kind=kind, seed=4)
             expected, others = exact_conditional(sampler, i)
-            labels = sampler.seating.place[sampler.seating.z].copy()
+            labels = sampler.state.assignment.place[sampler.state.assignment.z].copy()
             tally = np.zeros(len(expected))
             for _ in range(1500):
                 sampler._seat(labels)
                 move(
                     sampler.state,
-                    sampler.seating,
+                    sampler.state.assignment,
                     sampler.sites,
                     sampler.table,
                     math.log(sampler.alpha),
@@ -121,7 +121,7 @@ def test_one_update_has_the_exact_conditional(name):
                     sampler.moved,
                     sampler.rng,
                 )
-                z = sampler.seating.z
+                z = sampler.state.assignment.z
                 companions = np.flatnonzero((z == z[i]) & (np.arange(len(z)) != i))
                 tally[
                     np.searchsorted(others, labels[companions[0]]) if len(companions) else -1
@@ -133,7 +133,7 @@ def test_one_update_has_the_exact_conditional(name):
 def test_site_logits_kernel_is_the_plain_twin(rng):
     for seed in range(10):
         sampler = chain(n=12, seed=seed)
-        problem, z = sampler.problem, sampler.seating.z
+        problem, z = sampler.problem, sampler.state.assignment.z
         noises = [view.noise.sample_prior(view.n_sources, rng) for view in problem.constraints]
         table = stack_tables(problem.constraints, noises)
         number = int(z.max()) + 1
@@ -153,7 +153,7 @@ def test_block_logits_kernel_is_what_the_answers_say_of_the_block_in_each_cluste
     touched = 0
     for seed in range(20):
         sampler = chain(n=12, seed=seed)
-        views, z = sampler.problem.constraints, sampler.seating.z.copy()
+        views, z = sampler.problem.constraints, sampler.state.assignment.z.copy()
         noises = [view.noise.sample_prior(view.n_sources, rng) for view in views]
         items = rng.choice(12, size=int(rng.integers(1, 5)), replace=False)
         number, plain = int(z.max()) + 1, []
@@ -176,7 +176,7 @@ def test_block_logits_kernel_is_what_the_answers_say_of_the_block_in_each_cluste
 def test_site_logits_pass_over_answers_about_unplaced_items():
     sampler = chain(n=12, seed=1)
     i, j = sampler.problem.constraints[0].items[0]
-    z, found = sampler.seating.z.copy(), np.zeros(13)
+    z, found = sampler.state.assignment.z.copy(), np.zeros(13)
     z[:] = -1
     add_site_logits(sampler.sites, sampler.table, z, i, found)
     assert not found.any()
@@ -189,7 +189,7 @@ def test_site_logits_pass_over_answers_about_unplaced_items():
 def test_log_prob_touching_is_brute_force(rng):
     for seed in range(20):
         sampler = chain(n=12, seed=seed)
-        problem, z, mark = sampler.problem, sampler.seating.z, np.zeros(12, np.int64)
+        problem, z, mark = sampler.problem, sampler.state.assignment.z, np.zeros(12, np.int64)
         noises = [view.noise.sample_prior(view.n_sources, rng) for view in problem.constraints]
         items = rng.choice(12, size=rng.integers(1, 13), replace=False)
         expected = 0.0
@@ -224,12 +224,12 @@ def test_far_items_and_ties_leave_finite_states(move):
     X = np.r_[np.zeros((30, 3)), rng.normal(size=(30, 3)), [[1e6, -1e6, 1e6]], [[1e12, 0, 0]]]
     family = learned(FAMILIES["gaussian"]).bind(X)
     for hyper in (family.initial_hyper(), np.array([prior.least for prior in family.hyper_priors])):
-        sampler = CollapsedChain(
+        sampler = collapsed_chain(
             TVClustProblem(family), np.arange(62), np.random.default_rng(1), Moves()
         )
         sampler.hyper = hyper
         sampler._seat(np.arange(62))
         path, _ = scanned(move, sampler, sweeps=5)
-        in_use = sampler.seating.slots[: sampler.seating.number[0]]
+        in_use = sampler.state.assignment.slots[: sampler.state.assignment.number[0]]
         assert np.isfinite(sampler.state.logdet[in_use]).all()
         assert path[-1][60] != path[-1][61]

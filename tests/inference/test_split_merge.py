@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.inference import collapsed
-from bayesclust.inference.anchors import NOWHERE
-from bayesclust.inference.joint_moves import NONE_DRAWN
-from bayesclust.inference.seating import members, new_seating, refresh
-from bayesclust.inference.split_merge import (
+from bayesclust.inference.moves.anchors import NOWHERE
+from bayesclust.inference.noise import NONE_DRAWN
+from bayesclust.inference.assignment import members, new_assignment, refresh
+from bayesclust.inference.moves.split_merge import (
     DECIDE,
     _log_ratio,
     attempt,
@@ -18,7 +18,7 @@ from bayesclust.inference.split_merge import (
     propose_split_merge,
     split_merge,
 )
-from bayesclust.models.priors import crp_log_prob
+from bayesclust.partition_priors import DirichletProcess
 from tests.inference.states import STARTS, chain, check_seating
 
 
@@ -42,7 +42,7 @@ def plain_log_joint(sampler, z):
 def propose(sampler, first, second, scans=1):
     return split_merge(
         sampler.state,
-        sampler.seating,
+        sampler.state.assignment,
         sampler.sites,
         sampler.table,
         math.log(sampler.alpha),
@@ -60,16 +60,16 @@ def test_seats_are_in_order_after_every_proposal(kind, scans):
     accepted = {"split": 0, "merge": 0}
     for _ in range(300):
         sampler._make_room(3)
-        before = sampler.seating.z.copy()
+        before = sampler.state.assignment.z.copy()
         first, second = sampler.rng.choice(20, 2, replace=False)
         together = before[first] == before[second]
         if propose(sampler, first, second, scans):
             accepted["split" if together else "merge"] += 1
-            assert (sampler.seating.z[first] == sampler.seating.z[second]) != together
+            assert (sampler.state.assignment.z[first] == sampler.state.assignment.z[second]) != together
             others = np.isin(before, [before[first], before[second]], invert=True)
-            np.testing.assert_array_equal(sampler.seating.z[others], before[others])
+            np.testing.assert_array_equal(sampler.state.assignment.z[others], before[others])
         else:
-            np.testing.assert_array_equal(sampler.seating.z, before)
+            np.testing.assert_array_equal(sampler.state.assignment.z, before)
         check_seating(sampler)
     assert min(accepted.values()) > 5
 
@@ -77,7 +77,7 @@ def test_seats_are_in_order_after_every_proposal(kind, scans):
 def test_ratio_is_the_difference_of_log_joints():
     for seed in range(10):
         sampler = chain(n=14, seed=seed)
-        seating, state = sampler.seating, sampler.state
+        seating, state = sampler.state.assignment, sampler.state
         a, b = seating.slots[0], seating.slots[1]
         split = seating.z.copy()
         items = members(seating, a, b)
@@ -129,7 +129,7 @@ def test_detailed_balance(n, scans):
         for _ in range(number):
             sampler._seat(np.array(z))
             propose(sampler, *sampler.rng.choice(n, 2, replace=False), scans)
-            flow[row, STATES[n].index(canonical(sampler.seating.z))] += weights[row] / number
+            flow[row, STATES[n].index(canonical(sampler.state.assignment.z))] += weights[row] / number
     error = np.sqrt((weights[:, None] * flow + weights[None, :] * flow.T) / number)
     assert (np.abs(flow - flow.T) <= 4.5 * error + 1e-3).all()
     assert flow.sum() - np.trace(flow) > 0.01
@@ -145,15 +145,15 @@ def test_proposals_in_a_row_are_what_one_after_another_is(kind, scans):
         row.rng.bit_generator.state = one.rng.bit_generator.state
         answers, taken = (one.sites, one.table, math.log(one.alpha)), 0
         for sampler in (one, row):
-            sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
+            sampler._make_room(len(sampler.state.assignment.slots) - sampler.n_clusters + 20)
         for first, second in pairs:
-            taken += split_merge(one.state, one.seating, *answers, first, second, scans, one.rng)
+            taken += split_merge(one.state, one.state.assignment, *answers, first, second, scans, one.rng)
         given = NOWHERE, NONE_DRAWN, pairs, np.zeros(len(pairs))
         position, number, *_ = attempt(
-            row.state, row.seating, *answers, *given, scans, DECIDE, row.rng
+            row.state, row.state.assignment, *answers, *given, scans, DECIDE, row.rng
         )
         assert (position, number) == (len(pairs), taken)
-        np.testing.assert_array_equal(row.seating.z, one.seating.z)
+        np.testing.assert_array_equal(row.state.assignment.z, one.state.assignment.z)
         assert row.rng.random() == one.rng.random()
         check_seating(row)
         accepted += taken
@@ -172,7 +172,7 @@ def test_with_the_noise_integrated_out_they_are_so_too(scans):
         )
         row.rng.bit_generator.state = one.rng.bit_generator.state
         for sampler in (one, row):
-            sampler._make_room(len(sampler.seating.slots) - sampler.n_clusters + 20)
+            sampler._make_room(len(sampler.state.assignment.slots) - sampler.n_clusters + 20)
         for position, pair in enumerate(pairs):
             table, gain = one.table, None
             if position >= 3:
@@ -180,15 +180,15 @@ def test_with_the_noise_integrated_out_they_are_so_too(scans):
                 gain = one.unheard.gain(table, one.labels)
             answers = one.sites, table, math.log(one.alpha)
             accepted[position >= 3] += split_merge(
-                one.state, one.seating, *answers, *pair, scans, one.rng, gain
+                one.state, one.state.assignment, *answers, *pair, scans, one.rng, gain
             )
         answers, given = (
             (row.sites, row.table, math.log(row.alpha)),
             (NOWHERE, drawn, pairs, np.zeros(6)),
         )
-        position, *_ = attempt(row.state, row.seating, *answers, *given, scans, DECIDE, row.rng)
+        position, *_ = attempt(row.state, row.state.assignment, *answers, *given, scans, DECIDE, row.rng)
         assert position == 6
-        np.testing.assert_array_equal(row.seating.z, one.seating.z)
+        np.testing.assert_array_equal(row.state.assignment.z, one.state.assignment.z)
         assert row.rng.random() == one.rng.random()
     assert min(accepted) > 1
 
@@ -204,11 +204,11 @@ def test_where_slots_run_out_between_proposals_they_go_on_with_the_same_noise(mo
 
     def scarce(sampler, z):
         capacity = int(z.max()) + 1 + collapsed.SPARE_SLOTS
-        sampler.state, sampler.seating = (
+        sampler.state, sampler.state.assignment = (
             sampler.problem.family.new_state(capacity, sampler.hyper),
-            new_seating(z, capacity),
+            new_assignment(z, capacity),
         )
-        refresh(sampler.state, sampler.seating)
+        refresh(sampler.state, sampler.state.assignment)
 
     again = accepted = 0
     for seed in range(40):
@@ -237,16 +237,16 @@ def test_the_chance_of_each_proposal_is_told():
             one.rng.choice(20, 2, replace=False),
         )
         row.rng.bit_generator.state = one.rng.bit_generator.state
-        chance, log_uniform, before = np.zeros(1), math.log(one.rng.random()), one.seating.z.copy()
+        chance, log_uniform, before = np.zeros(1), math.log(one.rng.random()), one.state.assignment.z.copy()
         bound = np.inf
         if before[pair[0]] != before[pair[1]]:
-            bound, _ = bound_merge(one.state, one.seating, *answers, *pair, one.rng)
-        proposed = propose_split_merge(one.state, one.seating, *answers, *pair, 2, one.rng)
-        split = before if np.isfinite(bound) else one.seating.z
+            bound, _ = bound_merge(one.state, one.state.assignment, *answers, *pair, one.rng)
+        proposed = propose_split_merge(one.state, one.state.assignment, *answers, *pair, 2, one.rng)
+        split = before if np.isfinite(bound) else one.state.assignment.z
         smaller = min((split == split[item]).sum() for item in pair)
         attempt(
             row.state,
-            row.seating,
+            row.state.assignment,
             *answers,
             NOWHERE,
             NONE_DRAWN,
@@ -266,7 +266,7 @@ def test_the_chance_of_each_proposal_is_told():
 
 def test_without_free_slots_nothing_is_proposed(rng):
     sampler = chain(n=20, seed=0)
-    seating = sampler.seating
+    seating = sampler.state.assignment
     seating.number[0] = len(seating.slots) - 2
     answers = sampler.sites, sampler.table, math.log(sampler.alpha)
     for stage in (bound_merge, lambda *rest: propose_split_merge(*rest[:-1], 1, rest[-1])):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference.tally import Tally
+from bayesclust.inference.noise import Tally
 from tests.judges.cases import all_views
 
 N_ITEMS = 15

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.seating import refresh
-from bayesclust.inference.two_level.chain import FAST_SCANS, TwoLevelChain, TwoLevelProblem
+from bayesclust.inference.assignment import refresh
+from bayesclust.inference.two_level.chain import FAST_SCANS, mixture_chain, TwoLevelProblem
 from bayesclust.inference.two_level.scan import scan_two_level
 from bayesclust.inference.two_level.scan_full import scan_full_two_level
 from bayesclust.models.families import FAMILIES
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.inference.states import STARTS, check_seating, start
 from tests.judges.cases import all_views, data_for, learned
 
@@ -19,21 +19,21 @@ def two_levels(d, kind, seed, views, alpha, beta, power=1.0):
     family = learned(FAMILIES["gaussian"])
     bound = family.bind(data_for(family, 90, d, rng)).coarsened(power)
     own = all_views(90, rng) if views else ()
-    case = TwoLevelProblem(bound, own, Concentration(fixed=alpha), Concentration(fixed=beta))
-    return TwoLevelChain(case, start(kind, 90, rng), np.random.default_rng(seed + 1), Moves())
+    case = TwoLevelProblem(bound, own, DirichletProcess(alpha), DirichletProcess(beta))
+    return mixture_chain(case, start(kind, 90, rng), np.random.default_rng(seed + 1), Moves())
 
 
 def scanned(move, sampler, sweeps=3):
     """Components and clusters after each of a few scans, capacity growing as it must."""
     path, levels = [], sampler.levels
     for _ in range(sweeps):
-        refresh(sampler.state, sampler.seating)
+        refresh(sampler.state, sampler.state.assignment)
         order, position = sampler.rng.permutation(90), 0
         while position < 90:
             levels = sampler.levels
             position = move(
                 sampler.state,
-                sampler.seating,
+                sampler.state.assignment,
                 levels,
                 sampler.sites,
                 sampler.table,
@@ -47,9 +47,9 @@ def scanned(move, sampler, sweeps=3):
             sampler._make_room(1)
         levels = sampler.levels
         path.append(
-            [sampler.seating.place[sampler.seating.z], levels.clusters.place[levels.clusters.z]]
+            [sampler.state.assignment.place[sampler.state.assignment.z], levels.clusters.place[levels.clusters.z]]
         )
-        np.testing.assert_array_equal(levels.owner[sampler.seating.z], levels.clusters.z)
+        np.testing.assert_array_equal(levels.owner[sampler.state.assignment.z], levels.clusters.z)
         np.testing.assert_array_equal(
             np.bincount(levels.clusters.z, minlength=len(levels.size)), levels.size
         )
@@ -78,9 +78,9 @@ def test_fast_scan_draws_what_the_plain_one_draws(d, kind, views):
 
 def test_room_is_made_when_components_outgrow_the_slots():
     sampler = two_levels(2, "one", 3, False, 1.0, 500.0)
-    capacity = len(sampler.seating.slots)
+    capacity = len(sampler.state.assignment.slots)
     scanned(scan_full_two_level, sampler)
-    assert len(sampler.seating.slots) > capacity
+    assert len(sampler.state.assignment.slots) > capacity
 
 
 def test_only_where_asked_for(monkeypatch):

@@ -10,11 +10,12 @@ from scipy.special import gammaln
 
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
+from bayesclust.inference.problem import TwoLevelProblem
+from bayesclust.inference.samplers import mixture_chain
 from bayesclust.models import mixture_log_joint, tvclust_mixture
 from bayesclust.models.families import get_family
-from bayesclust.models.nested import WITHIN, nested_log_prob, update_within
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.partition_priors import WITHIN, nested_log_prob, update_within
+from bayesclust.partition_priors import DirichletProcess
 from tests.models.conditionals import log_conditional
 from tests.models.test_tvclust import N, T, answers, data_for, log_labels
 
@@ -56,7 +57,7 @@ def test_program_and_collapsed_joint_are_one_model(name, power):
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
     at = {"alpha": alpha, "beta": beta, "hyper": hyper, "noise": noise}
     collapsed = mixture_log_joint(
-        Z, Z * S + C, bound, constraints=views, concentration=Concentration(), **at
+        Z, Z * S + C, bound, constraints=views, concentration=DirichletProcess(), **at
     )
     (labelled, sticks), (below, within) = log_labels(Z, alpha, T), within_labels(beta)
     collapsed += (
@@ -74,16 +75,16 @@ def test_sampler_keeps_the_same_joint():
     X, views = data_for("gaussian"), answers()
     bound = get_family("gaussian").bind(X)
     problem = TwoLevelProblem(bound, tuple(views))
-    chain = TwoLevelChain(problem, np.zeros(N, int), np.random.default_rng(0), Moves())
+    chain = mixture_chain(problem, np.zeros(N, int), np.random.default_rng(0), Moves())
     for _ in range(20):
         chain.sweep(adapt=True)
         at = {"alpha": chain.alpha, "beta": chain.beta, "hyper": chain.hyper, "noise": chain.noise}
         expected = mixture_log_joint(
             chain.labels,
-            chain.seating.z,
+            chain.state.assignment.z,
             bound,
             constraints=views,
-            concentration=problem.concentration,
+            concentration=problem.partition_prior,
             **at,
         )
         assert chain.log_joint() == pytest.approx(expected, abs=1e-8)
@@ -105,7 +106,7 @@ def test_beta_is_drawn_from_its_conditional():
     rng, sizes, number, beta = np.random.default_rng(0), np.array([5, 9, 2]), 6, 0.5
     draws = np.empty(40_000)
     for row in range(len(draws)):
-        beta = draws[row] = update_within(Concentration(2.0, 1.5), beta, number, sizes, rng)
+        beta = draws[row] = update_within(DirichletProcess((2.0, 1.5)), beta, number, sizes, rng)
     grid = np.linspace(1e-4, 15, 20_000)
     log_density = stats.gamma(2.0, scale=1 / 1.5).logpdf(grid) + number * np.log(grid)
     log_density += sum(gammaln(grid) - gammaln(grid + n) for n in sizes)
@@ -114,5 +115,5 @@ def test_beta_is_drawn_from_its_conditional():
     spread = np.sqrt(((grid - mean) ** 2 * weight).sum() / weight.sum())
     assert abs(draws.mean() - mean) < 5 * spread / np.sqrt(len(draws) / 4)
     assert abs(draws.std() / spread - 1) < 0.05
-    assert update_within(Concentration(fixed=0.3), beta, number, sizes, rng) == 0.3
+    assert update_within(DirichletProcess(0.3), beta, number, sizes, rng) == 0.3
     assert WITHIN.initial() == 0.1

@@ -22,7 +22,8 @@ from bayesclust.constraints import (
     equality_patterns,
 )
 from bayesclust.constraints.dataset import noise_names
-from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models import log_joint, tvclust
 from bayesclust.models.answers import patterns
@@ -36,7 +37,7 @@ from bayesclust.models.families import (
     SphericalGaussian,
     get_family,
 )
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import binary_data, coded_data, count_data, with_holes
 from tests.models.conditionals import log_conditional
 
@@ -132,7 +133,7 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
         Z,
         bound,
         constraints=views,
-        concentration=Concentration(),
+        concentration=DirichletProcess(),
         alpha=alpha,
         hyper=hyper,
         noise=noise,
@@ -166,17 +167,17 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
 def test_samplers_keep_the_same_joint(name):
     X, views = data_for(name), answers()
     bound = get_family(name).bind(X)
-    chain = CollapsedChain(
+    chain = collapsed_chain(
         TVClustProblem(bound, tuple(views)), np.zeros(N, int), np.random.default_rng(0), Moves()
     )
     for _ in range(5):
         chain.sweep()
-        z = np.unique(chain.seating.z, return_inverse=True)[1]
+        z = np.unique(chain.state.assignment.z, return_inverse=True)[1]
         plain = log_joint(
             z,
             bound,
             constraints=views,
-            concentration=Concentration(),
+            concentration=DirichletProcess(),
             alpha=chain.alpha,
             hyper=chain.hyper,
             noise=chain.noise,

@@ -107,12 +107,12 @@ class BlockedChains:
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
-        `adapt` tunes the steps on hyper-parameters; `trust` holds the noise at its prior mean.
+        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
         """
-        drawn = [chain.update(adapt=adapt, trust=trust) for chain in self.unknowns]
+        drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
         terms = tuple(

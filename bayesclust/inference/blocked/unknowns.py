@@ -63,7 +63,7 @@ class Unknowns:
         self.least = np.asarray(least)[used]
         self.counts = counts
 
-    def update(self, *, adapt: bool, trust: bool) -> tuple[FloatArray, Terms]:
+    def update(self, *, adapt: bool, freeze_noise: bool) -> tuple[FloatArray, Terms]:
         """Draw everything but the labels; gives weights and parameters of the clusters and of new ones."""
         problem, components, rng = self.problem, self.components, self.rng
 
@@ -74,7 +74,7 @@ class Unknowns:
         self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
         values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
         self.alpha = values["concentration"]
-        if not trust:
+        if not freeze_noise:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
                 for view, counts, noise in zip(

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._stream import as_stream
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
@@ -88,7 +87,7 @@ class DCRCChain:
     """
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
-        self.problem, self.rng = problem, as_stream(rng)
+        self.problem, self.rng = problem, rng
         self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.noise: list[dict[str, Any]] = [
@@ -105,10 +104,10 @@ class DCRCChain:
         self.moved = np.zeros(1, np.int64)
         self.blocks_moved = self.accepted = np.nan
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both
+        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean. Both
         belong to the warm-up: labels that have not yet heard the answers contradict many of them,
         and would have them dismissed as noise.
         """
@@ -121,7 +120,7 @@ class DCRCChain:
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
             self._weigh(W)
             self._update_precision()
-        if not trust:
+        if not freeze_noise:
             self._update_noise()
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:

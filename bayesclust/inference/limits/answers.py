@@ -88,7 +88,7 @@ class AnswerGraph(NamedTuple):
         return AnswerGraph(start, self.factor[entry], place[self.member], self.code)
 
 
-@implements(add_costs, AnswerGraph, lean=True)
+@implements(add_costs, AnswerGraph, no_refcount=True)
 def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
     add_site_logits(graph, xi, z, i, cost)
 

@@ -52,7 +52,7 @@ AHEAD = 16
 """Entries: those of some eight items, in passes over all of them, whose labels lie anywhere."""
 
 
-@implements(add_costs, LinkGraph, lean=True)
+@implements(add_costs, LinkGraph, no_refcount=True)
 def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
     last = len(graph.neighbour) - 1
     for e in range(graph.start[i], graph.start[i + 1]):

@@ -79,7 +79,7 @@ def rebuild(state: Any, assignment: Assignment, k: int) -> None:
     derive(state, k)
 
 
-@device(fastmath=FAST, inline="always")
+@device(fastmath=FAST)
 def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
     state, assignment, sites, table, prior = target
@@ -142,7 +142,8 @@ def draw_blocks(
     shuffle(blocks[:number], rng)
     begin, end = np.zeros(number, np.int64), np.zeros(number, np.int64)
     for b in range(number):
-        begin[b], end[b] = start[blocks[b]], start[blocks[b] + 1]
+        begin[b] = start[blocks[b]]
+        end[b] = start[blocks[b] + 1]
     return Blocks(items, begin, end)
 
 

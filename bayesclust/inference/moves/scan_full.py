@@ -40,7 +40,7 @@ from bayesclust.models.families.quadratic import write_direction
 BLOCK = 64
 
 
-@device(fastmath=FAST, inline="always")
+@device(fastmath=FAST)
 def quadratic_forms(
     state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:

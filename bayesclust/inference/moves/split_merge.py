@@ -138,7 +138,7 @@ def order_by_constraints(
                         end += 1
 
 
-@device(fastmath=FAST, inline="always")
+@device(fastmath=FAST, no_refcount=True)
 def log_shares(odds: float) -> tuple[float, float]:
     """(log p, log(1 - p)) of log odds."""
     log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds

@@ -31,7 +31,8 @@ def take_label(target: TwoLevelTarget, i: int, alone: bool) -> None:
     """Take item i, `alone` in its component or not, off both levels; the component's state stays."""
     components, levels = target.components, target.levels
     k, g = components.z[i], levels.clusters.z[i]
-    components.z[i], levels.clusters.z[i] = UNPLACED, UNPLACED
+    components.z[i] = UNPLACED
+    levels.clusters.z[i] = UNPLACED
     levels.size[g] -= 1
     if alone:
         close_slot(components, k)
@@ -80,22 +81,26 @@ def scan_two_level(
             g = levels.owner[k]
             weight = prior.within.log_join[state.count[k]] + prior.log_grow[size[g]]
             logits[options] = weight + log_predictive(state, i, k) + site[g]
-            component[options], cluster[options] = k, g
+            component[options] = k
+            cluster[options] = g
             options += 1
         for a in range(clusters.number[0]):
             g = clusters.slots[a]
             weight = prior.within.log_open[levels.parts[g]] + prior.log_grow[size[g]]
             logits[options] = weight + alone + site[g]
-            component[options], cluster[options] = NEW, g
+            component[options] = NEW
+            cluster[options] = g
             options += 1
             site[g] = 0.0
         logits[options] = prior.among.log_open[clusters.number[0]] + alone
-        component[options], cluster[options] = NEW, NEW
+        component[options] = NEW
+        cluster[options] = NEW
         choice = draw_index(logits, options + 1, rng)
         k, g = open_slots(target, component[choice], cluster[choice])
         if component[choice] == NEW:
             clear_cluster(state, k)
-        components.z[i], clusters.z[i] = k, g
+        components.z[i] = k
+        clusters.z[i] = g
         add_item(state, i, k)
         size[g] += 1
         moved[0] += k != old

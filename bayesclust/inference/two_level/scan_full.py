@@ -43,18 +43,21 @@ def _fill(
         g = clusters.slots[a]
         site[g] += prior.log_grow[levels.size[g]]
         logits[options] = prior.within.log_open[levels.parts[g]] + alone + site[g]
-        component[options], cluster[options] = NEW, g
+        component[options] = NEW
+        cluster[options] = g
         options += 1
     for a in range(components.number[0]):
         k = components.slots[a]
         g, own = levels.owner[k], k == old
         weight = prior.within.log_join[state.count[k] - own] + site[g]
         logits[a] = weight + predictive_by_form(state, k, forms[k], own)
-        component[a], cluster[a] = k, g
+        component[a] = k
+        cluster[a] = g
     for a in range(clusters.number[0]):
         site[clusters.slots[a]] = 0.0
     logits[options] = prior.among.log_open[clusters.number[0]] + alone
-    component[options], cluster[options] = NEW, NEW
+    component[options] = NEW
+    cluster[options] = NEW
     return int(options + 1)
 
 
@@ -91,6 +94,7 @@ def scan_full_two_level(
             if k != old:
                 transfer(state, i, old, k, rows, forms, j + 1)
                 moved[0] += 1
-            z[i], clusters.z[i] = k, g
+            z[i] = k
+            clusters.z[i] = g
             size[g] += 1
     return n

@@ -125,7 +125,7 @@ def fit_variational(
 
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
     """A start, swept while the noise is trusted and then while it is learned."""
-    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), trust=True)
+    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     trusting = Ascent(state)
     trusting.sweeps(settings.trust_sweeps, rough)

@@ -93,7 +93,7 @@ class MeanField:
         Responsibilities, rows summing to one.
     hyper : ndarray
         Hyper-parameters of the base measure.
-    trust : bool, default False
+    freeze_noise : bool, default False
         Hold the noise of the answers at its prior mean; the bound is then that of known noise.
     ordered : bool, default True
         Keep the components in the order of their sizes.
@@ -105,10 +105,10 @@ class MeanField:
         r: FloatArray,
         hyper: FloatArray,
         *,
-        trust: bool = False,
+        freeze_noise: bool = False,
         ordered: bool = True,
     ) -> None:
-        self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
+        self.task, self.hyper, self.freeze_noise, self.ordered = task, hyper, freeze_noise, ordered
         self._alpha = task.problem.partition_prior.initial()["concentration"]
         self._take(r)
 
@@ -148,7 +148,7 @@ class MeanField:
     @cached_property
     def answer_bound(self) -> float:
         """What the answers contribute."""
-        if self.trust:
+        if self.freeze_noise:
             return float((self._stacked_counts() * self.task.trusted_table).sum())
         views = self.task.problem.constraints
         return float(
@@ -165,7 +165,7 @@ class MeanField:
 
     def with_responsibilities(self, r: FloatArray) -> MeanField:
         """Other responsibilities, the rest as it is."""
-        return MeanField(self.task, r, self.hyper, trust=self.trust, ordered=self.ordered)
+        return MeanField(self.task, r, self.hyper, freeze_noise=self.freeze_noise, ordered=self.ordered)
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
@@ -173,7 +173,7 @@ class MeanField:
 
     def expected_table(self) -> FloatArray:
         """E log p(answer | pattern) of all views, shape (codes, 5)."""
-        if self.trust:
+        if self.freeze_noise:
             return self.task.trusted_table
         tables = [
             view.noise.expected_log_table(count, view.n_sources)

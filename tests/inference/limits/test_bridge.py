@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesclust as bc
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.samplers import gibbs_chain
 from bayesclust.inference.limits.bridge import (
     PathModel,
     first_gamma,
@@ -98,7 +98,7 @@ def test_a_cluster_of_its_own_costs_the_penalty(rng, name):
             family.log_marginal(family.X[i : i + 1], family.initial_hyper()) for i in range(8)
         ]
         alone = np.array(marginals) + family.row_constants(family.X) - family.log_peaks(family.X)
-        costs = -(case.model.problem.concentration.log_fixed + alone) / case.model.gamma
+        costs = -(case.model.problem.partition_prior.log_fixed + alone) / case.model.gamma
         assert costs.mean() == pytest.approx(case.problem.penalty, rel=1e-8)
     np.testing.assert_allclose(costs, case.problem.penalty, rtol=1e-5)
 
@@ -139,7 +139,7 @@ def swept(chain_type, model, z, order, seed):
     rng.order = order
     chain = chain_type(model.problem, z.copy(), rng, ITEM_BY_ITEM)
     chain.sweep()
-    return canonical(chain.seating.z[None])[0].tolist()
+    return canonical(chain.state.assignment.z[None])[0].tolist()
 
 
 def passed(case, z, order):
@@ -177,8 +177,8 @@ def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
         case = random_case(rng, name, n, 1e10, triplets=triplets)
         z, order = random_labels(rng, n), rng.permutation(n)
         by_pass, by_descent = passed(case, z, order), one_by_one(case, z, order)
-        assert swept(GibbsChain, case.model, z, order, seed) == by_pass
-        assert swept(CollapsedChain, case.model, z, order, seed) == by_descent
+        assert swept(gibbs_chain, case.model, z, order, seed) == by_pass
+        assert swept(collapsed_chain, case.model, z, order, seed) == by_descent
         moved += by_pass != canonical(z[None])[0].tolist()
         differ += by_pass != by_descent
     assert moved > 20
@@ -201,7 +201,7 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
     case = next(
         case for case in cases if min(np.bincount(case.constraints[0].answers, minlength=2)) > 1
     )
-    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
+    states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
     for chain_type in CHAINS.values():
         drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, chain_type=chain_type)
         result = exact.compare(drawn, states, values)
