@@ -1,4 +1,4 @@
-"""Views as variables of an xarray data set, and back: what a saved posterior keeps of the answers."""
+"""Constraints as variables of an xarray data set, and back: what a saved posterior keeps."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import each_is, item_labels
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.patterns import equality_patterns
+from bayesclust.checks import each_is, item_labels
+from bayesclust.constraints.base import Constraints, equality_patterns
 from bayesclust.typing import ArrayLike, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from bayesclust.constraints.base import Constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,12 +265,3 @@ def _stored(ds: xr.Dataset) -> list[StoredConstraints]:
             )
         )
     return views
-
-
-__all__ = [
-    "StoredConstraints",
-    "constraints_from_dataset",
-    "noise_dims",
-    "noise_names",
-    "to_dataset",
-]
