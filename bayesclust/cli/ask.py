@@ -112,7 +112,7 @@ def run(settings: argparse.Namespace) -> int:
         If data, labels or the session cannot be read or do not fit together.
     """
     from bayesclust.active import InteractiveSession
-    from bayesclust.active.loop import answer_queries
+    from bayesclust.cli.loop import answer_queries
     from bayesclust.checks import check_int
 
     every = check_int(settings.every, "every")
