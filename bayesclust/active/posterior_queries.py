@@ -11,7 +11,15 @@ from sklearn.base import clone
 
 from bayesclust.active.candidates import WeightedDraws, with_skips
 from bayesclust.active.expected_gain import check_target, default_min_gain
-from bayesclust.active.protocol import ASKED, PAIR, TRIPLET, Query, QueryState, check_queries, ordered
+from bayesclust.active.protocol import (
+    ASKED,
+    PAIR,
+    TRIPLET,
+    Query,
+    QueryState,
+    check_queries,
+    ordered,
+)
 from bayesclust.active.random_queries import RandomQueries
 from bayesclust.checks import check_choice, check_int, check_random_state
 from bayesclust.constraints._checks import number_between
@@ -291,9 +299,7 @@ class PosteriorQueries:
         found = [one for one in state.constraints if isinstance(one, Constraints)]
         if self.noise is None:
             return found
-        return [
-            one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found
-        ]
+        return [one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found]
 
 
 def _check_estimators(estimators: Any, num_draws: Any) -> tuple[TVClust, ...]:

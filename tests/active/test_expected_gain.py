@@ -9,8 +9,8 @@ from scipy.stats import entropy
 from bayesclust import information, losses
 from bayesclust.active.expected_gain import (
     choose_jointly,
-    expected_gains,
     default_min_gain,
+    expected_gains,
     uncertainty,
 )
 
