@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between, plain_array
+from bayesclust.checks import number_between, plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import bayesclust as bc
-from bayesclust._files import replaced, write_netcdf
+from bayesclust._io import replaced, write_netcdf
 from bayesclust.typing import BoolArray, FloatArray
 
 __all__ = ["Run", "add_arguments", "draw", "fit", "main", "report"]

@@ -24,8 +24,8 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 FLOORS = [
-    {"typing", "_files", "_memory", "_numba", "_prefetch"},
-    {"checks", "constraints"},
+    {"typing", "_io", "checks", "_numba", "_prefetch"},
+    {"constraints"},
     {"models"},
     {"inference", "metrics", "posterior"},
     {"comparison"},

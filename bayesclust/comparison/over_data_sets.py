@@ -6,8 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_positive, check_random_state
-from bayesclust.constraints._checks import number_between, real_array
+from bayesclust.checks import (
+    check_int,
+    check_positive,
+    check_random_state,
+    number_between,
+    real_array,
+)
 from bayesclust.typing import ArrayLike, Seed
 
 __all__ = ["SignedRank", "bayesian_signed_rank"]

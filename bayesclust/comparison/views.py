@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.base import clone
 
-from bayesclust.checks import check_constraints
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.posterior.distances import posterior_distance
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.losses import Loss

@@ -79,6 +79,17 @@ def draw_answers(
     return answers
 
 
+KINDS: dict[str, type[Constraints]] = {}
+"""Every kind of constraints by its name; a subclass enters itself."""
+
+
+def _places(row: int, names: Sequence[Any], place: Mapping[Any, int]) -> list[int]:
+    for one in names:
+        if one not in place:
+            raise ValueError(f"row {row} names {one!r}, which is not among ids.")
+    return [place[one] for one in names]
+
+
 class Constraints(ABC):
     """Side information that depends on a partition through the equality pattern of some items.
 
@@ -150,6 +161,8 @@ class Constraints(ABC):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if "kind" in vars(cls):
+            KINDS[cls.kind] = cls
         if len(cls.members) > 3 or len(cls.truth) > N_PATTERNS:
             raise TypeError(
                 f"{cls.__name__} asks about {len(cls.members)} items at once, but a table by "
@@ -187,6 +200,11 @@ class Constraints(ABC):
             f"{cls.__name__} has no noise model with one known error rate: "
             "give the constraints a noise model of their own, and noise=None here."
         )
+
+    @classmethod
+    def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
+        """Return a noise model that is learned: the usual one, or a confusion matrix if there is."""
+        return cls.default_noise()
 
     def _arrange(self, items: IntArray) -> IntArray:
         """Put the items of each row in the order in which the kind keeps them."""
@@ -265,19 +283,22 @@ class Constraints(ABC):
         items = np.column_stack([frame[member].to_numpy() for member in cls.members])
         number = n_items
         if ids is not None:
-            names = list(np.asarray(ids).tolist())
-            number = len(names)
-            place = {one: at for at, one in enumerate(names)}
-            for row, one in ((row, one) for row, line in enumerate(items.tolist()) for one in line):
-                if one not in place:
-                    raise ValueError(f"row {row} names {one!r}, which is not among ids.")
-            items = np.array([[place[one] for one in row] for row in items.tolist()], dtype=int)
+            place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
+            number = len(place)
+            items = np.array([_places(row, line, place) for row, line in enumerate(items.tolist())])
         source = None
         if "source" in frame.columns:
             source = check.true_labels(frame["source"].to_numpy(), least=0, name="source")
         more = {} if name is None else {"name": name}
         answers = frame["answer"].to_numpy()
-        return cls(items.reshape(-1, len(cls.members)), answers, number, source=source, **more)  # type: ignore[call-arg, arg-type]
+        made: Any = cls  # the constructors of kinds have defaults
+        found: Self = made(items.reshape(-1, len(cls.members)), answers, number, source, **more)
+        return found
+
+    @property
+    def is_links(self) -> bool:
+        """Whether the answers are "different" and "same" about pairs."""
+        return self.kind == "pairwise"
 
     @property
     def n_answers(self) -> int:
@@ -475,6 +496,13 @@ class Constraints(ABC):
         """Return the constraints as answers by equality pattern: these here, or an equivalent."""
         return self
 
+    @classmethod
+    def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
+        """Make constraints of such `rows` as these have, with the usual noise and name."""
+        made: Any = cls  # the constructors of kinds have defaults
+        found: Self = made([row[:-1] for row in rows], [row[-1] for row in rows], n_items)
+        return found
+
     @property
     def rows(self) -> tuple[Any, ...]:
         """Each row as plain values: the items, then the answer in words."""
@@ -540,6 +568,12 @@ class Constraints(ABC):
         table[:, :, : self.n_patterns] = np.swapaxes(own[:, self.truth], 1, 2)
         return table
 
+    def confidence_of(self, table: FloatArray) -> FloatArray:
+        """Return the confidence that gives a table of `costs`."""
+        patterns = [int(np.flatnonzero(self.truth == a)[0]) for a in range(self.n_answers)]
+        confidence: FloatArray = np.swapaxes(table[:, :, patterns], 1, 2) + 0.0
+        return confidence
+
 
 def check_constraints(
     constraints: Any, n_items: int, *, needs: Needs = "table"
@@ -591,8 +625,7 @@ def check_constraints(
 def _as_factors(given: Constraints, what: str, needs: Needs) -> Constraints:
     """The one place where a kind is taken or refused."""
     found = given.factors()
-    links = len(found.truth) == 2
-    if len(found.truth) > 0 and (links or needs == "table"):
+    if len(found.truth) > 0 and (found.is_links or needs == "table"):
         return found
     usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
     raise TypeError(

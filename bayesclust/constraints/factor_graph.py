@@ -353,10 +353,10 @@ NONE = Dirichlets(
 
 def _rows_of(noise: NoiseModel) -> DirichletRows | None:
     """The rows of a model, unless its marginal likelihood is written anew and may be another."""
-    known = isinstance(noise, DirichletNoise)
-    if not known or type(noise).log_marginal is not DirichletNoise.log_marginal:
+    if not isinstance(noise, DirichletNoise):
         return None
-    return noise.dirichlet_rows()  # type: ignore[union-attr]
+    derived = type(noise).log_marginal is DirichletNoise.log_marginal
+    return noise.dirichlet_rows() if derived else None
 
 
 def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:

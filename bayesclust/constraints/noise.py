@@ -35,7 +35,8 @@ FEW = 8
 Beta = tuple[float, float]
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Known:
     """Probabilities (R, C) that are not learned."""
 
     rows: FloatArray
@@ -266,7 +267,7 @@ class DirichletNoise(NoiseModel):
         return tuple(
             name
             for name, prior in self._layout.priors.items()
-            if isinstance(prior, np.ndarray) or type(prior) is tuple
+            if isinstance(prior, (np.ndarray, tuple))
         )
 
     @override
@@ -311,7 +312,7 @@ class DirichletNoise(NoiseModel):
         drawn: Params = {}
         for name, prior in self._layout.priors.items():
             own = tallies[..., self._layout.kinds[name]]
-            if type(prior) is tuple:
+            if isinstance(prior, tuple):
                 drawn[name] = draw_beta(prior, own[..., 0], own[..., 1], rng)
             elif isinstance(prior, np.ndarray):
                 drawn[name] = draw_dirichlet(prior + _by_row(own, prior), rng)
@@ -323,7 +324,7 @@ class DirichletNoise(NoiseModel):
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
         value: Any = 0.0
         for name, prior in self._layout.priors.items():
-            if type(prior) is tuple:
+            if isinstance(prior, tuple):
                 value = value + log_beta(prior, params[name])
             elif isinstance(prior, np.ndarray):
                 rows = np.log(np.maximum(np.asarray(params[name], dtype=np.float64), TINY))
@@ -380,12 +381,13 @@ class DirichletNoise(NoiseModel):
         log_known = np.zeros(len(number))
         for name, prior in layout.priors.items():
             own = layout.kinds[name]
-            if type(prior) is tuple or isinstance(prior, np.ndarray):
+            if isinstance(prior, (np.ndarray, tuple)):
                 rows = np.atleast_2d(np.asarray(prior, dtype=np.float64)).tolist()
                 number[own] = sum(map(len, weights)) + np.arange(own.stop - own.start)
                 weights += map(tuple, rows)
             elif _is_rate(prior):
-                log_known[own] = np.log(max(cast("float", prior), TINY)), np.log1p(-prior)  # type: ignore[operator]
+                rate = cast("float", prior)
+                log_known[own] = np.log(max(rate, TINY)), np.log1p(-rate)
             else:
                 log_known[own] = np.log(np.maximum(_rows(prior), TINY)).ravel()
         factor = log_known[layout.cell] + np.log(layout.share)
@@ -393,7 +395,7 @@ class DirichletNoise(NoiseModel):
 
 
 def _is_rate(prior: Prior) -> bool:
-    return type(prior) is tuple or isinstance(prior, float)
+    return isinstance(prior, (tuple, float))
 
 
 def _rows(prior: Prior) -> FloatArray:
@@ -558,8 +560,9 @@ class ConfusionNoise(DirichletNoise, TripletNoise):
 
     @override
     def priors(self) -> dict[str, Prior]:
-        known = self.prior is None
-        return {"confusion": Known(np.array(self.matrix)) if known else np.array(self.prior)}
+        if self.matrix is not None:
+            return {"confusion": Known(np.array(self.matrix))}
+        return {"confusion": np.array(self.prior or MOSTLY_RIGHT)}
 
 
 # ---- checks of priors

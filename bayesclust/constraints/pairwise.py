@@ -11,7 +11,7 @@ from scipy import sparse
 from bayesclust import checks as check
 from bayesclust.constraints import entailment, sampling
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.noise import LinkNoise, NoiseModel
+from bayesclust.constraints.noise import ALMOST_ONE, LinkNoise, NoiseModel
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class PairwiseConstraints(Constraints):
     @classmethod
     @override
     def known_noise(cls, error_rate: float) -> NoiseModel:
-        return LinkNoise(p=1.0 - error_rate, q=1.0 - error_rate)
+        right = min(max(1.0 - error_rate, 1.0 - ALMOST_ONE), ALMOST_ONE)
+        return LinkNoise(p=right, q=right)
 
     @property
     @override
@@ -104,6 +105,10 @@ class PairwiseConstraints(Constraints):
         table = np.zeros((self.n_sources, self.n_answers, N_PATTERNS))
         table[:, :, 0] = own[:, ::-1] * [1.0, -1.0]
         return table
+
+    @override
+    def confidence_of(self, table: FloatArray) -> FloatArray:
+        return np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
 
     @override
     def _arrange(self, items: IntArray) -> IntArray:

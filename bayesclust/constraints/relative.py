@@ -11,7 +11,12 @@ import numpy as np
 from bayesclust import checks as check
 from bayesclust.constraints import entailment, sampling
 from bayesclust.constraints.base import Constraints, draw_answers
-from bayesclust.constraints.noise import NoiseModel, UniformNoise, confusion_per_source
+from bayesclust.constraints.noise import (
+    ConfusionNoise,
+    NoiseModel,
+    UniformNoise,
+    confusion_per_source,
+)
 from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, IntArray, Seed
 
@@ -90,6 +95,11 @@ class RelativeConstraints(Constraints):
     @override
     def known_noise(cls, error_rate: float) -> NoiseModel:
         return UniformNoise(error_rate)
+
+    @classmethod
+    @override
+    def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
+        return ConfusionNoise() if confusion else UniformNoise()
 
     @property
     @override

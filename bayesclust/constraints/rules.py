@@ -78,6 +78,11 @@ class Rules(Constraints):
     def _kept(self, row: Any, position: IntArray) -> Any:
         """Return a row with its items renumbered (-1: left out), or None if nothing is left."""
 
+    @classmethod
+    @override
+    def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
+        return cls(rows, n_items)
+
     @property
     @override
     def rows(self) -> tuple[Any, ...]:

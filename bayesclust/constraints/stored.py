@@ -57,6 +57,11 @@ class StoredConstraints:
     prior: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def is_links(self) -> bool:
+        """Whether the answers are "different" and "same" about pairs."""
+        return self.kind == "pairwise"
+
+    @property
     def n_answers(self) -> int:
         """Number of words in the vocabulary."""
         return len(self.vocabulary)

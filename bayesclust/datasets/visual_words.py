@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_positive, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, check_positive, check_random_state, number_between
 from bayesclust.datasets.generated import generated
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import Seed

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.answers import (
-    PAIRWISE,
     Graph,
     Xi,
     answer_graph,
     cost_table,
     pose,
     times,
-    unit_confidence,
 )
 from bayesclust.typing import FloatArray
 
@@ -119,18 +117,14 @@ def _of_view(value: Any, view: Constraints) -> FloatArray:
             f"xi[{view.name!r}] is for the sources {sorted(by_source)}, but the answers come from "
             f"{view.n_sources} numbered from 0: give each an entry."
         )
-    rows = unit_confidence(view)
+    rows = view.unit_confidence()
     for source, one in by_source.items():
         if isinstance(one, float):
             rows[source] *= one
-        elif np.shape(one) == ((2,) if view.kind == PAIRWISE else (3, 3)):
+        elif np.shape(one) == view.confidence_shape:
             rows[source] = one
         else:
-            wanted = (
-                "a number or a pair (xi1, xi2)"
-                if view.kind == PAIRWISE
-                else "a number or (3, 3) costs"
-            )
+            wanted = f"a number or {'a pair (xi1, xi2)' if view.is_links else f'{view.confidence_shape} costs'}"
             raise ValueError(
                 f"xi[{view.name!r}] must be {wanted} for each source of {view.kind} answers; got {one!r}."
             )
@@ -149,12 +143,6 @@ def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
     for view in constraints:
         end = begin + view.n_sources * view.n_answers
         table = xi[begin:end].reshape(view.n_sources, view.n_answers, -1)
-        if view.kind == PAIRWISE:
-            found[view.name] = np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
-        else:
-            pattern_of = [
-                int(np.flatnonzero(view.truth == answer)[0]) for answer in range(view.n_answers)
-            ]
-            found[view.name] = np.swapaxes(table[:, :, pattern_of], 1, 2) + 0.0
+        found[view.name] = view.confidence_of(table)
         begin = end
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.typing import FloatArray
 

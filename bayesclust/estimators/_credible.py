@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bayesclust.constraints.dataset import StoredConstraints
+from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.estimators._means import start_labels
-from bayesclust.inference.limits.answers import PAIRWISE
 from bayesclust.inference.limits.divergences import Divergence, Mahalanobis, as_divergence
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.models.families import FAMILIES, Family
@@ -101,7 +100,7 @@ def _scale(
 
 def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> dict[int, Any]:
     """xi of each source of a view."""
-    if view.kind == PAIRWISE:
+    if view.is_links:
         p, q = _noise_mean(draws, view, "p"), _noise_mean(draws, view, "q")
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))
     else:

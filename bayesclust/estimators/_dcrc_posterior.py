@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import noise_dims, noise_names
+from bayesclust.constraints.stored import noise_dims, noise_names
 from bayesclust.inference.variational.draws import draw_labels
 from bayesclust.inference.variational_em.fit import EMFit
 from bayesclust.inference.variational_em.held_out import mean_confusion

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._memory import check_memory
-from bayesclust.checks import check_choice, check_int, check_positive
-from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
-from bayesclust.constraints._checks import number_between
+from bayesclust._io import check_memory
+from bayesclust.checks import check_choice, check_int, check_positive, number_between
+from bayesclust.constraints import Constraints
 from bayesclust.inference.variational_em.features import EXACT_UP_TO, KERNELS, LANDMARKS
 from bayesclust.inference.variational_em.held_out import PENALTIES, TAUS
 from bayesclust.inference.variational_em.settings import EMSettings
@@ -48,22 +47,15 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
         return list(constraints)
     if type(noise) is not bool and isinstance(noise, Real):
         eps = number_between(noise, "noise", "[0, 1)")
-        right = min(max(1.0 - eps, 1.0 - ALMOST_ONE), ALMOST_ONE)
-        models: dict[str, Any] = {
-            "relative": UniformNoise(eps),
-            "pairwise": LinkNoise(p=right, q=right),
-        }
-    elif isinstance(noise, str):
+        rate = min(eps, ALMOST_ONE)
+        return [view.with_noise(view.known_noise(rate)) for view in constraints]
+    if isinstance(noise, str):
         check_choice(noise, "noise", (LEARN, "confusion"))
-        models = {
-            "relative": UniformNoise() if noise == LEARN else ConfusionNoise(),
-            "pairwise": LinkNoise(),
-        }
-    else:
-        raise TypeError(
-            f'noise must be a number in [0, 1), "learn", "confusion" or None; got {noise!r}.'
-        )
-    return [view.with_noise(models[view.kind]) for view in constraints]
+        confusion = noise != LEARN
+        return [view.with_noise(view.learned_noise(confusion=confusion)) for view in constraints]
+    raise TypeError(
+        f'noise must be a number in [0, 1), "learn", "confusion" or None; got {noise!r}.'
+    )
 
 
 def check_balance(value: Any) -> tuple[dict[str, bool], ...]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import noise_dims
+from bayesclust.constraints.stored import noise_dims
 from bayesclust.estimators._samplers import VARIATIONAL
 from bayesclust.inference.runner import Draws
 from bayesclust.posterior.tree import to_datatree

@@ -56,7 +56,7 @@ class LinkedMeans(ConstrainedClusterer):
         for name, value in (("closure", close), ("strict", strict)):
             if not isinstance(value, (bool, np.bool_)) and (name == "strict" or value is not None):
                 raise TypeError(f"{name} must be True or False; got {value!r}.")
-        points, views = self._enter(X, constraints, check_items, kinds=("pairwise",))
+        points, views = self._enter(X, constraints, check_items, needs="links")
         pairs, may = joined(views)
         n = len(points)
         torn = contradictions(pairs, may, n)
@@ -228,7 +228,7 @@ def credible_costs(posterior: Any, X: ArrayLike, loss: Any, metric: str | None) 
     views = stored_views(tree) if "constant_data" in tree.children else []
     cost: dict[str, Any] = {}
     for view in views:
-        if view.kind != "pairwise":
+        if not view.is_links:
             raise TypeError(
                 f"the posterior is of {view.kind} constraints {view.name!r} too: only pairwise ones can be used."
             )

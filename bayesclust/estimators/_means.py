@@ -18,8 +18,9 @@ from bayesclust.checks import (
     check_n_clusters,
     check_positive,
     check_random_state,
+    plain_array,
+    true_labels,
 )
-from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators.base import ConstrainedClusterer, with_names
@@ -218,4 +219,4 @@ def start_labels(init: Any, n_items: int) -> IntArray | None:
             f"init has shape {labels.shape}, but X has {n_items} items: "
             "pass one label per item, an estimator fitted to these items, or its posterior_."
         )
-    return true_labels(labels, least=1, what="init")
+    return true_labels(labels, least=1, name="init")

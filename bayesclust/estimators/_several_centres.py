@@ -5,8 +5,7 @@ from __future__ import annotations
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import check_choice, check_positive
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_positive, number_between
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators._means import MeansClusterer, Task
 from bayesclust.estimators._views import MIXTURE, SINGLE

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import VariationalFit, fit_variational

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import wraps
 from time import perf_counter
 from typing import Any
@@ -10,16 +10,15 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from bayesclust.checks import check_constraints, check_items
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules.base import Rules
+from bayesclust.checks import check_items
+from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
 def _check_no_answers(y: object) -> None:
     """Refuse answers in the place of labels, where nobody would read them."""
     for view in y if isinstance(y, (list, tuple)) else (y,):
-        if isinstance(view, (Constraints, Rules)):
+        if isinstance(view, Constraints):
             raise TypeError(
                 f"a {type(view).__name__} came as y, which is ignored: pass constraints=... instead."
             )
@@ -69,12 +68,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X: ArrayLike,
         constraints: Any,
         read: Callable[[Any], FloatArray] = check_items,
-        kinds: Collection[str] | None = ("pairwise", "relative"),
+        needs: Needs = "table",
     ) -> tuple[FloatArray, list[Constraints]]:
         """Check data with `read` and side information on it, and remember the features."""
         items = read(X)
         validate_data(self, with_names(X), skip_check_array=True)
-        return items, check_constraints(constraints, len(items), kinds=kinds)
+        return items, check_constraints(constraints, len(items), needs=needs)
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Fit and return the labels.

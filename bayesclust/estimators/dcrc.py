@@ -10,7 +10,7 @@ from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust.checks import check_choice, check_int, check_n_clusters, check_random_state
-from bayesclust.constraints.dataset import noise_dims
+from bayesclust.constraints.stored import noise_dims
 from bayesclust.estimators import _dcrc_settings as settings
 from bayesclust.estimators._checkpoint import open_store, run_seed
 from bayesclust.estimators._dcrc_classifier import ClassifiesNewItems

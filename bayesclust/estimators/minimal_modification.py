@@ -8,9 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust.checks import check_int, check_positive
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.rules import KINDS
+from bayesclust.checks import check_int, check_positive, number_between
 from bayesclust.estimators._modification import (
     Stated,
     credibility_weights,
@@ -213,7 +211,7 @@ class MinimalModification(ConstrainedClusterer):
         self
         """
         settings, seconds, n_jobs = self.check_settings()
-        points, given = self._enter(X, constraints, kinds=("pairwise", "relative", *KINDS))
+        points, given = self._enter(X, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
         stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
         weights = credibility_weights(stated.probabilities(credibility))

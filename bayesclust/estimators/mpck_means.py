@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice, check_int
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_int, number_between
 from bayesclust.estimators._linked_means import METRICS, LinkedMeans, credible_costs
 from bayesclust.typing import ArrayLike
 

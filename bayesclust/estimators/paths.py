@@ -11,13 +11,15 @@ from numpy.random import Generator
 
 from bayesclust.checks import (
     check_choice,
-    check_constraints,
     check_int,
     check_items,
     check_random_state,
     check_threads,
+    number_between,
+    real_array,
+    shown,
 )
-from bayesclust.constraints._checks import number_between, real_array, shown
+from bayesclust.constraints.base import check_constraints
 from bayesclust.estimators._draws import check_room
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import checked_limit, fitted_limit, limit_problem, model_at

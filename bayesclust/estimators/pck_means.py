@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.estimators._linked_means import LinkedMeans, credible_costs
 from bayesclust.typing import ArrayLike
 

@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_positive, number_between
 from bayesclust.estimators._confidence import GROWS, by_view, check_xi, fixed_confidence
 from bayesclust.estimators._credible import credible_settings
 from bayesclust.estimators._means import NO_LINKS, Task

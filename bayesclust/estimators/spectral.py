@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.estimators._confidence import by_view
 from bayesclust.estimators._means import MeansClusterer, Task
@@ -134,7 +134,7 @@ class SpectralRDPMeans(MeansClusterer):
         squared, most = SquaredEuclidean(), check_int(self.max_clusters, "max_clusters") - 1
         chooser = RDPMeans(xi=self.xi, xi0=self.xi0, xi_rate=self.xi_rate)
         asked, rng = chooser._check_xi(), check_random_state(self.random_state)
-        points, views = self._enter(X, constraints, squared.points, kinds=("pairwise",))
+        points, views = self._enter(X, constraints, squared.points, needs="links")
         task, wanted = Task(points, squared, views, None), self._penalty(points, squared)
         graph, penalty, schedule = chooser._pose(task, wanted, asked, rng)
         problem = Problem.of(points, squared, graph, penalty)

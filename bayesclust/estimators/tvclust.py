@@ -15,8 +15,9 @@ from bayesclust.checks import (
     check_items,
     check_random_state,
     check_threads,
+    plain_array,
+    true_labels,
 )
-from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.estimators._checkpoint import open_store, run_seed
 from bayesclust.estimators._draws import check_room, draw_dims, draws_tree
 from bayesclust.estimators._joint import JudgesPartitions
@@ -308,7 +309,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         family, concentration = get_family(self.family), Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
         items, views = self._enter(
-            X, constraints, partial(check_items, missing=family.takes_missing), kinds=None
+            X, constraints, partial(check_items, missing=family.takes_missing)
         )
         several = self.cluster_model == AUTO and any(map(len, views))
         pieces = Pieces(
@@ -340,4 +341,4 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             raise ValueError(
                 f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, or 'dispersed'."
             )
-        return true_labels(labels, least=1, what="init")
+        return true_labels(labels, least=1, name="init")

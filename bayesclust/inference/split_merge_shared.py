@@ -32,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, log_prob_touching
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, log_prob_touching
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.seating import Seating, members, refresh
 from bayesclust.inference.split_merge import _restricted_scan, order_by_answers

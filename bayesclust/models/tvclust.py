@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_constraints, check_int, check_items
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import Constraints
+from bayesclust.checks import check_int, check_items, number_between
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
 from bayesclust.models.families import Family, HyperPrior, get_family
 from bayesclust.models.priors import Concentration
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.typing import ArrayLike
 
 

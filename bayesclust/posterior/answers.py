@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["confusions", "constraint_log_likelihood", "log_likelihoods", "source_reliability"]
 

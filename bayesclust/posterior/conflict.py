@@ -13,7 +13,7 @@ from bayesclust.typing import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 __all__ = ["held_out_probabilities", "view_conflict"]

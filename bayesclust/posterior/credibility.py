@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 

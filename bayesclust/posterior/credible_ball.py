@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.partition import point_estimate

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_int
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, number_between
 from bayesclust.posterior.dismissed import dismissal
 from bayesclust.posterior.functionals import Functionals, label_free, partition_distances
 from bayesclust.posterior.labels import Labels

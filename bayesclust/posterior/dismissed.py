@@ -14,7 +14,7 @@ from bayesclust.posterior.tree import chain_partitions, is_array, log_joints, st
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 __all__ = ["Dismissal", "dismissal"]

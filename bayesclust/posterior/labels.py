@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numba import kernel
-from bayesclust.constraints._checks import plain_array
+from bayesclust.checks import plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["Labels", "as_labels", "as_partitions", "canonical", "label_rows", "partition_sizes"]

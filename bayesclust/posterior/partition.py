@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior import _search
 from bayesclust.posterior._exact import best_of_all

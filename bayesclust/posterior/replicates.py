@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from bayesclust.checks import check_int, check_random_state
+from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.constraints.patterns import draw_answers
 from bayesclust.posterior.answers import confusions
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
@@ -18,7 +18,7 @@ from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["constraint_ppc"]
 

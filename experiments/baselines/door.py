@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesclust.checks import check_constraints, check_items, check_n_clusters
-from bayesclust.constraints.base import Constraints
+from bayesclust.checks import check_items, check_n_clusters
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.typing import ArrayLike, FloatArray
 
 __all__ = ["enter"]
@@ -36,6 +36,8 @@ def enter(
     points = check_items(X)
     return (
         points,
-        check_constraints(constraints, len(points), kinds=(kind,)),
+        check_constraints(
+            constraints, len(points), needs="links" if kind == "pairwise" else "table"
+        ),
         check_n_clusters(n_clusters, len(points)),
     )

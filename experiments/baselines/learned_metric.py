@@ -8,9 +8,8 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from bayesclust._numba import kernel
-from bayesclust.checks import check_int, check_positive, check_random_state
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.questions import random_pairs
+from bayesclust.checks import check_int, check_positive, check_random_state, number_between
+from bayesclust.constraints.sampling import random_pairs
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 from experiments.baselines.bregman_k_means import k_means

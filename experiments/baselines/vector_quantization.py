@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numba import kernel
-from bayesclust.checks import check_constraints, check_n_clusters
+from bayesclust.checks import check_n_clusters
+from bayesclust.constraints.base import check_constraints
 from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
@@ -88,9 +89,7 @@ def lcvqe(
     """
     squared = SquaredEuclidean()
     points = squared.points(X)
-    graph = link_graph(
-        check_constraints(constraints, len(points), kinds=("pairwise",)), len(points)
-    )
+    graph = link_graph(check_constraints(constraints, len(points), needs="links"), len(points))
     k = check_n_clusters(n_clusters, len(points))
 
     must, cannot = graph.pairs[graph.same], graph.pairs[~graph.same]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from bayesclust.typing import IntArray
 
 if TYPE_CHECKING:

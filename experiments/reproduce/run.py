@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from experiments.reproduce import cells
 
 if TYPE_CHECKING:

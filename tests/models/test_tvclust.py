@@ -21,11 +21,10 @@ from bayesclust.constraints import (
     UniformNoise,
     equality_patterns,
 )
-from bayesclust.constraints.dataset import noise_names
+from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models import log_joint, tvclust
-from bayesclust.models.answers import patterns
 from bayesclust.models.families import (
     FAMILIES,
     DiagonalGaussian,
@@ -37,6 +36,7 @@ from bayesclust.models.families import (
     get_family,
 )
 from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.models.sites import patterns
 from tests.judges.cases import binary_data, coded_data, count_data, with_holes
 from tests.models.conditionals import log_conditional
 

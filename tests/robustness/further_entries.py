@@ -300,7 +300,7 @@ WITHOUT_DATA = {
     "VariationalSettings": "numbers that TVClust checks when it is fitted",
     "PartitionGibbs": "a kernel that NumPyro calls; what it refuses of models is in tests/inference/test_numpyro_scopes.py",
     "constraint_sites": "called inside NumPyro programs with traced labels; the programs are in the table",
-    "constraints.DirichletRows": "what a noise model says of itself, read by samplers alone",
+    "constraints.DirichletNoise": "abstract; its subclasses are in the table",
     "constraints.NoiseModel": "abstract; its subclasses are in the table, its methods take what samplers hold",
     "constraints.Rules": "abstract; its subclasses are in the table",
     "constraints.Constraints": "abstract; its subclasses are in the table",

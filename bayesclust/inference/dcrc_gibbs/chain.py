@@ -20,8 +20,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import noise_names
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.dcrc_gibbs.scan import move_class_blocks, scan_classes
 from bayesclust.inference.dcrc_gibbs.weights import WeightSampler
 from bayesclust.inference.variational_em.fit import named_first

@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits, add_site_logits
 from bayesclust.inference.link_blocks import draw_blocks
 from bayesclust.inference.seating import draw_index
 

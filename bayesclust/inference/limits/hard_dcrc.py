@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import N_PATTERNS
+from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.typing import FloatArray
 
 IMPOSSIBLE = float(np.log(np.finfo(np.float64).tiny))
@@ -38,7 +37,7 @@ def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatAr
     Returns
     -------
     ndarray of shape (codes, 5)
-        Laid out as by `bayesclust.constraints.sites.stack_tables`.
+        Laid out as by `bayesclust.constraints.factor_graph.stack_tables`.
     """
     tables = [np.zeros((0, N_PATTERNS))]
     for view in constraints:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import stack_tables
+from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.inference.limits.hard_dcrc import IMPOSSIBLE, max_compatible, most_probable
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import softmax, stack_padded

@@ -18,7 +18,7 @@ from typing import override
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.posterior.losses.base import Loss
 from bayesclust.typing import ArrayLike, FloatArray
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesclust.constraints._checks import shown
+from bayesclust.checks import shown
 from bayesclust.posterior.losses.additive import VI, Binder
 from bayesclust.posterior.losses.base import Loss
 from bayesclust.posterior.losses.ratios import ID, NID, NVI, OneMinusARI

@@ -8,7 +8,7 @@ import numpy as np
 
 import bayesclust as bc
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.questions import random_pairs
+from bayesclust.constraints.sampling import random_pairs
 from bayesclust.typing import IntArray
 from experiments.baselines.comparisons import comparisons
 from experiments.reproduce import sources, stand_ins

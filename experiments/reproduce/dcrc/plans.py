@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
-from bayesclust.checks import check_int
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, number_between
 from experiments.reproduce import sources
 from experiments.reproduce.dcrc.answers import (
     BOUNDARY,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from bayesclust.plots._style import GREY, MARKERS, PALETTE, counted
 from bayesclust.typing import FloatArray
 from experiments.reproduce.drawing import save

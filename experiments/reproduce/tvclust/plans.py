@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
-from bayesclust.checks import check_int
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, number_between
 from experiments.reproduce import sources
 from experiments.reproduce.tvclust.cells import ORDERED, UNANSWERED, UNORDERED, Cell
 from experiments.reproduce.tvclust.methods import COUNT_METHODS, EVERY_METHOD, METHODS
