@@ -11,6 +11,7 @@ from bayesclust._uncollected import uncollected
 
 if TYPE_CHECKING:
     from bayesclust import (
+        active,
         constraints,
         datasets,
         estimators,
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
         models,
         plots,
         posterior,
-        selection,
     )
+    from bayesclust.active import InteractiveSession
     from bayesclust.comparison import agreement, bayesian_signed_rank, compare, leave_view_out
     from bayesclust.constraints import (
         ConfusionNoise,
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
         view_conflict,
     )
     from bayesclust.report import write_report
-    from bayesclust.session import InteractiveSession
 
 __version__ = "0.1.0"
 
@@ -100,6 +100,7 @@ __all__ = [
     "UniformNoise",
     "VariationalSettings",
     "__version__",
+    "active",
     "agreement",
     "answer_sites",
     "bayesian_signed_rank",
@@ -128,7 +129,6 @@ __all__ = [
     "point_estimate",
     "posterior",
     "posterior_distance",
-    "selection",
     "similar_items",
     "similarity_matrix",
     "source_reliability",
@@ -142,7 +142,7 @@ _HOME = {
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
-    "InteractiveSession": "bayesclust.session",
+    "InteractiveSession": "bayesclust.active",
     "LabelConstraints": "bayesclust.constraints",
     "LinkNoise": "bayesclust.constraints",
     "MKMeans": "bayesclust.estimators",
@@ -189,7 +189,7 @@ _HOME = {
     "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
     "posterior_distance": "bayesclust.posterior",
-    "selection": "bayesclust.selection",
+    "active": "bayesclust.active",
     "bayesian_signed_rank": "bayesclust.comparison",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",

@@ -48,7 +48,7 @@ bc.plots.reliability(est.posterior_)
 # One dot an answer, at the probability that it is right; crosses are wrong in truth.
 
 # %%
-bc.plots.constraints(est.posterior_, flipped=links.flipped)
+bc.plots.credibility(est.posterior_, flipped=links.flipped)
 # %% [markdown]
 # How well does credibility tell wrong answers from right ones? The area under the ROC curve is the
 # probability that a right answer is believed more than a wrong one.
@@ -66,7 +66,7 @@ answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 # believed or not.
 
 # %%
-bc.plots.ranking(est.posterior_, flipped=links.flipped)
+bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped)
 # %% [markdown]
 # ## With and without its own say
 #

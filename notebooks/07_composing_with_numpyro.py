@@ -125,7 +125,7 @@ bc.plots.similarity(tree, labels=found)
 # Which answers to believe; crosses mark the wrong ones.
 
 # %%
-bc.plots.constraints(tree, flipped=links.flipped)
+bc.plots.credibility(tree, flipped=links.flipped)
 # %%
 credibility = bc.constraint_credibility(tree)["credibility"]
 doubted = credibility < 0.5

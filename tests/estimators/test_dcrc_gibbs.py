@@ -79,7 +79,7 @@ def test_summaries_and_plots_take_the_posterior(fitted, answers):
     assert "log_likelihood" in bc.constraint_log_likelihood(tree).children
     assert "accept_rate" in tree["sample_stats"] or fitted.weights == "mode"
     bc.plots.similarity(tree)
-    bc.plots.constraints(tree)
+    bc.plots.credibility(tree)
     bc.plots.traces(tree)
     mpl.pyplot.close("all")
 

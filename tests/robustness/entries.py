@@ -18,7 +18,7 @@ from tests.robustness.world import (
 )
 
 P = bc.posterior
-S = bc.selection
+S = bc.active
 LABELS = ("labels", TRUTH)
 DRAWS = ("draws", world.tree)
 ANSWERED = ("answered", world.tree)

@@ -9,7 +9,7 @@ import bayesclust as bc
 from tests.robustness import world
 from tests.robustness.world import SEVERAL, TRIPLETS, TRUTH, N, X, entry
 
-S = bc.selection
+S = bc.active
 DRAWS = ("draws", world.tree)
 ANSWERED = ("answered", world.tree)
 FLAGS = np.zeros(sum(map(len, SEVERAL)), int)
@@ -52,11 +52,11 @@ def saved_session(path, **arguments):
 def answering(question, answer):
     session = world.session()
     session.answer(question, answer)
-    return session.pending
+    return session.n_pending
 
 
-def suggest(**arguments):
-    return S.suggest(**{"num_draws": 20, **arguments})
+def suggest_queries(**arguments):
+    return S.suggest_queries(**{"num_draws": 20, **arguments})
 
 
 AXES = ("optional axes", None)
@@ -187,15 +187,15 @@ PICTURES = {
         names=("optional choice", ["n_clusters"]),
         axes=AXES,
     ),
-    "plots.constraints": entry(
-        bc.plots.constraints,
+    "plots.credibility": entry(
+        bc.plots.credibility,
         slow=True,
         posterior=ANSWERED,
         flipped=("optional flags", FLAGS),
         ax=AXES,
     ),
-    "plots.ranking": entry(
-        bc.plots.ranking,
+    "plots.credibility_ranking": entry(
+        bc.plots.credibility_ranking,
         slow=True,
         posterior=ANSWERED,
         flipped=("optional flags", FLAGS),
@@ -230,24 +230,28 @@ PICTURES = {
     ),
 }
 QUESTIONS = {
-    "selection.suggest": entry(
-        suggest,
+    "active.suggest_queries": entry(
+        suggest_queries,
         posterior=DRAWS,
         kind=("choice", "pair"),
         size=("count", 2),
         target=("target", "vi"),
-        questions=("questions", [(0, 1), (2, 3)]),
+        queries=("questions", [(0, 1), (2, 3)]),
         num_draws=("count", 20),
         num_candidates=("count", 50),
         seed=("seed", 0),
     ),
-    "selection.check_chooser": entry(S.check_chooser, chooser=("chooser", "random")),
-    "selection.chooser_of": entry(S.chooser_of, chooser=("chooser", "random")),
-    "selection.RandomQuestions": entry(S.RandomQuestions, kind=("choice", "pair")),
-    "selection.NPU": entry(S.NPU, n_trees=("count", 5), seed=("natural", 0)),
-    "selection.ExploreConsolidate": entry(S.ExploreConsolidate, n_clusters=("optional count", 3)),
-    "selection.PosteriorQuestions": entry(
-        S.PosteriorQuestions,
+    "active.check_query_strategy": entry(
+        S.check_query_strategy, query_strategy=("query strategy", "random")
+    ),
+    "active.query_strategy_of": entry(
+        S.query_strategy_of, query_strategy=("query strategy", "random")
+    ),
+    "active.RandomQueries": entry(S.RandomQueries, kind=("choice", "pair")),
+    "active.NPU": entry(S.NPU, n_trees=("count", 5), seed=("natural", 0)),
+    "active.ExploreConsolidate": entry(S.ExploreConsolidate, n_clusters=("optional count", 3)),
+    "active.PosteriorQueries": entry(
+        S.PosteriorQueries,
         kind=("choice", "pair"),
         target=("target", "vi"),
         estimator=("optional anything else", None),
@@ -262,18 +266,18 @@ QUESTIONS = {
         partition=("optional integer labels", TRUTH),
         y=("optional labels", TRUTH),
         modification=("optional anything else", None),
-        chooser=("chooser", "random"),
+        query_strategy=("query strategy", "random"),
         random_state=("seed", 0),
     ),
     "InteractiveSession.ask": entry(lambda size: world.session().ask(size), size=("count", 2)),
     "InteractiveSession.answer": entry(
-        answering, question=("question", world.pair_question()), answer=("choice", "same")
+        answering, query=("question", world.pair_question()), answer=("choice", "same")
     ),
     "InteractiveSession.add": entry(
         lambda constraints: world.session().add(constraints), constraints=("views", SEVERAL)
     ),
-    "InteractiveSession.area": entry(
-        lambda score: world.scored().area(score), score=("choice", "quality")
+    "InteractiveSession.area_under_budget_curve": entry(
+        lambda score: world.scored().area_under_budget_curve(score), score=("choice", "quality")
     ),
     "InteractiveSession.save": entry(
         to_file(lambda path: world.session().save(path), "s.npz"), path=("path", "s.npz")
@@ -282,7 +286,7 @@ QUESTIONS = {
         saved_session,
         path=("file", "session.npz"),
         X=("items", X),
-        chooser=("optional chooser", None),
+        query_strategy=("optional query strategy", None),
     ),
 }
 FURTHER = {**MODELS, **DATA, **PICTURES, **QUESTIONS}
@@ -313,13 +317,13 @@ WITHOUT_DATA = {
     "posterior.CredibleBall": "what credible_ball returns; its method is in the table",
     "posterior.PosteriorDistance": "what posterior_distance returns",
     "posterior.Diagnosis": "what diagnose returns",
-    "selection.CHOOSERS": "a mapping of names",
-    "selection.Chooser": "a protocol",
-    "selection.Neighbourhoods": "the state that choosers share, made of checked answers",
-    "selection.Question": "a pair of words and items, checked where it is answered",
-    "selection.Situation": "what sessions hand to choosers, made of checked data",
+    "active.QUERY_STRATEGIES": "a mapping of names",
+    "active.QueryStrategy": "a protocol",
+    "active.Neighbourhoods": "the state that query strategies share, made of checked answers",
+    "active.Query": "a pair of words and items, checked where it is answered",
+    "active.QueryState": "what sessions hand to query strategies, made of checked data",
     **dict.fromkeys(
-        ("losses.ID", "losses.NID", "losses.NVI", "losses.OneMinusARI", "selection.MinMax"),
+        ("losses.ID", "losses.NID", "losses.NVI", "losses.OneMinusARI", "active.MinMax"),
         "takes nothing",
     ),
     "families.*": "settings of families, checked in tests/models/families",

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesclust as bc
+from bayesclust.active import Query, QueryState
 from bayesclust.models.families import get_family
 from bayesclust.posterior.tree import to_datatree
-from bayesclust.selection import Question, Situation
 
 N = 12
 TRUTH = np.repeat([0, 1, 2], 4)
@@ -120,8 +120,8 @@ ESTIMATORS = {
 }
 
 
-def situation():
-    return Situation(X, TRUTH, SEVERAL, [])
+def state():
+    return QueryState(X, TRUTH, SEVERAL, [])
 
 
 def session():
@@ -137,7 +137,7 @@ def bound():
 
 
 def pair_question():
-    return Question("pair", (2, 7))
+    return Query("pair", (2, 7))
 
 
 def scored():
