@@ -119,7 +119,7 @@ def test_a_numba_arranged_otherwise_draws_by_its_own_way(monkeypatch):
 PROGRAM = """
 import numpy as np
 from bayesclust._stream import as_stream
-from bayesclust.inference.dcrc_gibbs.scan import scan_classes
+from bayesclust.inference.dcrc.gibbs import scan_classes
 from tests.test_stream import several
 print(repr(several(as_stream(np.random.default_rng(0)), np.zeros(5, np.int64))))
 print(sum(several.stats.cache_hits.values()), sum(several.stats.cache_misses.values()))

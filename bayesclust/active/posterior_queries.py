@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.base import clone
 
 from bayesclust.active.beliefs import VIEWS, Beliefs, check_queries, with_skips
 from bayesclust.active.expected_gain import check_target, least_worth
@@ -17,14 +18,13 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import View
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.estimators._particles import averaged_particles, check_estimators_of_particles
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.averaged_particles import AveragedParticles
-from bayesclust.inference.particles import systematic
+from bayesclust.inference.particles import THINNING, Particles, systematic
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +161,7 @@ class PosteriorQueries:
             if estimator is None
             else estimator
         )
-        self.estimators = check_estimators_of_particles(given, num_draws)
+        self.estimators = _check_estimators(given, num_draws)
         if not (noise is None or isinstance(noise, NoiseModel)):
             raise TypeError(
                 f"noise must be a noise model or None; got {type(noise).__name__}: pass say LinkNoise()."
@@ -217,7 +217,7 @@ class PosteriorQueries:
             self._particles.hear(views, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
-            self._particles = averaged_particles(
+            self._particles = _averaged_particles(
                 self.estimators, state.X, views, self.num_draws, own
             )
             self._X = state.X
@@ -319,3 +319,41 @@ class PosteriorQueries:
         return [
             view.with_noise(self.noise) if view.kind == self.noise.kind else view for view in views
         ]
+
+
+def _check_estimators(estimators: Any, number: Any) -> tuple[TVClust, ...]:
+    """The estimators, whose chains' draws can continue one by one, with enough draws for each."""
+    found = tuple(estimators) if isinstance(estimators, Sequence) else (estimators,)
+    for estimator in found:
+        if not isinstance(estimator, TVClust):
+            raise TypeError(
+                f"estimator must be a TVClust, or several; got {type(estimator).__name__}: "
+                "pass TVClust(...)."
+            )
+        if estimator.sampler != "collapsed":
+            raise ValueError(
+                "only sampler='collapsed' uses answers one by one; "
+                f"got {estimator.sampler!r}: choose that one."
+            )
+    if not found:
+        raise ValueError("estimator is empty: pass TVClust(...), or several.")
+    check_int(number, "num_draws", least=2 * len(found))
+    return found
+
+
+def _averaged_particles(
+    estimators: Sequence[TVClust], X: ArrayLike, constraints: Any, number: int, rng: Generator
+) -> AveragedParticles:
+    """Draws of the posteriors that the estimators would sample, from short runs of their chains.
+
+    The estimators are not changed; each begins with an equal part of the draws.
+    """
+    ends = [m * number // len(estimators) for m in range(len(estimators) + 1)]
+    parts = []
+    for m, own in enumerate(rng.spawn(len(estimators))):
+        estimator = clone(estimators[m])
+        chains: list[Any] = estimator.start_chains(X, constraints, own)
+        thinning = max(THINNING, estimator.thinning)
+        share = ends[m + 1] - ends[m]
+        parts.append(Particles(chains, share, estimator.num_warmup, thinning=thinning))
+    return AveragedParticles(parts)

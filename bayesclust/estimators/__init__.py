@@ -1,50 +1,47 @@
-"""Estimators with the interface of scikit-learn, one file each, which is read when one of its names is asked for."""
+"""Estimators with the interface of scikit-learn, one file each, loaded when one of its names is asked for."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bayesclust.estimators.dcrc import DCRC
-    from bayesclust.estimators.dp_means import DPMeans
-    from bayesclust.estimators.minimal_modification import MinimalModification
-    from bayesclust.estimators.mpck_means import MPCKMeans
-    from bayesclust.estimators.paths import limit_path
-    from bayesclust.estimators.pck_means import MKMeans, PCKMeans, SupervisedMeans
-    from bayesclust.estimators.rdp_means import RDPMeans
-    from bayesclust.estimators.spectral import SpectralRDPMeans
-    from bayesclust.estimators.tvclust import TVClust
+    from bayesclust.estimators.dcrc import DCRC as DCRC
+    from bayesclust.estimators.gamma_path import AtGamma as AtGamma
+    from bayesclust.estimators.gamma_path import limit_path as limit_path
+    from bayesclust.estimators.minimal_modification import (
+        MinimalModification as MinimalModification,
+    )
+    from bayesclust.estimators.mpck_means import MPCKMeans as MPCKMeans
+    from bayesclust.estimators.pck_means import (
+        MKMeans as MKMeans,
+    )
+    from bayesclust.estimators.pck_means import (
+        PCKMeans as PCKMeans,
+    )
+    from bayesclust.estimators.pck_means import (
+        SupervisedMeans as SupervisedMeans,
+    )
+    from bayesclust.estimators.rdp_means import DPMeans as DPMeans
+    from bayesclust.estimators.rdp_means import RDPMeans as RDPMeans
+    from bayesclust.estimators.spectral import SpectralRDPMeans as SpectralRDPMeans
+    from bayesclust.estimators.tvclust import TVClust as TVClust
 
-__all__ = [
-    "DCRC",
-    "DPMeans",
-    "MKMeans",
-    "MPCKMeans",
-    "MinimalModification",
-    "PCKMeans",
-    "RDPMeans",
-    "SpectralRDPMeans",
-    "SupervisedMeans",
-    "TVClust",
-    "limit_path",
-]
-
-_HOME = {
-    "DCRC": "dcrc",
-    "DPMeans": "dp_means",
-    "MKMeans": "pck_means",
-    "MPCKMeans": "mpck_means",
-    "MinimalModification": "minimal_modification",
-    "PCKMeans": "pck_means",
-    "RDPMeans": "rdp_means",
-    "SpectralRDPMeans": "spectral",
-    "SupervisedMeans": "pck_means",
-    "TVClust": "tvclust",
-    "limit_path": "paths",
+_MODULES = {
+    "dcrc": ("DCRC",),
+    "gamma_path": ("AtGamma", "limit_path"),
+    "minimal_modification": ("MinimalModification",),
+    "mpck_means": ("MPCKMeans",),
+    "pck_means": ("MKMeans", "PCKMeans", "SupervisedMeans"),
+    "rdp_means": ("DPMeans", "RDPMeans"),
+    "spectral": ("SpectralRDPMeans",),
+    "tvclust": ("TVClust",),
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOME.values():
+    if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
     check_choice,
@@ -20,9 +21,13 @@ from bayesclust.checks import (
 )
 from bayesclust.constraints.base import View
 from bayesclust.estimators._costs import check_cost, costs_of_answers
-from bayesclust.estimators._credible import confidence_by_source
-from bayesclust.estimators._means import start_labels
-from bayesclust.estimators.base import ConstrainedClusterer, with_names
+from bayesclust.estimators.base import (
+    ConstrainedClusterer,
+    check_columns_of_new,
+    read_input,
+    start_labels,
+)
+from bayesclust.estimators.confidence import confidence_by_source
 from bayesclust.inference.limits.mpck.descend import Settings, Solution, search, starts
 from bayesclust.inference.limits.mpck.energy import Metrics, Problem, distances, first_metrics
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
@@ -52,11 +57,12 @@ class LinkedMeans(ConstrainedClusterer):
         self, X: ArrayLike, constraints: Any, cost: Any, close: bool | None, strict: bool
     ) -> tuple[FloatArray, WeightedLinks]:
         """Check data and answers, and return them, the answers as links first to last; sets what is learned of them."""
+        self._started = perf_counter()
         cost = check_cost(cost)
         for name, value in (("closure", close), ("strict", strict)):
             if not isinstance(value, (bool, np.bool_)) and (name == "strict" or value is not None):
                 raise TypeError(f"{name} must be True or False; got {value!r}.")
-        points, views = self._enter(X, constraints, check_items, kinds=("pairwise",))
+        points, views = read_input(self, X, None, constraints, kinds=("pairwise",))
         pairs, may = joined(views)
         n = len(points)
         torn = contradictions(pairs, may, n)
@@ -167,6 +173,7 @@ class LinkedMeans(ConstrainedClusterer):
         )
         self._model = self._model._replace(n_clusters=self.n_clusters_)
         self._centers, self._metrics = solution.centers[kept], metrics
+        self.fit_seconds_ = perf_counter() - self._started
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the nearest cluster of each item, under its metric, answers left aside.
@@ -183,7 +190,7 @@ class LinkedMeans(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        validate_data(self, with_names(X), skip_check_array=True, reset=False)
+        check_columns_of_new(self, X)
         problem = self._model._replace(
             points=np.ascontiguousarray((items - self._middle) @ self._model.T)
         )

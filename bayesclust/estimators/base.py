@@ -17,7 +17,6 @@ from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
 

@@ -143,7 +143,7 @@ def limit_problem(
 def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
     """The model at gamma whose limit a fitted RDPMeans is."""
     mixture = isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
-    within = limit.within_penalty_ if mixture else None  # type: ignore[attr-defined]
+    within = limit.within_penalty_ if mixture else None
     return PathModel.at(
         gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within
     )

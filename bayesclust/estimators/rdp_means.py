@@ -645,7 +645,9 @@ def plan_confidence(
     n, rate = len(points), float(rate)
     if xi is None and rate > 1 and confidence.enough(views):
         tried = candidates(points, divergence) if cost is None else np.array([cost])
-        cost, schedule = confidence.choose(views, points, divergence, tried, xi0, rate, rng, descent)
+        cost, schedule = confidence.choose(
+            views, points, divergence, tried, xi0, rate, rng, descent
+        )
         return pose(views, n)[0], cost, schedule
     fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, views, n)
     if cost is None:

@@ -25,7 +25,6 @@ from bayesclust.checks import (
 )
 from bayesclust.estimators.base import (
     AUTO,
-    SINGLE,
     ConstrainedClusterer,
     check_columns_of_new,
     check_partition,
@@ -309,7 +308,7 @@ class TVClust(ConstrainedClusterer):
             self.posterior_ = draws_tree(draws, problem.views, items, settings, "mean field")
         else:
             rngs = rng.spawn(self.num_chains)
-            chains = chain_starts(self.sampler, problem, start, self.moves, rngs)
+            chains = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
             draws = run_chains(
                 chains,
                 schedule,
@@ -474,7 +473,7 @@ class TVClust(ConstrainedClusterer):
         _, problem = self._build_problem(X, None, constraints, rng)
         start = start_labels(self.init, problem.n_items)
         rngs = rng.spawn(self.num_chains)
-        makers = chain_starts(self.sampler, problem, start, self.moves, rngs)
+        makers = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
         return [make() for make in makers]
 
     @property
@@ -482,6 +481,11 @@ class TVClust(ConstrainedClusterer):
         return self.sampler == VARIATIONAL or isinstance(self.sampler, VariationalSettings)
 
     @property
+    def _chain_sampler(self) -> str | type[CollapsedChain]:
+        """The sampler of a fit that has chains."""
+        assert not isinstance(self.sampler, VariationalSettings)
+        return self.sampler
+
     def _check_settings(self) -> Schedule:
         """Refuse settings that do not exist or do not go together."""
         check_sampler(self.sampler, self.moves)

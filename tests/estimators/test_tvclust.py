@@ -143,15 +143,10 @@ BAD = {
         ValueError,
         "num_warmup must be an integer of at least 0; got -1.",
     ),
-    "no such start": (
-        lambda: bc.TVClust(init="random").fit(X),
-        ValueError,
-        "init must be \"dispersed\"; got 'random'.",
-    ),
     "start of another length": (
         lambda: bc.TVClust(init=[0, 1]).fit(X),
         ValueError,
-        "init has shape (2,), but X has 6 items: pass one label per item, or 'dispersed'.",
+        "init has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to these items, or its posterior_.",
     ),
     "missing values": (
         lambda: bc.TVClust().fit([[0.0, 1.0], [np.nan, 2.0], [3.0, 3.0]]),
