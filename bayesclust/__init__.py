@@ -7,8 +7,6 @@ the package loads neither JAX nor ArviZ nor numba.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bayesclust._uncollected import uncollected
-
 if TYPE_CHECKING:
     from bayesclust import (
         active,
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
-    from bayesclust.models import answer_sites, families
+    from bayesclust.models import constraint_sites, families
     from bayesclust.models.columns import TiedColumnsWarning, check_columns
     from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
@@ -102,13 +100,13 @@ __all__ = [
     "__version__",
     "active",
     "agreement",
-    "answer_sites",
     "bayesian_signed_rank",
     "check_columns",
     "compare",
     "constraint_credibility",
     "constraint_log_likelihood",
     "constraint_ppc",
+    "constraint_sites",
     "constraints",
     "credible_ball",
     "datasets",
@@ -164,7 +162,7 @@ _HOME = {
     "VariationalSettings": "bayesclust.inference.variational.settings",
     "agreement": "bayesclust.comparison",
     "constraint_log_likelihood": "bayesclust.posterior",
-    "answer_sites": "bayesclust.models",
+    "constraint_sites": "bayesclust.models",
     "constraint_ppc": "bayesclust.posterior",
     "check_columns": "bayesclust.models.columns",
     "n_clusters_posterior": "bayesclust.posterior",
@@ -202,11 +200,8 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
-    with uncollected(
-        old=True
-    ):  # a quarter of the time of loading what stands behind most of these names
-        module = import_module(_HOME[name])
-        value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
+    module = import_module(_HOME[name])
+    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -70,7 +70,7 @@ def fit(
     """
     data = bc.datasets.load("wine")
     X: FloatArray = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, flip=0.1, seed=seed)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, error_rate=0.1, seed=seed)
     sampler = bc.TVClust(
         num_chains=chains,
         num_warmup=warmup,

@@ -9,7 +9,7 @@ import bayesclust as bc
 
 wine = bc.datasets.load("wine")
 X = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
-links = bc.PairwiseConstraints.sample(wine.y, size=300, flip=[0.05, 0.4], n_sources=2, seed=1)
+links = bc.PairwiseConstraints.sample(wine.y, size=300, error_rate=[0.05, 0.4], n_sources=2, seed=1)
 links.to_frame().head()
 
 # %% [markdown]

@@ -17,8 +17,14 @@ from bayesclust.active.ledger import Row, constraints_of, row_of_answer, rows_of
 from bayesclust.active.protocol import VOCABULARY, Query, QueryState, QueryStrategy
 from bayesclust.active.steps import Step, area_under_budget_curve, history
 from bayesclust.active.strategies import QUERY_STRATEGIES, check_query_strategy, query_strategy_of
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state, check_views
-from bayesclust.constraints import View
+from bayesclust.checks import (
+    check_choice,
+    check_constraints,
+    check_int,
+    check_items,
+    check_random_state,
+)
+from bayesclust.constraints import Constraints
 from bayesclust.constraints._checks import true_labels
 from bayesclust.constraints.rules import KINDS, Rules
 from bayesclust.estimators import DPMeans, MinimalModification
@@ -130,7 +136,7 @@ class InteractiveSession:
         return [row for event in self._events if event is not None for row in event]
 
     @property
-    def constraints(self) -> list[View | Rules]:
+    def constraints(self) -> list[Constraints | Rules]:
         """All answers so far, one view or set of rules for each kind."""
         return constraints_of(self._rows, len(self.X))
 
@@ -182,7 +188,7 @@ class InteractiveSession:
         check_choice(answer, "answer", VOCABULARY[kind])
         self._events.append([row_of_answer(Query(kind, tuple(int(i) for i in items)), answer)])
 
-    def add(self, constraints: View | Rules | Sequence[View | Rules]) -> None:
+    def add(self, constraints: Constraints | Rules | Sequence[Constraints | Rules]) -> None:
         """Add what the expert says unasked, in one piece.
 
         Parameters
@@ -190,7 +196,7 @@ class InteractiveSession:
         constraints : view, rules or list of them
             Of any kind that `MinimalModification` takes. Names, sources and noise are not kept.
         """
-        given = check_views(constraints, len(self.X), kinds=("pairwise", "relative", *KINDS))
+        given = check_constraints(constraints, len(self.X), kinds=("pairwise", "relative", *KINDS))
         self._events.append([row for one in given for row in rows_of(one)])
 
     def modify(self) -> MinimalModification:

@@ -7,7 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 from bayesclust.active.protocol import DONT_KNOW, PAIR, Query
-from bayesclust.constraints import PairwiseConstraints, RelativeConstraints, View
+from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.rules import KINDS, Rules
 
 Row = tuple[str, Any]
@@ -22,7 +22,7 @@ def rows_of(constraints: Any) -> list[Row]:
 
     Parameters
     ----------
-    constraints : View or Rules
+    constraints : Constraints or Rules
 
     Returns
     -------
@@ -37,7 +37,7 @@ def rows_of(constraints: Any) -> list[Row]:
 
 
 @rows_of.register
-def _rows_of_view(constraints: View) -> list[Row]:
+def _rows_of_view(constraints: Constraints) -> list[Row]:
     answers = [constraints.vocabulary[code] for code in constraints.answers]
     rows = zip(constraints.items.tolist(), answers, strict=True)
     return [(constraints.kind, (*items, answer)) for items, answer in rows]
@@ -64,7 +64,7 @@ def row_of_answer(query: Query, answer: str) -> Row:
     return (PAIRWISE if query.kind == PAIR else RELATIVE), (*query.items, answer)
 
 
-def constraints_of(rows: Iterable[Row], n_items: int) -> list[View | Rules]:
+def constraints_of(rows: Iterable[Row], n_items: int) -> list[Constraints | Rules]:
     """Return rows as constraints, one view or set of rules for each kind; pairs that nobody knew are left out.
 
     Parameters
@@ -74,7 +74,7 @@ def constraints_of(rows: Iterable[Row], n_items: int) -> list[View | Rules]:
 
     Returns
     -------
-    list of View or Rules
+    list of Constraints or Rules
         Rows of a kind in their order.
 
     Raises
@@ -95,7 +95,7 @@ def constraints_of(rows: Iterable[Row], n_items: int) -> list[View | Rules]:
     return [_constraints(kind, group, n_items) for kind, group in by_kind.items()]
 
 
-def _constraints(kind: str, rows: Sequence[Any], n_items: int) -> View | Rules:
+def _constraints(kind: str, rows: Sequence[Any], n_items: int) -> Constraints | Rules:
     if kind in (PAIRWISE, RELATIVE):
         items, answers = [row[:-1] for row in rows], [row[-1] for row in rows]
         if kind == PAIRWISE:

@@ -15,7 +15,7 @@ from bayesclust.active.protocol import PAIR, TRIPLET, Query, QueryState
 from bayesclust.active.random_queries import RandomQueries
 from bayesclust.checks import check_choice, check_int
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
 from bayesclust.inference.answers_in_turn import extends
@@ -192,7 +192,7 @@ class PosteriorQueries:
         # what comes after a query that is not worth it was chosen as an addition to it
         least = least_worth(self.target, beliefs.draws) if self.min_gain is None else self.min_gain
         worth = int(np.append((gains < least) & (least > 0), True).argmax())
-        heard = sum(len(view) for view in self.particles.problem.views) + len(state.skipped)
+        heard = sum(len(view) for view in self.particles.problem.constraints) + len(state.skipped)
         if worth or self._worth_at is None or heard < self._worth_at:
             self._worth_at = heard
         return chosen[: worth or max(0, self.patience - (heard - self._worth_at))]
@@ -211,7 +211,9 @@ class PosteriorQueries:
         """
         views = self._views(state)
         same = self._X is state.X or np.array_equal(self._X, state.X)  # type: ignore[arg-type]
-        heard: Sequence[View] = () if self._particles is None else self._particles.problem.views
+        heard: Sequence[Constraints] = (
+            () if self._particles is None else self._particles.problem.constraints
+        )
         further = sum(map(len, views)) - sum(map(len, heard))
         if self._particles is not None and same and extends(heard, views) and further <= AT_ONCE:
             self._particles.hear(views, rng)
@@ -297,7 +299,7 @@ class PosteriorQueries:
     def _confusion(self, kind: str, state: QueryState) -> FloatArray:
         """p(answer | truth) of the first source under each draw, the noise integrated out."""
         particles = self.particles
-        views = [view for view in particles.problem.views if isinstance(view, VIEWS[kind])]
+        views = [view for view in particles.problem.constraints if isinstance(view, VIEWS[kind])]
         if views:
             counts, noise = views[0].counts(particles.draws), views[0].noise
         else:
@@ -312,8 +314,8 @@ class PosteriorQueries:
         skipped = sum(query.kind == PAIR for query in state.skipped)
         return with_skips(table, skipped, sum(map(len, views)))
 
-    def _views(self, state: QueryState) -> list[View]:
-        views = [view for view in state.constraints if isinstance(view, View)]
+    def _views(self, state: QueryState) -> list[Constraints]:
+        views = [view for view in state.constraints if isinstance(view, Constraints)]
         if self.noise is None:
             return views
         return [

@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from bayesclust.active.protocol import PAIR, ordered
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.questions import random_triplets, unrank_pairs
 from bayesclust.posterior.labels import Labels
@@ -156,7 +156,7 @@ def _half_and_half(members: _Members, number: int, width: int) -> IntArray:
 
 def _divided(
     draw: Callable[[int], IntArray],
-    view: type[View],
+    view: type[Constraints],
     draws: Labels,
     weights: FloatArray,
     number: int,

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from numpy.random import Generator
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules import Rules
 from bayesclust.typing import FloatArray, IntArray
 
@@ -53,7 +53,7 @@ class QueryState(NamedTuple):
 
     X: FloatArray  # (n, d)
     labels: IntArray  # (n,) the partition as it stands
-    constraints: Sequence[View | Rules]  # what has been answered, and said unasked
+    constraints: Sequence[Constraints | Rules]  # what has been answered, and said unasked
     skipped: Sequence[Query]  # pairs to which nobody knew the answer
 
     def asked(self, kind: str) -> set[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from bayesclust.typing import FloatArray, IntArray, Seed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
 
 __all__ = ["suggest_queries"]
 
@@ -118,13 +118,15 @@ def _has_answers(posterior: Any) -> bool:
     return "constant_data" in getattr(tree, "children", ())
 
 
-def _confusion(kind: str, views: list[StoredView], posterior: Any, rows: IntArray) -> FloatArray:
+def _confusion(
+    kind: str, constraints: list[StoredConstraints], posterior: Any, rows: IntArray
+) -> FloatArray:
     """p(answer | truth) of the first source in each draw, or at the prior mean."""
-    draws = group(posterior, "posterior") if views else None
-    if draws is not None and all(name in draws for name in views[0].parameters.values()):
-        by_chain = confusions(views[0], draws)[:, :, 0]
+    draws = group(posterior, "posterior") if constraints else None
+    if draws is not None and all(name in draws for name in constraints[0].parameters.values()):
+        by_chain = confusions(constraints[0], draws)[:, :, 0]
         table = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
     else:
         noise = VIEWS[kind].default_noise()
         table = np.repeat(noise.confusion(noise.initial(1)), len(rows), axis=0)
-    return with_skips(table, 0, sum(map(len, views))) if kind == PAIR else table
+    return with_skips(table, 0, sum(map(len, constraints))) if kind == PAIR else table

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_items, check_views
+from bayesclust.checks import check_constraints, check_items
 from bayesclust.constraints._checks import plain_array, true_labels
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules.base import Rules
 from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.partition import point_estimate
@@ -37,7 +37,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like of shape (n, d)
         y : ignored
-        constraints : View, list of View or None, default None
+        constraints : Constraints, list of Constraints or None, default None
 
         Returns
         -------
@@ -56,16 +56,16 @@ def read_input(
     *,
     read: Callable[[Any], FloatArray] = check_items,
     kinds: Collection[str] | None = ("pairwise", "relative"),
-) -> tuple[FloatArray, list[View]]:
+) -> tuple[FloatArray, list[Constraints]]:
     """Validate the arguments of a fit: the data by `read`, and the constraints; remember the columns' names."""
     for given in y if isinstance(y, (list, tuple)) else (y,):
-        if isinstance(given, (View, Rules)):
+        if isinstance(given, (Constraints, Rules)):
             raise TypeError(
                 f"a {type(given).__name__} came as y, which is ignored: pass constraints=... instead."
             )
     items = read(X)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
-    return items, check_views(constraints, len(items), kinds=kinds)
+    return items, check_constraints(constraints, len(items), kinds=kinds)
 
 
 def check_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:

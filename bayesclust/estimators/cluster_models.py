@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE
 from bayesclust.estimators.sampling import chain_starts, draws_tree
 from bayesclust.inference.problem import TVClustProblem
@@ -57,7 +57,7 @@ class Candidates:
     """The models to choose from: families (the first is the one asked for), constraints and priors."""
 
     families: Mapping[str, BoundFamily]
-    constraints: tuple[View, ...]
+    constraints: tuple[Constraints, ...]
     concentration: Concentration
     within: Concentration
 

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
-from bayesclust.constraints.dataset import StoredView
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.dataset import StoredConstraints
 from bayesclust.estimators.base import start_labels
 from bayesclust.inference.limits.answers import (
     PAIRWISE,
@@ -86,35 +86,35 @@ def _check_source(value: Any, what: str) -> Any:
     )
 
 
-def fixed_confidence(xi: Any, views: Sequence[View], n_items: int) -> tuple[Graph, Xi]:
+def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """The constraints as a graph, and what each of them weighs; xi as `check_xi` returns it."""
     if not isinstance(xi, dict):
-        graph, unit = pose(views, n_items)
+        graph, unit = pose(constraints, n_items)
         if isinstance(xi, float):
             return graph, times(unit, xi)
         if isinstance(unit, tuple):
             return graph, xi
-        names = ", ".join(f"{view.name!r}: ..." for view in views)
+        names = ", ".join(f"{view.name!r}: ..." for view in constraints)
         raise ValueError(
             f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, {{{names}}}."
         )
     for name in xi:
-        if name not in {view.name for view in views}:
-            there = " and ".join(repr(view.name) for view in views) or "none"
+        if name not in {view.name for view in constraints}:
+            there = " and ".join(repr(view.name) for view in constraints) or "none"
             raise ValueError(
                 f"xi names the constraints {name!r}, but there are {there}: use these names."
             )
     confidence = {}
-    for view in views:
+    for view in constraints:
         if view.name not in xi:
             raise ValueError(
                 f"xi has no entry for the constraints {view.name!r}: give one to each, 0 to leave it aside."
             )
         confidence[view.name] = _of_view(xi[view.name], view)
-    return answer_graph(views, n_items), cost_table(views, confidence)
+    return answer_graph(constraints, n_items), cost_table(constraints, confidence)
 
 
-def _of_view(value: Any, view: View) -> FloatArray:
+def _of_view(value: Any, view: Constraints) -> FloatArray:
     by_source = value if isinstance(value, dict) else dict.fromkeys(range(view.n_sources), value)
     if set(by_source) != set(range(view.n_sources)):
         raise ValueError(
@@ -139,7 +139,7 @@ def _of_view(value: Any, view: View) -> FloatArray:
     return rows
 
 
-def by_view(xi: Xi, views: Sequence[View]) -> Any:
+def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
     """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by the names of the constraints.
 
     For links an array (S, 2) of xi1 and xi2, for triplets (S, 3, 3), the costs of answers (columns)
@@ -148,7 +148,7 @@ def by_view(xi: Xi, views: Sequence[View]) -> Any:
     if isinstance(xi, tuple):
         return xi
     found, begin = {}, 0
-    for view in views:
+    for view in constraints:
         end = begin + view.n_sources * view.n_answers
         table = xi[begin:end].reshape(view.n_sources, view.n_answers, -1)
         if view.kind == PAIRWISE:
@@ -183,8 +183,8 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
     alpha = float(draws["concentration"].mean()) if "concentration" in draws else 1.0
     gamma, penalty = _scale(points, bound, labels, alpha)
     tree = getattr(posterior, "posterior_", posterior)
-    views = stored_views(tree) if "constant_data" in tree.children else []
-    xi = {view.name: confidence_by_source(draws, view, gamma) for view in views}
+    constraints = stored_views(tree) if "constant_data" in tree.children else []
+    xi = {view.name: confidence_by_source(draws, view, gamma) for view in constraints}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
 
 
@@ -240,7 +240,7 @@ def _scale(
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 
-def confidence_by_source(draws: Any, view: StoredView, gamma: float) -> dict[int, Any]:
+def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> dict[int, Any]:
     """xi of each source of a view."""
     if view.kind == PAIRWISE:
         p, q = _noise_mean(draws, view, "p"), _noise_mean(draws, view, "q")
@@ -268,7 +268,7 @@ def confidence_by_source(draws: Any, view: StoredView, gamma: float) -> dict[int
     return found
 
 
-def _noise_mean(draws: Any, view: StoredView, name: str) -> Any:
+def _noise_mean(draws: Any, view: StoredConstraints, name: str) -> Any:
     """Posterior mean of a noise parameter of a view, the axis of sources first; None if the view has none."""
     if name not in view.parameters:
         return None

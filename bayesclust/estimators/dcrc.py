@@ -33,7 +33,7 @@ from bayesclust.checks import (
     check_positive,
     check_random_state,
 )
-from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise, View
+from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.dataset import noise_dims, noise_names
 from bayesclust.estimators.base import ConstrainedClusterer, check_columns_of_new, read_input
@@ -229,7 +229,7 @@ class DCRC(ConstrainedClusterer):
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
     >>> X[:, 0] += 4 * y
-    >>> triplets = bc.RelativeConstraints.sample(y, size=30, noise=0.05, seed=0)
+    >>> triplets = bc.RelativeConstraints.sample(y, size=30, error_rate=0.05, seed=0)
     >>> est = bc.DCRC(2, random_state=0).fit(X, constraints=triplets)
     >>> bc.metrics.pairwise_f(est.labels_, y) > 0.9
     True
@@ -296,7 +296,7 @@ class DCRC(ConstrainedClusterer):
         ----------
         X : array-like of shape (n, d), or (n, n) for a precomputed kernel
         y : ignored
-        constraints : View, list of View or None, default None
+        constraints : Constraints, list of Constraints or None, default None
             Answers about triplets and pairs. Without any, clusters are those that a linear
             classifier separates most clearly (Eq. 9 without its first term).
         checkpoint : str, path or None, default None
@@ -314,16 +314,16 @@ class DCRC(ConstrainedClusterer):
         seed = run_seed(self.random_state, checkpoint)
         items, given = read_input(self, X, y, constraints)
         check_n_clusters(number, len(items))
-        views = with_noise(given, self.noise)
-        store = open_checkpoint(checkpoint, params, items, views, seed)
+        constraints = with_noise(given, self.noise)
+        store = open_checkpoint(checkpoint, params, items, constraints, seed)
         rng = check_random_state(seed)
 
         self._features = fit_features(items, self.kernel, rng)
         points = self._features(items)
-        tried = candidates(params, sum(map(len, views)), points.size * number)
+        tried = candidates(params, sum(map(len, constraints)), points.size * number)
         binding = self.noise == LITERAL or self.noise == 0
-        chosen = choose(points, views, number, tried, rng, binding=binding)
-        fit = fit_em(points, views, number, chosen, rng, binding=binding)
+        chosen = choose(points, constraints, number, tried, rng, binding=binding)
+        fit = fit_em(points, constraints, number, chosen, rng, binding=binding)
         if not fit.converged:
             warnings.warn(
                 f"the bound still rises after max_iter={self.max_iter} iterations: "
@@ -339,14 +339,14 @@ class DCRC(ConstrainedClusterer):
         self.converged_ = fit.converged
         self.n_iter_ = len(fit.path) // 2
         if schedule is None:
-            self._keep_mean_field(fit, items, views, int(rng.integers(2**63)))
+            self._keep_mean_field(fit, items, constraints, int(rng.integers(2**63)))
         else:
             check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
             learn = self.penalty is None
             prior = None
             if self.weights == SAMPLE:
-                prior = weight_prior(chosen, fit, sum(map(len, views)), learn)
-            problem = DCRCProblem(points, tuple(views), fit.W, prior)
+                prior = weight_prior(chosen, fit, sum(map(len, constraints)), learn)
+            problem = DCRCProblem(points, tuple(constraints), fit.W, prior)
             draws = run_chains(
                 [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,
@@ -462,7 +462,7 @@ class DCRC(ConstrainedClusterer):
         return schedule
 
     def _keep_mean_field(
-        self, fit: EMFit, items: FloatArray, views: Sequence[View], seed: int
+        self, fit: EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
     ) -> None:
         """Set what follows from the mean field; draws are made when first asked for."""
         mode = fit.q.argmax(axis=1)
@@ -473,9 +473,9 @@ class DCRC(ConstrainedClusterer):
         self.proba_: FloatArray = fit.q[:, order]
         self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
-        counted = zip(views, fit.counts, strict=True)
+        counted = zip(constraints, fit.counts, strict=True)
         self.confusion_ = {view.name: mean_confusion(view, counts) for view, counts in counted}
-        self._given = (views, fit.counts, items, self.get_params(deep=False), seed)
+        self._given = (constraints, fit.counts, items, self.get_params(deep=False), seed)
         self._tree = None
 
     def _keep_draws(
@@ -504,7 +504,7 @@ class DCRC(ConstrainedClusterer):
         self.proba_ = proba[:, order]
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
         W = draws.posterior.pop("W", None)
-        self._tree = draws_tree(draws, problem.views, items, self.get_params(deep=False))
+        self._tree = draws_tree(draws, problem.constraints, items, self.get_params(deep=False))
         if W is None:
             self._classifiers = fit.W[None, order]
         else:
@@ -529,10 +529,10 @@ class DCRC(ConstrainedClusterer):
 # --- settings
 
 
-def with_noise(views: Sequence[View], noise: Any) -> list[View]:
+def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constraints]:
     """The constraints with the noise models that `noise` asks for."""
     if noise is None:
-        return list(views)
+        return list(constraints)
     if isinstance(noise, str):
         check_choice(noise, "noise", (LEARN, "confusion", LITERAL))
         noise = 0.0 if noise == LITERAL else noise
@@ -550,7 +550,7 @@ def with_noise(views: Sequence[View], noise: Any) -> list[View]:
             'noise must be a number in [0, 1), "learn", "confusion", "literal" or None; '
             f"got {noise!r}."
         )
-    return [view.with_noise(models[view.kind]) for view in views]
+    return [view.with_noise(models[view.kind]) for view in constraints]
 
 
 def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
@@ -690,7 +690,7 @@ def _check_gram(X: FloatArray) -> None:
 
 def draw_mean_field(
     proba: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     counts: Sequence[Counts],
     items: FloatArray,
     settings: dict[str, Any],
@@ -700,7 +700,7 @@ def draw_mean_field(
     rng, shape = np.random.default_rng(seed), MEAN_FIELD_DRAWS
     labels = draw_labels(proba, shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
-    for view, names, count in zip(views, noise_names(views), counts, strict=True):
+    for view, names, count in zip(constraints, noise_names(constraints), counts, strict=True):
         initial = view.noise.initial(view.n_sources)
         repeated: FloatArray = np.broadcast_to(count, (*shape, *count.shape))
         for name, value in view.noise.draw(repeated, initial, rng).items():
@@ -711,7 +711,9 @@ def draw_mean_field(
         "settings": settings,
         "approximation": "mean field",
     }
-    return to_datatree(variables, X=items, views=views, dims=noise_dims(views), attrs=attrs)
+    return to_datatree(
+        variables, X=items, constraints=constraints, dims=noise_dims(constraints), attrs=attrs
+    )
 
 
 def classifier_group(W: FloatArray, shape: tuple[int, ...]) -> Any:

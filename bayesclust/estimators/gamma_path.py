@@ -13,15 +13,15 @@ from sklearn.base import clone
 
 from bayesclust.checks import (
     check_choice,
+    check_constraints,
     check_int,
     check_items,
     check_positive,
     check_random_state,
     check_threads,
-    check_views,
 )
 from bayesclust.constraints._checks import number_between, real_array, shown
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import MIXTURE
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.estimators.sampling import (
@@ -132,20 +132,22 @@ def fitted_limit(
 
 
 def limit_problem(
-    limit: MeansClusterer, items: FloatArray, views: list[View]
+    limit: MeansClusterer, items: FloatArray, constraints: list[Constraints]
 ) -> tuple[Problem, Xi]:
     """What J depends on, and xi as the problem's graph reads it."""
-    graph, xi = pose_answers(limit.xi_, views, len(items))
+    graph, xi = pose_answers(limit.xi_, constraints, len(items))
     points = limit._divergence.points(items)
     return Problem.of(points, limit._divergence, graph, limit.penalty_), xi
 
 
-def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
+def model_at(
+    gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
+) -> PathModel:
     """The model at gamma whose limit a fitted RDPMeans is."""
     mixture = isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
     within = limit.within_penalty_ if mixture else None
     return PathModel.at(
-        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within
+        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, constraints, within
     )
 
 
@@ -188,7 +190,7 @@ def limit_path(
     Parameters
     ----------
     X : array-like of shape (n, d)
-    constraints : View, list of View or None, default None
+    constraints : Constraints, list of Constraints or None, default None
         Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
@@ -270,10 +272,10 @@ def limit_path(
     check_limit(limit)
     unfitted = RDPMeans(random_state=random_state) if limit is None else limit
     items = check_items(X, missing=takes_missing(unfitted))
-    views = check_views(constraints, len(items))
+    constraints = check_constraints(constraints, len(items))
     check_draws_fit_in_memory(len(items), num_chains, num_samples)
     found = fitted_limit(unfitted, X, constraints, items)
-    problem, xi = limit_problem(found, items, views)
+    problem, xi = limit_problem(found, items, constraints)
     wanted = default_gammas(problem) if given is None else given
 
     chain_type = SEQUENTIAL[sampler]
@@ -283,7 +285,7 @@ def limit_path(
     drawn: list[Any] = []
     energies: list[FloatArray] = []
     for gamma in wanted:
-        model = model_at(float(gamma), found, problem, views)
+        model = model_at(float(gamma), found, problem, constraints)
         if last is None or start == DISPERSED:
             last = _dispersed(model, rngs)
         starts = [

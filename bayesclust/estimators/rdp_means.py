@@ -20,7 +20,7 @@ from bayesclust.checks import (
     check_random_state,
 )
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     MIXTURE,
     SINGLE,
@@ -239,7 +239,7 @@ class RDPMeans(MeansClusterer):
         is of plain clusters.
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
-        and may-not-links; or a dict by the names of the views,
+        and may-not-links; or a dict by the names of the constraints,
         ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart,
         ``{"links": {0: 2.0, 1: (0.5, 0.1)}}``. Of triplets, a number is what a true answer lowers J
         by, and (3, 3) numbers what each answer (column: yes, no, dnk) costs under each truth (row).
@@ -292,7 +292,7 @@ class RDPMeans(MeansClusterer):
     within_penalty_ : float
         Only "mixture".
     xi_ : (float, float) or dict
-        xi1 and xi2 of the last pass; where views differ, by their names: of links an array
+        xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
         (sources, 2), of triplets (sources, 3, 3), the cost of each answer under each truth.
     n_iter_ : int
         Passes of the best start.
@@ -425,7 +425,7 @@ class RDPMeans(MeansClusterer):
         >>> import numpy as np
         >>> import bayesclust as bc
         >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [4.0]], 20, axis=0)
-        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, flip=0.1, seed=0)
+        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, error_rate=0.1, seed=0)
         >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
         >>> bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links).n_clusters_
         2
@@ -454,7 +454,7 @@ class RDPMeans(MeansClusterer):
         xi = check_confidence(self.xi, self.xi0, self.xi_rate)
 
         divergence = unbound.bind(X)
-        points, views = read_input(self, X, y, constraints, read=divergence.points)
+        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
         start = start_labels(self.init, len(points))
         mixture = self.cluster_model == MIXTURE
         name, what = ("within_penalty", "component") if mixture else ("penalty", "cluster")
@@ -463,7 +463,7 @@ class RDPMeans(MeansClusterer):
         descent = steps(self.penalty) if mixture else PLAIN
 
         graph, cost, schedule = plan_confidence(
-            points, divergence, views, cost, xi, self.xi0, self.xi_rate, rng, descent
+            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, descent
         )
         problem = Problem.of(points, divergence, graph, cost)
         solution = self._search(problem, schedule, start, rng, descent)
@@ -473,7 +473,7 @@ class RDPMeans(MeansClusterer):
             self.components_: IntArray = solution.labels
             self.component_centers_: FloatArray = divergence.shown(solution.centers)
             self.component_clusters_: IntArray = solution.owner
-        self.xi_ = by_view(self._xi, views)
+        self.xi_ = by_view(self._xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self
 
@@ -633,7 +633,7 @@ def cost_of_center(
 def plan_confidence(
     points: FloatArray,
     divergence: Divergence,
-    views: list[View],
+    constraints: list[Constraints],
     cost: float | None,
     xi: Any,
     xi0: float | None,
@@ -643,20 +643,20 @@ def plan_confidence(
 ) -> tuple[Graph, float, Schedule]:
     """The constraints as a graph, the cost of a centre, and how confidence grows; both chosen where not given."""
     n, rate = len(points), float(rate)
-    if xi is None and rate > 1 and confidence.enough(views):
+    if xi is None and rate > 1 and confidence.enough(constraints):
         tried = candidates(points, divergence) if cost is None else np.array([cost])
         cost, schedule = confidence.choose(
-            views, points, divergence, tried, xi0, rate, rng, descent
+            constraints, points, divergence, tried, xi0, rate, rng, descent
         )
-        return pose(views, n)[0], cost, schedule
-    fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, views, n)
+        return pose(constraints, n)[0], cost, schedule
+    fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
     if cost is None:
         cost = penalty_from_data(points, divergence)
-    if not any(map(len, views)):
+    if not any(map(len, constraints)):
         return link_graph([], n), cost, NO_LINKS
     if fixed is not None:
         return fixed[0], cost, Schedule(fixed[1])
-    graph, unit = pose(views, n)
+    graph, unit = pose(constraints, n)
     if xi0 is None:
         xi0 = confidence.first_xi(Problem.of(points, divergence, graph, cost))
     return graph, cost, Schedule(times(unit, float(xi0)), rate)

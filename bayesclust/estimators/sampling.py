@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_int
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_dims
 from bayesclust.inference import processes
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
@@ -108,14 +108,14 @@ def chain_starts(
 # --- the draws
 
 
-def draw_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
+def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, after chain and draw."""
-    return {"component": ("item",), **noise_dims(views)}
+    return {"component": ("item",), **noise_dims(constraints)}
 
 
 def draws_tree(
     draws: Draws,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     items: FloatArray,
     settings: Mapping[str, Any],
     approximation: str | None = None,
@@ -134,8 +134,8 @@ def draws_tree(
         draws.posterior,
         draws.sample_stats,
         X=items,
-        views=views,
-        dims=draw_dims(views),
+        constraints=constraints,
+        dims=draw_dims(constraints),
         attrs=attrs,
     )
 
@@ -160,16 +160,16 @@ def open_checkpoint(
     path: str | os.PathLike[str] | None,
     settings: Mapping[str, Any],
     items: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     seed: int | Generator | None,
 ) -> Checkpoint | None:
     """The checkpoint of a run, if it has one; several processes must run the same either way."""
     if path is None and processes.number() == 1:
         return None
     _check_seed(seed)
-    words = fingerprint(settings, items, views, seed) if seed is not None else {}
+    words = fingerprint(settings, items, constraints, seed) if seed is not None else {}
     if path is not None:
-        return Checkpoint(path, words, settings["num_chains"], draw_dims(views))
+        return Checkpoint(path, words, settings["num_chains"], draw_dims(constraints))
     processes.check_alike(words)
     return None
 
@@ -183,13 +183,16 @@ def _check_seed(random_state: int | Generator | None) -> None:
 
 
 def fingerprint(
-    settings: Mapping[str, Any], items: FloatArray, views: Sequence[View], seed: int | Generator
+    settings: Mapping[str, Any],
+    items: FloatArray,
+    constraints: Sequence[Constraints],
+    seed: int | Generator,
 ) -> dict[str, Any]:
     """Words that differ as soon as the draws would."""
     words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
     answers = [
         _digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}"
-        for view in views
+        for view in constraints
     ]
     words |= {
         "version": version("bayesclust"),

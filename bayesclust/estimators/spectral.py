@@ -131,7 +131,7 @@ class SpectralRDPMeans(MeansClusterer):
         X : array-like of shape (n, d)
         y : ignored
         constraints : PairwiseConstraints, list of them or None, default None
-            Answers about pairs; those of several views and sources count alike.
+            Answers about pairs; those of several constraints and sources count alike.
 
         Returns
         -------
@@ -142,12 +142,12 @@ class SpectralRDPMeans(MeansClusterer):
         asked = check_confidence(self.xi, self.xi0, self.xi_rate)
         rng = check_random_state(self.random_state)
         squared = SquaredEuclidean()
-        points, views = read_input(
+        points, constraints = read_input(
             self, X, y, constraints, read=squared.points, kinds=("pairwise",)
         )
         cost = cost_of_center(self.penalty, self.n_clusters, points, squared)
         graph, penalty, schedule = plan_confidence(
-            points, squared, views, cost, asked, self.xi0, self.xi_rate, rng
+            points, squared, constraints, cost, asked, self.xi0, self.xi_rate, rng
         )
         problem = Problem.of(points, squared, graph, penalty)
         xi = last_xi(schedule, problem)
@@ -166,7 +166,7 @@ class SpectralRDPMeans(MeansClusterer):
         self.relaxed_objective_ = relaxed_objective(problem, solution.labels, xi)
         self.objective_ = solution.objective
         self.penalty_ = penalty
-        self.xi_: Any = by_view(xi, views)
+        self.xi_: Any = by_view(xi, constraints)
         self._divergence = squared
         self._centers = solution.centers
         self._problem = problem

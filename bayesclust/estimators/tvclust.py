@@ -269,7 +269,7 @@ class TVClust(ConstrainedClusterer):
             The items. Missing cells (NaN) are left out of the likelihood by the families that can
             do so.
         y : ignored
-        constraints : View, list of View or None
+        constraints : Constraints, list of Constraints or None
             Side information about the items, of any kinds.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
@@ -301,11 +301,11 @@ class TVClust(ConstrainedClusterer):
         items, problem = self._build_problem(X, y, constraints, seed)
         settings = self._settings()
         check_draws_fit_in_memory(problem.n_items, self.num_chains, schedule.num_samples)
-        store = open_checkpoint(checkpoint, settings, items, problem.views, seed)
+        store = open_checkpoint(checkpoint, settings, items, problem.constraints, seed)
         start, rng = start_labels(self.init, problem.n_items), check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
-            self.posterior_ = draws_tree(draws, problem.views, items, settings, "mean field")
+            self.posterior_ = draws_tree(draws, problem.constraints, items, settings, "mean field")
         else:
             rngs = rng.spawn(self.num_chains)
             chains = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
@@ -317,7 +317,7 @@ class TVClust(ConstrainedClusterer):
                 checkpoint=store,
                 spread=True,
             )
-            self.posterior_ = draws_tree(draws, problem.views, items, settings)
+            self.posterior_ = draws_tree(draws, problem.constraints, items, settings)
             self.labels_: IntArray = point_estimate(
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
             )
@@ -462,7 +462,7 @@ class TVClust(ConstrainedClusterer):
         return log_marginal_joint(
             check_partition(labels, problem.n_items),
             problem.family,
-            views=problem.views,
+            constraints=problem.constraints,
             concentration=problem.concentration,
             hyper=hyper,
         )
@@ -525,10 +525,10 @@ class TVClust(ConstrainedClusterer):
         concentration = Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
         read = partial(check_items, missing=get_family(self.family).takes_missing)
-        items, views = read_input(self, X, y, constraints, read=read, kinds=None)
-        several = self.cluster_model == AUTO and any(map(len, views))
+        items, constraints = read_input(self, X, y, constraints, read=read, kinds=None)
+        several = self.cluster_model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
-        candidates = Candidates(families, tuple(views), concentration, within)
+        candidates = Candidates(families, tuple(constraints), concentration, within)
         self.model_scores_ = None
         if self.cluster_model == AUTO:
             rng = check_random_state(seed).spawn(1)[0]
@@ -552,10 +552,10 @@ class TVClust(ConstrainedClusterer):
         """Validate the data, fit the limit if need be, and scale the model to gamma."""
         limit = model.unfitted_limit(seed)
         read = partial(check_items, missing=takes_missing(limit))
-        items, views = read_input(self, X, y, constraints, read=read)
+        items, constraints = read_input(self, X, y, constraints, read=read)
         self.limit_ = fitted_limit(limit, X, constraints, items)
-        problem, _ = limit_problem(self.limit_, items, views)
-        return items, model_at(model.gamma, self.limit_, problem, views).problem
+        problem, _ = limit_problem(self.limit_, items, constraints)
+        return items, model_at(model.gamma, self.limit_, problem, constraints).problem
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""

@@ -67,7 +67,7 @@ def credibility_ranking(
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]}, views=[links])
+    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]}, constraints=[links])
     >>> ax = bc.plots.credibility_ranking(tree, flipped=[False, True])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0, 2: "different"', '0, 1: "same"']

@@ -147,7 +147,7 @@ def test_answers_that_hold_make_the_posterior_sure_and_it_stops(rng):
     pairs = [(i, j) for i in range(24) for j in range(i)]
     assert choose(state(), 1, rng)
     assert choose(state(pairs, [bool(Y[i] == Y[j]) for i, j in pairs]), 1, rng) == []
-    assert choose.particles.problem.views[0].noise == noise
+    assert choose.particles.problem.constraints[0].noise == noise
     assert bc.metrics.pairwise_f(choose.labels(), Y) == 1
 
 

@@ -14,7 +14,7 @@ def tree(p, q):
     links = bc.PairwiseConstraints([(0, 1), (2, 4)], [True, False], n_items=5)
     noise = {"p": np.reshape(p, (1, 4, 1)), "q": np.reshape(q, (1, 4, 1))}
     return to_datatree(
-        {"z": Z[None], **noise}, views=[links], dims=dict.fromkeys(noise, ("links_source",))
+        {"z": Z[None], **noise}, constraints=[links], dims=dict.fromkeys(noise, ("links_source",))
     )
 
 

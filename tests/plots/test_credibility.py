@@ -87,7 +87,7 @@ def test_title_counts_doubted_answers(posterior):
 
 def test_one_view_and_source_is_not_named():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [False, True], n_items=3)
-    tree = to_datatree({"z": [[[0, 0, 1]] * 4]}, views=[links])
+    tree = to_datatree({"z": [[[0, 0, 1]] * 4]}, constraints=[links])
     assert row_names(bc.plots.credibility(tree)) == ['"same"', '"different"']
 
 
@@ -120,8 +120,10 @@ def test_nothing_overlaps_or_overflows(posterior, views):
 
 def test_thousands_of_answers(rng):
     truth = rng.integers(0, 4, 80)
-    links = bc.PairwiseConstraints.sample(truth, size=3000, flip=0.1, seed=0)
-    ax = bc.plots.credibility(to_datatree({"z": [[truth, truth]]}, views=[links]), links.flipped)
+    links = bc.PairwiseConstraints.sample(truth, size=3000, error_rate=0.1, seed=0)
+    ax = bc.plots.credibility(
+        to_datatree({"z": [[truth, truth]]}, constraints=[links]), links.flipped
+    )
     assert sum(len(collection.get_offsets()) for collection in ax.collections) == 3000
     assert f"{links.flipped.sum()} of 3,000 answers doubted" in ax.get_title(loc="left")
 
@@ -133,7 +135,7 @@ def test_posteriors_without_answers_are_refused():
         bc.plots.credibility([[0, 1]])
     none = bc.PairwiseConstraints(np.zeros((0, 2), int), [], n_items=2)
     with pytest.raises(ValueError, match="no answers"):
-        bc.plots.credibility(to_datatree({"z": [[[0, 1]]]}, views=[none]))
+        bc.plots.credibility(to_datatree({"z": [[[0, 1]]]}, constraints=[none]))
     assert plt.get_fignums() == []
 
 

@@ -58,14 +58,18 @@ def test_many_answers_make_a_curve(posterior, views):
 
 def test_noise_that_was_not_kept_leaves_no_diamonds():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    ax = bc.plots.credibility_ranking(to_datatree({"z": [[[0, 0, 1], [0, 1, 0]]]}, views=[links]))
+    ax = bc.plots.credibility_ranking(
+        to_datatree({"z": [[[0, 0, 1], [0, 1, 0]]]}, constraints=[links])
+    )
     assert "by all the rest alone" not in lines_by_name(ax)
     assert ax.get_title(loc="left") == "2 answers, 0 doubted"
 
 
 def test_long_names_are_cut_in_their_middle():
     links = bc.PairwiseConstraints([(0, 1)], [True], n_items=2)
-    tree = with_names(to_datatree({"z": [[[0, 0]]]}, views=[links]), items=["a" * 30 + "1", "b"])
+    tree = with_names(
+        to_datatree({"z": [[[0, 0]]]}, constraints=[links]), items=["a" * 30 + "1", "b"]
+    )
     (label,) = bc.plots.credibility_ranking(tree).get_yticklabels()
     assert label.get_text() == 'aaaaaaa…aaaaa1, b: "same"'
 

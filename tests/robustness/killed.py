@@ -27,7 +27,7 @@ ROUNDS = 4
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], 12)
 X = RNG.normal(size=(24, 2)) + 3.0 * Y[:, None]
-LINKS = bc.PairwiseConstraints.sample(Y, size=15, flip=0.1, seed=0)
+LINKS = bc.PairwiseConstraints.sample(Y, size=15, error_rate=0.1, seed=0)
 LONG = {
     "num_chains": 2,
     "num_warmup": 10,

@@ -77,7 +77,7 @@ def tree():
     }
     dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
     stats = {"log_joint": rng.normal(-80, 3, (2, 30)), "moved": rng.random((2, 30))}
-    return to_datatree(draws, stats, X=X, views=SEVERAL, dims=dims)
+    return to_datatree(draws, stats, X=X, constraints=SEVERAL, dims=dims)
 
 
 @cache
@@ -86,7 +86,7 @@ def linked():
     full = tree()
     draws = {name: full["posterior"][name].values for name in ("z", "concentration", "p", "q")}
     dims = {"p": ("links_source",), "q": ("links_source",)}
-    return to_datatree(draws, X=X, views=[LINKS], dims=dims, attrs={"family": "gaussian"})
+    return to_datatree(draws, X=X, constraints=[LINKS], dims=dims, attrs={"family": "gaussian"})
 
 
 def fitted(name):

@@ -30,7 +30,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import N_PATTERNS, stack_tables
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
 from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
@@ -95,21 +95,27 @@ class EMSettings:
 class NamedAnswers:
     """The answers, on the items that they name."""
 
-    def __init__(self, views: Sequence[View], n_items: int) -> None:
-        self.items = np.flatnonzero(~unnamed(views, n_items))
-        self.n_answers = sum(map(len, views))
-        self.views = [view.restrict(self.items) for view in views] if self.n_answers else []
-        self.soft = SoftAnswers(self.views, len(self.items)) if self.n_answers else None
+    def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
+        self.items = np.flatnonzero(~unnamed(constraints, n_items))
+        self.n_answers = sum(map(len, constraints))
+        self.constraints = (
+            [view.restrict(self.items) for view in constraints] if self.n_answers else []
+        )
+        self.soft = SoftAnswers(self.constraints, len(self.items)) if self.n_answers else None
 
     @property
     def trusted_table(self) -> FloatArray:
         """The log table with noise at its prior mean."""
-        return stack_tables(self.views, [view.noise.initial(view.n_sources) for view in self.views])
+        return stack_tables(
+            self.constraints, [view.noise.initial(view.n_sources) for view in self.constraints]
+        )
 
     @property
     def unsure(self) -> BoolArray:
         """Which rows of the tables are of answers that leave the question open, shape (codes,)."""
-        rows = [np.tile(np.array(view.vocabulary) == "dnk", view.n_sources) for view in self.views]
+        rows = [
+            np.tile(np.array(view.vocabulary) == "dnk", view.n_sources) for view in self.constraints
+        ]
         return np.concatenate([np.zeros(0, dtype=np.bool_), *rows])
 
     def counts(self, q: FloatArray) -> list[Counts]:
@@ -124,7 +130,7 @@ class NamedAnswers:
         return float(
             sum(
                 view.noise.log_marginal(count)
-                for view, count in zip(self.views, counts, strict=True)
+                for view, count in zip(self.constraints, counts, strict=True)
             )
         )
 
@@ -132,7 +138,7 @@ class NamedAnswers:
         """E log p(answer | pattern), noise at its optimum given q, shape (codes, 5)."""
         tables = [
             view.noise.expected_log_table(count, view.n_sources)
-            for view, count in zip(self.views, self.counts(q), strict=True)
+            for view, count in zip(self.constraints, self.counts(q), strict=True)
         ]
         return stack_padded(tables)
 
@@ -219,10 +225,10 @@ class Ascent:
 # --- the two limits
 
 
-def agreement_table(views: Sequence[View], wrong: float) -> FloatArray:
-    """0 where an answer agrees with a pattern and `wrong` where it does not, for all views."""
+def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatArray:
+    """0 where an answer agrees with a pattern and `wrong` where it does not, for all constraints."""
     tables = [np.zeros((0, N_PATTERNS))]
-    for view in views:
+    for view in constraints:
         agrees = np.arange(view.n_answers)[:, None] == view.truth[None, :]
         table = np.zeros((view.n_answers, N_PATTERNS))
         table[:, : view.n_patterns] = np.where(agrees, 0.0, wrong)
@@ -260,7 +266,7 @@ class EMFit:
 
 def fit_em(
     points: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     n_clusters: int,
     settings: EMSettings,
     rng: Generator,
@@ -268,13 +274,13 @@ def fit_em(
     binding: bool = False,
 ) -> EMFit:
     """Maximise the bound."""
-    answers = NamedAnswers(views, len(points))
+    answers = NamedAnswers(constraints, len(points))
     features, order = named_first(points, answers.items)
     whole = _objective(features, answers, settings)
     tables = _tables(answers, binding, settings.literal)
     few, some = answers, features
     if answers.n_answers > ROUGH_ANSWERS:
-        few = NamedAnswers(_thinned_views(views, rng), len(points))
+        few = NamedAnswers(_thinned_views(constraints, rng), len(points))
         some = named_first(points, few.items)[0]
     if len(some) > len(few.items) + ROUGH_FREE:
         some = _thinned(some, len(few.items), rng)
@@ -317,7 +323,9 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
-    counts = answers.counts(best.q) if views and answers.n_answers else _no_counts(views)
+    counts = (
+        answers.counts(best.q) if constraints and answers.n_answers else _no_counts(constraints)
+    )
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
@@ -341,10 +349,12 @@ def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArr
     return np.column_stack([points, np.ones(len(points))])[order], order
 
 
-def _thinned_views(views: Sequence[View], rng: Generator) -> list[View]:
+def _thinned_views(constraints: Sequence[Constraints], rng: Generator) -> list[Constraints]:
     """Some of the answers, drawn at random."""
-    share = ROUGH_ANSWERS / sum(map(len, views))
-    return [rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in views]
+    share = ROUGH_ANSWERS / sum(map(len, constraints))
+    return [
+        rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in constraints
+    ]
 
 
 def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
@@ -354,17 +364,17 @@ def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
 
 
 def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatArray | None]:
-    """The known log tables to go through; None at the end leaves noise to the views."""
+    """The known log tables to go through; None at the end leaves noise to the constraints."""
     if not answers.n_answers:
         return [None]
     if not binding:
-        learned = any(view.noise.free for view in answers.views)
+        learned = any(view.noise.free for view in answers.constraints)
         return [answers.trusted_table, None] if learned else [answers.trusted_table]
     steps = () if literal else FALLING_EPS
     falling: list[FloatArray | None] = [
-        agreement_table(answers.views, float(np.log(eps / 2))) for eps in steps
+        agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
     ]
-    return [*falling, agreement_table(answers.views, IMPOSSIBLE)]
+    return [*falling, agreement_table(answers.constraints, IMPOSSIBLE)]
 
 
 def _shares(q: FloatArray) -> FloatArray:
@@ -374,8 +384,8 @@ def _shares(q: FloatArray) -> FloatArray:
     return shares
 
 
-def _no_counts(views: Sequence[View]) -> list[Counts]:
-    return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in views]
+def _no_counts(constraints: Sequence[Constraints]) -> list[Counts]:
+    return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in constraints]
 
 
 def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
@@ -423,7 +433,7 @@ def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
 # --- settings chosen by constraints held out
 
 
-def mean_confusion(view: View, counts: Counts) -> FloatArray:
+def mean_confusion(view: Constraints, counts: Counts) -> FloatArray:
     """The posterior mean of p(answer | truth) given expected counts."""
     S, A = view.n_sources, view.n_answers
     one_more = np.zeros((S, A, A, S * A, view.n_patterns))
@@ -439,7 +449,7 @@ def mean_confusion(view: View, counts: Counts) -> FloatArray:
     return ratio
 
 
-def log_predictive(view: View, q: FloatArray, confusion: FloatArray) -> float:
+def log_predictive(view: Constraints, q: FloatArray, confusion: FloatArray) -> float:
     """The sum of log p(answer) of a view's answers."""
     rows = [q[view.items[:, t]] for t in range(view.items.shape[1])]
     if len(rows) == 2:
@@ -455,7 +465,7 @@ def log_predictive(view: View, q: FloatArray, confusion: FloatArray) -> float:
 
 def choose(
     points: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     n_clusters: int,
     tried: Sequence[EMSettings],
     rng: Generator,
@@ -463,14 +473,14 @@ def choose(
     binding: bool = False,
 ) -> EMSettings:
     """The settings under which answers held out in five parts are predicted best."""
-    if len(tried) == 1 or sum(map(len, views)) < FEWEST_ANSWERS:
+    if len(tried) == 1 or sum(map(len, constraints)) < FEWEST_ANSWERS:
         return tried[0]
-    parts = [rng.permutation(len(view)) % FOLDS for view in views]
+    parts = [rng.permutation(len(view)) % FOLDS for view in constraints]
     seed = int(rng.integers(2**63))
     scores = np.zeros(len(tried))
     for fold in range(FOLDS):
-        kept = [rows_of(view, part != fold) for view, part in zip(views, parts, strict=True)]
-        held = [rows_of(view, part == fold) for view, part in zip(views, parts, strict=True)]
+        kept = [rows_of(view, part != fold) for view, part in zip(constraints, parts, strict=True)]
+        held = [rows_of(view, part == fold) for view, part in zip(constraints, parts, strict=True)]
         for number, settings in enumerate(tried):
             rough = replace(
                 settings,

@@ -28,9 +28,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
-from bayesclust._stream import as_stream
-from bayesclust.constraints.base import View
+from bayesclust._numba import kernel
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import (
     UNPLACED,
@@ -54,7 +53,7 @@ class DCRCProblem:
     """The model and the data: everything that the chains share."""
 
     points: FloatArray  # (n, d)
-    views: tuple[View, ...]
+    constraints: tuple[Constraints, ...]
     W: FloatArray  # (K, d + 1)
     prior: WeightPrior | None = None
 
@@ -69,13 +68,13 @@ class DCRCChain:
     """One chain. `sweep` moves it on, `draw` tells where it is."""
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
-        self.problem, self.rng = problem, as_stream(rng)
-        self.free = unnamed(problem.views, len(problem.points))
+        self.problem, self.rng = problem, rng
+        self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.noise: list[dict[str, Any]] = [
-            view.noise.initial(view.n_sources) for view in problem.views
+            view.noise.initial(view.n_sources) for view in problem.constraints
         ]
-        self.hear(problem.views)
+        self.hear(problem.constraints)
         self.sampler = (
             None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
         )
@@ -109,7 +108,7 @@ class DCRCChain:
         """(variables of the posterior, sample statistics) of the present state."""
         self.z[self.free] = _draw_each(self.log_p[self.free], self.rng)
         variables: dict[str, Any] = {"z": self.z.copy()}
-        for names, noise in zip(noise_names(self.problem.views), self.noise, strict=True):
+        for names, noise in zip(noise_names(self.problem.constraints), self.noise, strict=True):
             variables |= {names[name]: np.array(values) for name, values in noise.items()}
         statistics = {
             "log_joint": self.log_joint(),
@@ -131,13 +130,13 @@ class DCRCChain:
                 self.W,
                 self.z,
                 problem.points,
-                problem.views,
+                problem.constraints,
                 self.noise,
                 problem.prior,
                 self.precision,
             )
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
-        for view, noise in zip(problem.views, self.noise, strict=True):
+        for view, noise in zip(problem.constraints, self.noise, strict=True):
             value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
         return value
 
@@ -159,14 +158,14 @@ class DCRCChain:
             self.sampler.restore(snapshot["sampler"])
             self._penalise(snapshot["precision"])
         self.rng.bit_generator.state = snapshot["generator"]
-        self.table = stack_tables(self.problem.views, self.noise)
+        self.table = stack_tables(self.problem.constraints, self.noise)
         self._weigh(snapshot["W"])
 
-    def hear(self, views: Sequence[View]) -> None:
+    def hear(self, constraints: Sequence[Constraints]) -> None:
         """Take over other answers to the same questions."""
-        self.problem = replace(self.problem, views=tuple(views))
-        self.sites = compile_sites(views, len(self.problem.points))
-        self.table = stack_tables(views, self.noise)
+        self.problem = replace(self.problem, constraints=tuple(constraints))
+        self.sites = compile_sites(constraints, len(self.problem.points))
+        self.table = stack_tables(constraints, self.noise)
 
     def _weigh(self, W: FloatArray) -> None:
         self.W = W
@@ -192,12 +191,12 @@ class DCRCChain:
         self.blocks_moved = moved[0] / number if number else np.nan
 
     def _update_noise(self) -> None:
-        views = self.problem.views
+        constraints = self.problem.constraints
         self.noise = [
             view.noise.draw(view.counts(self.z), noise, self.rng)
-            for view, noise in zip(views, self.noise, strict=True)
+            for view, noise in zip(constraints, self.noise, strict=True)
         ]
-        self.table = stack_tables(views, self.noise)
+        self.table = stack_tables(constraints, self.noise)
 
 
 def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:

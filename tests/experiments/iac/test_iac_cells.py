@@ -21,7 +21,7 @@ def test_right_constraints_hold_of_the_classes_in_the_numbers_of_the_clusters(ki
     clusters[[0, 9, 17]] = clusters[[9, 17, 0]]
     given = answers.right(kind, Y, clusters, 60, rng)
     assert len(given) == 60
-    if isinstance(given, bc.constraints.View):
+    if isinstance(given, bc.constraints.Constraints):
         held = given.truths(numbers[Y]) == given.answers
         broken = given.truths(clusters) != given.answers
     else:
