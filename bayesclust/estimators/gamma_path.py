@@ -115,13 +115,13 @@ def takes_missing(limit: MeansClusterer) -> bool:
 
 
 def fitted_limit(
-    limit: MeansClusterer, X: ArrayLike, constraints: Any, items: FloatArray
+    limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
 ) -> MeansClusterer:
     """The limit if it is fitted, else a copy fitted to X, the data as the user gave them; `items` is X, checked."""
     path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
         fresh: MeansClusterer = clone(limit)
-        return fresh.fit(X, constraints=constraints)  # type: ignore[no-any-return]
+        return fresh.fit(X, constraints=constraints or None)  # type: ignore[no-any-return]
     seen = len(limit.labels_), limit.n_features_in_
     if seen != items.shape:
         raise ValueError(

@@ -134,9 +134,6 @@ class TVClust(ConstrainedClusterer):
     loss : str or loss, default "vi"
         Loss whose posterior expectation `labels_` minimises: "vi", "binder" or a value from
         `bayesclust.losses`.
-    init : labels of shape (n,), fitted estimator, posterior or None, default None
-        One starting partition for all chains: labels, those of a fitted estimator, or the point
-        estimate of a posterior. None: dispersed ones, by k-means++ into 3, 6, 12 and 24 clusters.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
     n_jobs : int or None, default None
@@ -230,7 +227,6 @@ class TVClust(ConstrainedClusterer):
         num_samples: int = 1000,
         thinning: int = 1,
         loss: Any = "vi",
-        init: Any = None,
         moves: Moves | None = None,
         n_jobs: int | None = None,
         progress: bool = True,
@@ -247,7 +243,6 @@ class TVClust(ConstrainedClusterer):
         self.num_samples = num_samples
         self.thinning = thinning
         self.loss = loss
-        self.init = init
         self.moves = moves
         self.n_jobs = n_jobs
         self.progress = progress
@@ -259,6 +254,7 @@ class TVClust(ConstrainedClusterer):
         y: object = None,
         *,
         constraints: Any = None,
+        init: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Sample the posterior, or fit the mean field.
@@ -271,6 +267,10 @@ class TVClust(ConstrainedClusterer):
         y : ignored
         constraints : Constraints, list of Constraints or None
             Side information about the items, of any kinds.
+        init : labels of shape (n,), fitted estimator, posterior or None, default None
+            One starting partition for all chains: labels, those of a fitted estimator, or the point
+            estimate of a posterior. None: dispersed ones, by k-means++ into 3, 6, 12 and 24
+            clusters.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
             call resumes there, and its result is bitwise identical to that of a run never stopped;
@@ -301,8 +301,10 @@ class TVClust(ConstrainedClusterer):
         items, problem = self._build_problem(X, y, constraints, seed)
         settings = self._settings()
         check_draws_fit_in_memory(problem.n_items, self.num_chains, schedule.num_samples)
-        store = open_checkpoint(checkpoint, settings, items, problem.constraints, seed)
-        start, rng = start_labels(self.init, problem.n_items), check_random_state(seed)
+        start = start_labels(init, problem.n_items)
+        run = settings | {"init": start}
+        store = open_checkpoint(checkpoint, run, items, problem.constraints, seed)
+        rng = check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
             self.posterior_ = draws_tree(draws, problem.constraints, items, settings, "mean field")
@@ -471,9 +473,8 @@ class TVClust(ConstrainedClusterer):
         """The chains of a fit at their starts, for those who advance them themselves."""
         self._check_settings()
         _, problem = self._build_problem(X, None, constraints, rng)
-        start = start_labels(self.init, problem.n_items)
         rngs = rng.spawn(self.num_chains)
-        makers = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
+        makers = chain_starts(self._chain_sampler, problem, None, self.moves, rngs)
         return [make() for make in makers]
 
     @property

@@ -51,9 +51,9 @@ def path(data, links, limit):
 
 @pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
 def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
-    est = bc.TVClust(
-        sampler, cluster_model=AtGamma(1e6, limit=limit), init=limit.labels_, **SHORT
-    ).fit(data.X, constraints=links)
+    est = bc.TVClust(sampler, cluster_model=AtGamma(1e6, limit=limit), **SHORT).fit(
+        data.X, constraints=links, init=limit
+    )
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 60)
     assert (draws == draws[0]).all()
     assert bc.metrics.variation_of_information(est.labels_, limit.labels_) == 0.0
@@ -66,9 +66,9 @@ def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
 
 
 def test_new_items_are_seen_at_large_gamma(data):
-    est = bc.TVClust(
-        cluster_model=AtGamma(1e6, limit=bc.DPMeans(penalty=40.0)), init=data.y, **SHORT
-    ).fit(data.X)
+    est = bc.TVClust(cluster_model=AtGamma(1e6, limit=bc.DPMeans(penalty=40.0)), **SHORT).fit(
+        data.X, init=data.y
+    )
     assert (est.predict(data.X) == est.labels_).all()
     # a new item costs the penalty alone, and n / (n + 1) of its squared distance in a cluster of n
     # = 20
@@ -80,7 +80,7 @@ def test_new_items_are_seen_at_large_gamma(data):
 def test_counts_at_gamma():
     data = bc.datasets.make_counts(40, 12, 3, seed=0)
     limit = bc.DPMeans(n_clusters=3, divergence="kl", n_init=10, random_state=0)
-    est = bc.TVClust(cluster_model=AtGamma(1e5, limit=limit), init=data.y, **SHORT).fit(data.X)
+    est = bc.TVClust(cluster_model=AtGamma(1e5, limit=limit), **SHORT).fit(data.X, init=data.y)
     assert bc.metrics.adjusted_rand(est.labels_, est.limit_.labels_) > 0.8
     assert est.predict_proba(data.X[:3]).shape == (3, est.n_clusters_)
     np.testing.assert_array_equal(est.posterior_["observed_data"]["X"], data.X)

@@ -138,12 +138,12 @@ def test_triplets_other_divergences_and_given_starts(rng):
 def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
     X, y, answers = corners
     model = bc.estimators.AtGamma(1e4, limit=fitted)
-    est = bc.TVClust(cluster_model=model, init=y, **SHORT).fit(X, constraints=answers)
+    est = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=y)
     draws = est.posterior_["posterior"]
     assert (draws["z"].values == fitted.labels_).all()
     assert (draws["n_components"].values[:, -1] == 4).all()
     energy = -est.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4
-    other = bc.TVClust(cluster_model=model, init=np.zeros(60), **SHORT).fit(X, constraints=answers)
+    other = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=np.zeros(60))
     assert (other.labels_ == fitted.labels_).all()
     assert energy == pytest.approx(
         -other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6

@@ -76,7 +76,7 @@ def test_bound_is_in_the_users_units(fitted, data, views):
 
 
 def test_starts_where_it_is_told(data):
-    found = bc.TVClust(**SHORT, init=np.zeros(60, int)).fit(data.X)
+    found = bc.TVClust(**SHORT).fit(data.X, init=np.zeros(60, int))
     assert bc.metrics.adjusted_rand(found.labels_, data.y) > 0.9
 
 

@@ -156,7 +156,7 @@ class Labels:
 def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
     said = []
     monkeypatch.setattr(
-        "bayesclust.estimators._draws.check_memory", lambda needed, *words: said.append(needed)
+        "bayesclust.estimators.sampling.check_memory", lambda needed, *words: said.append(needed)
     )
     check_draws_fit_in_memory(1000, 2, 800)
 
