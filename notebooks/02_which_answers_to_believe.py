@@ -70,13 +70,15 @@ bc.plots.ranking(est.posterior_, flipped=links.flipped)
 # %% [markdown]
 # ## With and without its own say
 #
-# An answer also speaks for itself: it pulls its two wines together or apart. `without` is the
+# An answer also speaks for itself: it pulls its two wines together or apart. `credibility_loo` is the
 # credibility that it would have by the wines and all other answers alone. Where the two differ
 # much, the posterior rests on this one answer, and asking somebody else is worth most.
 
 # %%
-rests = answers.assign(own_say=answers["credibility"] - answers["without"]).nlargest(5, "own_say")
-rests[["i", "j", "answer", "source", "credibility", "without", "flipped"]].round(3)
+rests = answers.assign(own_say=answers["credibility"] - answers["credibility_loo"]).nlargest(
+    5, "own_say"
+)
+rests[["i", "j", "answer", "source", "credibility", "credibility_loo", "flipped"]].round(3)
 
 # %% [markdown]
 # **What to take away.** Write down who gave each answer: `source=` is all that it takes. The

@@ -33,7 +33,7 @@ FLOORS = [
     {"comparison"},
     {"datasets", "estimators", "information", "plots"},
     {"report", "selection"},
-    {"experiments", "session"},
+    {"session"},
     {"cli"},
     {"__main__"},
 ]
@@ -88,8 +88,6 @@ def test_every_room_has_a_floor():
 def test_imports_point_down(module):
     room, floor = room_of(module), floor_of(module)
     for target in IMPORTS[module]:
-        if room == "experiments" and target == "bayesclust":
-            continue  # an experiment is a user: it comes in by the front door
         assert target != "bayesclust", f"{module} imports the front door"
         if FLOORS[floor] == {"checks", "constraints"} and floor_of(target) == floor:
             continue  # one floor, two doors: the circle test below still holds

@@ -19,7 +19,7 @@ no other file and no network, and is the same for the same posterior."""
 
 EPILOG = """examples:
   bayesclust report run.nc --out run.html
-  bayesclust report run.nc --out run.html --title "Second round of answers" --suspects 100"""
+  bayesclust report run.nc --out run.html --title "Second round of answers" --max-listed 100"""
 
 
 def add(commands: Any) -> None:
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--title", metavar="TEXT", help="heading (default: the name of the data)")
     parser.add_argument(
-        "--suspects",
+        "--max-listed",
         type=int,
         default=20,
         metavar="N",
@@ -71,7 +71,7 @@ def run(settings: argparse.Namespace) -> int:
     posterior = read_posterior(settings.posterior)
     print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
     page = report_page(
-        posterior, title=settings.title, suspects=settings.suspects, level=settings.level
+        posterior, title=settings.title, max_listed=settings.max_listed, level=settings.level
     )
     with replaced(settings.out) as draft:
         draft.write_text(page, encoding="utf-8")

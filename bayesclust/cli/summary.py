@@ -19,7 +19,7 @@ are to be doubted, and how reliable each source is."""
 
 EPILOG = """examples:
   bayesclust summary run.nc
-  bayesclust summary run.nc --suspects 50
+  bayesclust summary run.nc --max-listed 50
   bayesclust summary run.nc --labels labels.csv      each item with its cluster, for other programs
 
 belonging is the posterior probability that an item shares a cluster with a random other member of its own. P(right) is the
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
         "posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z"
     )
     parser.add_argument(
-        "--suspects",
+        "--max-listed",
         type=int,
         default=10,
         metavar="N",
@@ -72,7 +72,7 @@ def run(settings: argparse.Namespace) -> int:
     if settings.labels is not None:
         check_target(settings.labels)
     posterior = read_posterior(settings.posterior)
-    found = findings(posterior, suspects=settings.suspects, level=settings.level)
+    found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
     print(as_text(found))
     if settings.labels is not None:
         sure = belonging(posterior, found.labels)

@@ -10,7 +10,7 @@ from bayesclust.checks import check_int, check_positive, check_random_state
 from bayesclust.constraints._checks import number_between, real_array
 from bayesclust.typing import ArrayLike, Seed
 
-__all__ = ["SignedRank", "signed_rank"]
+__all__ = ["SignedRank", "bayesian_signed_rank"]
 
 
 class SignedRank(NamedTuple):
@@ -31,7 +31,7 @@ class SignedRank(NamedTuple):
     better: float
 
 
-def signed_rank(
+def bayesian_signed_rank(
     differences: ArrayLike,
     *,
     rope: float = 0.01,
@@ -84,7 +84,7 @@ def signed_rank(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> found = bc.signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
+    >>> found = bc.bayesian_signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
     >>> round(found.better, 1), found.worse < 0.01
     (1.0, True)
     """

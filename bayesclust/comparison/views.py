@@ -28,7 +28,7 @@ NOTHING = "categorical"
 def leave_view_out(
     estimator: Any, X: ArrayLike, constraints: Any, *, loss: str | Loss = "vi"
 ) -> pd.DataFrame:
-    """Fit again without each view in turn, the data being one of them, and tell whether they tell one story.
+    """Fit again without each view in turn, the data being one of them, and tell whether they agree.
 
     Parameters
     ----------
@@ -50,15 +50,15 @@ def leave_view_out(
 
         - n_clusters: of the point estimate without it;
         - distance: from the posterior with everything to that without it (`posterior_distance`:
-          transport, bits for VI);
-        - noise: what that distance would be between equal posteriors;
+          wasserstein, bits for VI);
+        - self_distance: what that distance would be between equal posteriors;
         - right_with, right_without: share of the view's answers that partitions of the posterior
           agree with, if they have seen them and if not;
-        - gain: log probability of all the view's answers by the posterior that has not seen them,
+        - gain_over_marginal: log probability of all the view's answers by the posterior that has not seen them,
           the noise integrated out, less that under sources whose answers have nothing to do with
           the items, in nats per answer. Above 0, the others foresaw the answers; below 0, the
           answers are about something else;
-        - finding: "agrees with the rest" where the gain is above 0, else "tells another story". For
+        - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest". For
           the data, of which no such gain can be told, missing.
 
     Raises
@@ -86,7 +86,7 @@ def leave_view_out(
     >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
     >>> est = est.fit(X, constraints=[along, across])
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
-    {'along': 'agrees with the rest', 'across': 'tells another story'}
+    {'along': 'agrees with the rest', 'across': 'conflicts with the rest'}
     """
     import pandas as pd
 
@@ -119,7 +119,11 @@ def _again(estimator: Any, X: ArrayLike, views: list[View]) -> Any:
 def _against(fit: Any, whole: Labels, loss: str | Loss) -> dict[str, Any]:
     """How the posterior without a view differs from that with everything."""
     apart = posterior_distance(whole, fit, loss=loss)
-    return {"n_clusters": fit.n_clusters_, "distance": apart.transport, "noise": apart.noise}
+    return {
+        "n_clusters": fit.n_clusters_,
+        "distance": apart.wasserstein,
+        "self_distance": apart.self_distance,
+    }
 
 
 def _foreseen(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
@@ -127,11 +131,11 @@ def _foreseen(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
     with_it, without = (float((view.truths(z) == view.answers).mean()) for z in (whole, rest))
     log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
     gain = (np.logaddexp.reduce(log_p) - np.log(len(rest)) - _by_habit(view)) / max(len(view), 1)
-    finding = "agrees with the rest" if gain > 0 else "tells another story"
+    finding = "agrees with the rest" if gain > 0 else "conflicts with the rest"
     return {
         "right_with": with_it,
         "right_without": without,
-        "gain": float(gain),
+        "gain_over_marginal": float(gain),
         "finding": finding,
     }
 

@@ -72,7 +72,7 @@ def summarise(
         objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn
     ]
     final = value(problem, limit, xi)
-    least = _least(problem, xi, drawn, J, limit)
+    best = _best(problem, xi, drawn, J, limit)
     tails = (1 - level) / 2, (1 + level) / 2
 
     def over_draws(followed: Sequence[FloatArray]) -> tuple[tuple[str, str], list[list[float]]]:
@@ -87,7 +87,7 @@ def summarise(
         "objective": over_draws(J),
         "energy": over_draws(energies),
     }
-    references = {"": limit, "_least": least}
+    references = {"": limit, "_best": best}
     for which, labels in references.items():
         variables[f"vi{which}"] = over_draws(
             [expected_losses(VI(), z, labels[None]) for z in stacked]
@@ -101,13 +101,13 @@ def summarise(
     )
     variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
     variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
-    variables |= {"limit_labels": ("item", limit), "least_labels": ("item", least)}
+    variables |= {"limit_labels": ("item", limit), "best_labels": ("item", best)}
     attrs: dict[str, Any] = {
         "level": level,
         "divergence": problem.divergence.name,
         "penalty": problem.penalty,
     }
-    for name, labels in (("limit", limit), ("least", least)):
+    for name, labels in (("limit", limit), ("best", best)):
         attrs[f"{name}_objective"] = value(problem, labels, xi)
         attrs[f"{name}_n_clusters"] = int(labels.max()) + 1
         attrs[f"{name}_entropy"] = float(entropy(labels[None])[0])
@@ -120,7 +120,7 @@ def _mean(values: FloatArray) -> float:
     return max(float(values.mean()), 0.0) if values.size else np.nan
 
 
-def _least(
+def _best(
     problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
 ) -> IntArray:
     """The partition of least J known: the limit's, or where RDP-means' own descent leads from the best draw."""

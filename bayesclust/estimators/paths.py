@@ -97,14 +97,14 @@ def limit_path(
     -------
     xarray.Dataset
         Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
-        limit's partition, bits), ari (adjusted Rand index with it), vi_least and ari_least (the
+        limit's partition, bits), ari (adjusted Rand index with it), vi_best and ari_best (the
         same to the partition of least J that is known: the limit's, or where RDP-means' descent
         leads from the best draw, if that is better), n_clusters, entropy (of the cluster sizes,
         bits), objective (J of the draws) and energy (minus the log joint over gamma, less the
         constants that make it tend to J). Over gamma: vi_within and vi_between, the mean variation
         of information between two draws of one chain and of different chains, and share_below, the
         share of draws whose J is below the limit's. Over gamma and chain: chain_objective, the mean
-        J of each chain. Over item: limit_labels and least_labels. Attributes: J, number of clusters
+        J of each chain. Over item: limit_labels and best_labels. Attributes: J, number of clusters
         and entropy of these two, penalty, divergence, level, sampler and start.
 
     Raises

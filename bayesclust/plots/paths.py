@@ -20,8 +20,8 @@ __all__ = ["limit_path"]
 NEEDED = (
     "vi",
     "ari",
-    "vi_least",
-    "ari_least",
+    "vi_best",
+    "ari_best",
     "n_clusters",
     "entropy",
     "objective",
@@ -84,14 +84,14 @@ def limit_path(
     """
     _check(path)
     panels = _panels(axes)
-    better = bool(path.attrs["least_objective"] < path.attrs["limit_objective"])
+    better = bool(path.attrs["best_objective"] < path.attrs["limit_objective"])
     for ax, name, title, unit in (
         (panels[0], "vi", "Variation of information to RDP-means", "bits"),
         (panels[1], "ari", "Adjusted Rand index with RDP-means", ""),
     ):
         _line(ax, path, name, BLUE, RDP_MEANS)
         if better:
-            _line(ax, path, f"{name}_least", VERMILION, LEAST, dashes=DASHES[1])
+            _line(ax, path, f"{name}_best", VERMILION, LEAST, dashes=DASHES[1])
             ax.legend(frameon=False, fontsize="small")
         ax.set_title(title.removesuffix(RDP_MEANS) + "..." if better else title, loc="left")
         ax.set_ylabel(unit)
@@ -170,7 +170,7 @@ def _levels(ax: Axes, path: xr.Dataset, name: str, better: bool) -> None:
     )
     if better:
         ax.axhline(
-            path.attrs[f"least_{name}"],
+            path.attrs[f"best_{name}"],
             color=VERMILION,
             linestyle=DASHES[2],
             linewidth=1.3,
@@ -200,7 +200,7 @@ def _objective(ax: Axes, path: xr.Dataset, better: bool) -> None:
     _levels(ax, path, "objective", better)
     # far from the limit the energy is out of all proportion
     shown = path["objective"].to_numpy()
-    levels = [path.attrs["limit_objective"], path.attrs["least_objective"]]
+    levels = [path.attrs["limit_objective"], path.attrs["best_objective"]]
     low, high = min(shown.min(), *levels), max(shown.max(), *levels)
     room = ROOM * ((high - low) or abs(high) or 1.0)
     ax.set_ylim(low - 3 * room, high + room)

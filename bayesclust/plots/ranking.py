@@ -27,12 +27,12 @@ def ranking(
     posterior: Any,
     flipped: ArrayLike | None = None,
     *,
-    number: int | None = None,
+    max_listed: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the answers in order of the posterior probability that they are right, the least believed first.
 
-    Few answers, or the first `number` of them, are listed by name, one below the other, with
+    Few answers, or the first `max_listed` of them, are listed by name, one below the other, with
     whiskers of two Monte Carlo standard errors; where the noise was kept, a hollow diamond stands
     at the credibility that the answer has by the data and all other answers alone. Many answers
     make a curve over their rank.
@@ -45,7 +45,7 @@ def ranking(
         Which answers are wrong in truth, in the order of `bayesclust.constraint_credibility`: that
         is the `flipped` of simulated constraints, or those of several views one after another. They
         are marked by crosses.
-    number : int, optional
+    max_listed : int, optional
         List this many of the least believed answers. By default all, up to 60; more are drawn as a
         curve.
     ax : matplotlib.axes.Axes, optional
@@ -73,8 +73,8 @@ def ranking(
     ['0, 2: "different"', '0, 1: "same"']
     """
     table, wrong = judged(posterior, flipped)
-    listed = number is not None or len(table) <= LISTED
-    most = len(table) if number is None else check_int(number, "number")
+    listed = max_listed is not None or len(table) <= LISTED
+    most = len(table) if max_listed is None else check_int(max_listed, "max_listed")
     order = np.argsort(table["credibility"].to_numpy(), kind="stable")[:most]
     table["claim"] = claims(posterior, table)
     rows = table.iloc[order]
@@ -96,9 +96,9 @@ def _list(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
     error = TWO_SIDED * rows["mcse"].to_numpy()
     ax.errorbar(credibility, y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1, label="_error")
     ax.plot(credibility, y, "o", color=BLUE, markersize=5, label="the answer heard", clip_on=False)
-    if "without" in rows:
+    if "credibility_loo" in rows:
         ax.plot(
-            rows["without"],
+            rows["credibility_loo"],
             y,
             "D",
             markerfacecolor="white",

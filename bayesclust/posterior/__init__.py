@@ -1,31 +1,31 @@
 """What the draws say: similarity, point estimates, credibility of answers, diagnosis. Knows no model and no sampler."""
 
 from bayesclust.posterior import losses
-from bayesclust.posterior.answers import answer_log_likelihood, source_reliability
+from bayesclust.posterior.answers import constraint_log_likelihood, source_reliability
 from bayesclust.posterior.conflict import view_conflict
-from bayesclust.posterior.counts import cluster_counts
+from bayesclust.posterior.counts import n_clusters_posterior
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
-from bayesclust.posterior.diagnostics import Report, diagnose
+from bayesclust.posterior.diagnostics import Diagnosis, diagnose
 from bayesclust.posterior.distances import PosteriorDistance, posterior_distance
 from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.replicates import check_answers
+from bayesclust.posterior.replicates import constraint_ppc
 from bayesclust.posterior.similarity import item_entropy, similar_items, similarity_matrix
 from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 
 __all__ = [
     "CredibleBall",
+    "Diagnosis",
     "PosteriorDistance",
-    "Report",
-    "answer_log_likelihood",
     "canonical",
-    "check_answers",
-    "cluster_counts",
     "constraint_credibility",
+    "constraint_log_likelihood",
+    "constraint_ppc",
     "credible_ball",
     "diagnose",
     "item_entropy",
     "losses",
+    "n_clusters_posterior",
     "point_estimate",
     "posterior_distance",
     "similar_items",

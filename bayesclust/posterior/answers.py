@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.dataset import StoredView
 
-__all__ = ["answer_log_likelihood", "confusions", "log_likelihoods", "source_reliability"]
+__all__ = ["confusions", "constraint_log_likelihood", "log_likelihoods", "source_reliability"]
 
 INTERVAL = (0.05, 0.95)
 
@@ -97,7 +97,7 @@ def _noise(view: StoredView, draws: xr.Dataset) -> dict[str, FloatArray]:
     }
 
 
-def answer_log_likelihood(posterior: Any) -> xr.DataTree:
+def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     """Return the posterior with a group `log_likelihood` of its answers, for ArviZ's leave-one-out cross-validation.
 
     Answers are independent given the partition and the noise, so each is a datum of its own:
@@ -127,7 +127,7 @@ def answer_log_likelihood(posterior: Any) -> xr.DataTree:
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
     >>> tree = to_datatree(draws, views=[links], dims={"p": ("source",), "q": ("source",)})
-    >>> bc.answer_log_likelihood(tree)["log_likelihood"]["links"].values.round(3)
+    >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values.round(3)
     array([[[-0.105, -1.204],
             [-0.223, -0.223]]])
     """

@@ -1,4 +1,4 @@
-"""Do data and answers tell one story? Each answer against what everything else says of it."""
+"""Do data and answers agree? Each answer against what everything else says of it."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
         One row per view and source that gave answers:
 
         - answers: how many;
-        - score: mean log probability of an answer given all the rest, in nats;
-        - expected: what the score would be on average if the rest were right about the
+        - elpd_loo: mean log probability of an answer given all the rest, in nats;
+        - expected: what elpd_loo would be on average if the rest were right about the
           probabilities;
-        - surprise: (score - expected) in standard deviations; far below 0 where answers go against
+        - z_score: (elpd_loo - expected) in standard deviations; far below 0 where answers go against
           the rest;
-        - gain: score less that of a source whose answers have nothing to do with the items, only
+        - gain_over_marginal: elpd_loo less that of a source whose answers have nothing to do with the items, only
           with how often it gives each (of which each answer is left out likewise), in nats; up to 0
           where its answers tell nothing;
-        - finding: "agrees", "is at odds with the rest" (surprise below -3) or "tells nothing" (gain
+        - finding: "agrees", "conflicts with the rest" (z_score below -3) or "is uninformative" (gain_over_marginal
           of at most 0).
 
     Raises
@@ -62,7 +62,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     --------
     bayesclust.leave_view_out : refits without each view, and so sees what this does not: many answers that agree with each
         other, but not with the data, predict each other well.
-    check_answers : how the answers differ from what the noise model makes of them.
+    constraint_ppc : how the answers differ from what the noise model makes of them.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     >>> bc.view_conflict(to_datatree(draws, views=[good, noise]))[["view", "finding"]]
         view                   finding
     0  links                    agrees
-    1   coin  is at odds with the rest
+    1   coin  conflicts with the rest
     """
     import pandas as pd
 
@@ -98,22 +98,26 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
         for source in np.unique(view.source).tolist():
             own = view.source == source
             spread = max(float(np.sqrt(variance[own].sum())), 1e-9)
-            surprise = float((score[own] - expected[own]).sum()) / spread
+            z_score = float((score[own] - expected[own]).sum()) / spread
             gain = float((score[own] - _by_habit(view, own)).mean())
             finding = (
-                "is at odds with the rest"
-                if surprise < SURPRISING
+                "conflicts with the rest"
+                if z_score < SURPRISING
                 else "agrees"
                 if gain > 0
-                else "tells nothing"
+                else "is uninformative"
             )
             about = {
                 "view": view.name,
                 "source": source,
                 "answers": int(own.sum()),
-                "score": float(score[own].mean()),
+                "elpd_loo": float(score[own].mean()),
             }
-            numbers = {"expected": float(expected[own].mean()), "surprise": surprise, "gain": gain}
+            numbers = {
+                "expected": float(expected[own].mean()),
+                "z_score": z_score,
+                "gain_over_marginal": gain,
+            }
             rows.append(about | numbers | {"finding": finding})
     return pd.DataFrame(rows)
 

@@ -15,10 +15,10 @@ from bayesclust.typing import IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["cluster_counts", "count_clusters"]
+__all__ = ["count_clusters", "n_clusters_posterior"]
 
 
-def cluster_counts(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
+def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     """Return the posterior distribution of the number of clusters.
 
     Parameters
@@ -47,7 +47,7 @@ def cluster_counts(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesclust as bc
-    >>> bc.cluster_counts([[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]])[["probability"]]
+    >>> bc.n_clusters_posterior([[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]])[["probability"]]
                 probability
     n_clusters
     1                  0.25

@@ -42,11 +42,11 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
         One row an answer, in the order given: view, the items i, j and, for triplets, k (missing
         for pairs), answer (in words), source, credibility, mcse (its Monte Carlo standard error, by
         batch means within chains) and likely (the answer with the highest posterior probability).
-        Where the noise was kept, also without (the credibility that the answer would have by the
+        Where the noise was kept, also credibility_loo (the credibility that the answer would have by the
         data and all other answers alone; much less than credibility where nothing but the answer
-        itself speaks for it) and log_score (log probability of the answer given all the rest, in
+        itself speaks for it) and elpd_loo (log probability of the answer given all the rest, in
         nats; its sum over answers is the expected log predictive density of leave-one-out
-        cross-validation). Where a concentration was sampled, odds: how many times likelier to be
+        cross-validation). Where a concentration was sampled, bayes_factor: how many times likelier to be
         right than wrong it has become, all told, over what the Chinese restaurant process says of
         any items (TVClust Eq. 2; half a draw is added on both sides, so that it stays finite). With
         labels, cluster_i, cluster_j and, for triplets, cluster_k.
@@ -55,7 +55,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     -----
     Leaving an answer out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996). Where
     a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
-    `answer_log_likelihood` tells by its k-hat.
+    `constraint_log_likelihood` tells by its k-hat.
 
     Raises
     ------
@@ -114,11 +114,11 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     frame["mcse"] = tally.error
     frame["likely"] = words[tally.shares.argmax(axis=1)]
     if tally.left_out is not None:
-        frame["without"], frame["log_score"] = tally.left_out
+        frame["credibility_loo"], frame["elpd_loo"] = tally.left_out
     if "concentration" in draws:
         prior = _prior_shares(view, draws["concentration"].values.ravel())[view.answers]
         right, number = frame["credibility"] * z[..., 0].size, z[..., 0].size
-        frame["odds"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
+        frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
 
 

@@ -19,7 +19,7 @@ from bayesclust.typing import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Report", "diagnose"]
+__all__ = ["Diagnosis", "diagnose"]
 
 MAX_RHAT, MIN_ESS = 1.05, 100.0
 GOOD_RHAT, GOOD_ESS = 1.01, 400.0
@@ -31,7 +31,7 @@ MORE = "increase num_warmup and num_samples"
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Diagnosis:
     """What `diagnose` found.
 
     Parameters
@@ -64,7 +64,7 @@ class Report:
         return f"{self.verdict} {self.conflict}".rstrip()
 
     def __repr__(self) -> str:
-        return f"Report(ok={self.ok}, verdict={str(self)!r})"
+        return f"Diagnosis(ok={self.ok}, verdict={str(self)!r})"
 
     def _repr_html_(self) -> str:
         colour = "#0072B2" if self.ok else "#D55E00"
@@ -79,7 +79,7 @@ def diagnose(
     max_rhat: float = MAX_RHAT,
     min_ess: float = MIN_ESS,
     seed: int = 0,
-) -> Report:
+) -> Diagnosis:
     """Judge whether the chains of a run agree and have moved enough.
 
     Labels have no meaning across draws, so nothing is computed from them directly. Followed are the
@@ -112,7 +112,7 @@ def diagnose(
 
     Returns
     -------
-    Report
+    Diagnosis
         Prints as its verdict, and what is to be said of dismissed answers. Of a single chain, of
         fewer than four draws a chain or of draws from a mean field it is never `ok`.
 
@@ -153,7 +153,7 @@ def diagnose(
         else _verdict(functionals, table, distances)
     )
     dismissed = dismissal(posterior, seed=seed)
-    return Report(
+    return Diagnosis(
         ok, verdict, table, _frame(distances), "" if dismissed is None else str(dismissed)
     )
 
@@ -255,7 +255,7 @@ def _stuck(log_joint: FloatArray | None) -> list[str]:
         return []
     which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {_listed(low.tolist())} sit"
     return [
-        f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck in a lesser mode"
+        f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck in a local mode"
     ]
 
 

@@ -35,7 +35,7 @@ class Dismissal:
 
     Attributes
     ----------
-    finding : {"as expected", "data against answers", "answers against each other", "undecided"}
+    finding : {"as expected", "data against constraints", "constraints against each other", "undecided"}
     answers, wrong : int
         How many there are, and how many of them the most probable draw contradicts.
     expected : float
@@ -58,23 +58,23 @@ class Dismissal:
     remedies: str
 
     def __str__(self) -> str:
-        opening = f"the fit dismisses {self.wrong} of {self.answers} answers about pairs"
-        if self.finding == "data against answers":
+        opening = f"the fit violates {self.wrong} of {self.answers} pairwise constraints"
+        if self.finding == "data against constraints":
             return (
-                f"Data and answers tell two stories: {opening}, and with clusters merged {self.reconciled:.0f} more of them "
-                f"would be right, where {self.chance:.0f} would by chance. The answers agree with each other; what does not "
+                f"Data and constraints conflict: {opening}, and with clusters merged {self.reconciled:.0f} more of them "
+                f"would be right, where {self.chance:.0f} would by chance. The constraints agree with each other; what does not "
                 f"fit is the shape that clusters are given. What to do: {self.remedies}."
             )
-        if self.finding == "answers against each other":
+        if self.finding == "constraints against each other":
             return (
-                f"The answers contradict each other: {opening}, where {self.expected:.0f} were expected, and even a "
-                f"partition made for the answers alone leaves {self.alone:.0f} of them wrong. The sources are at fault "
+                f"The constraints contradict each other: {opening}, where {self.expected:.0f} were expected, and even a "
+                f"partition made for the constraints alone leaves {self.alone:.0f} of them wrong. The sources are at fault "
                 "rather than the model; source_reliability tells which."
             )
         if self.finding == "undecided":
             return (
-                f"Dismissed answers: {opening}, where {self.expected:.0f} were expected, and a partition made for the "
-                f"answers alone leaves {self.alone:.0f} of them wrong: too few are about the same items to tell whether the "
+                f"Violated constraints: {opening}, where {self.expected:.0f} were expected, and a partition made for the "
+                f"constraints alone leaves {self.alone:.0f} of them wrong: too few are about the same items to tell whether the "
                 f"sources are at fault or the shape that clusters are given. See leave_view_out; {self.remedies}."
             )
         return ""
@@ -116,7 +116,7 @@ def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
     >>> y = np.repeat([0, 1], 50)
     >>> links = bc.PairwiseConstraints.sample(y, size=300, flip=0.05, seed=0)
     >>> dismissal(to_datatree({"z": np.arange(100)[None, None] // 10}, views=[links])).finding
-    'data against answers'
+    'data against constraints'
     >>> dismissal(to_datatree({"z": y[None, None]}, views=[links])).finding
     'as expected'
     """
@@ -145,11 +145,11 @@ def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
         and beyond >= RECONCILED * split
         and beyond >= STANDARD_ERRORS * spread
     ):
-        finding = "data against answers"
+        finding = "data against constraints"
     elif wrong - expected > max(
         MARGIN * len(said), ERRORS * np.sqrt(max(expected * (1 - expected / len(said)), 0.0))
     ):
-        finding = "answers against each other" if 2 * alone >= wrong else "undecided"
+        finding = "constraints against each other" if 2 * alone >= wrong else "undecided"
     return Dismissal(
         finding, len(said), wrong, expected, reconciled, chance, alone, _remedies(tree)
     )
@@ -231,14 +231,14 @@ def _remedies(tree: Any) -> str:
     """What the fit has not tried yet, by its settings."""
     settings = json.loads(tree.attrs.get("settings", "{}"))
     settings = settings if isinstance(settings, dict) else {}
-    family, view = settings.get("family", "gaussian"), settings.get("view", "plain")
+    family, view = settings.get("family", "gaussian"), settings.get("cluster_model", "single")
     columns = (
         tree["observed_data"].sizes.get("feature", 0) if "observed_data" in tree.children else 0
     )
     tries = []
-    if view == "plain":
+    if view == "single":
         tries.append(
-            'view="mixture", clusters of several components, or view="auto", which compares views by the answers'
+            'cluster_model="mixture", clusters of several components, or cluster_model="auto", which compares models by the answers'
         )
     if view != "auto" and settings.get("power") is None:
         tries.append("power=0.25 or less, so that the data outweigh the answers less")

@@ -23,13 +23,13 @@ class PosteriorDistance:
 
     Parameters
     ----------
-    transport : float
+    wasserstein : float
         Wasserstein distance: mean loss between draws of the two when they are matched as well as
         they can be. It is above 0 even for draws of one and the same posterior, which do not repeat
-        each other: compare it with `noise`.
-    noise : float
+        each other: compare it with `self_distance`.
+    self_distance : float
         The same between the first and the second half of the draws (of the chains, where there are
-        several) of one posterior, the larger of the two. Where transport is not above it, the
+        several) of one posterior, the larger of the two. Where wasserstein is not above it, the
         posteriors cannot be told apart.
     between : float
         Mean loss between a draw of the first and a draw of the second.
@@ -38,14 +38,14 @@ class PosteriorDistance:
     loss : Loss
     """
 
-    transport: float
-    noise: float
+    wasserstein: float
+    self_distance: float
     between: float
     within: tuple[float, float]
     loss: Loss
 
     @property
-    def excess(self) -> float:
+    def half_energy_distance(self) -> float:
         """Between less the mean of within: half the energy distance (Székely and Rizzo 2013).
 
         With Binder's loss it estimates ||P - Q||^2 / n^2, P and Q the similarity matrices, and so
@@ -56,13 +56,13 @@ class PosteriorDistance:
 
     def __repr__(self) -> str:
         return (
-            f"<PosteriorDistance: {self.transport:.3g} apart, {self.noise:.3g} of it expected of equal ones; "
+            f"<PosteriorDistance: {self.wasserstein:.3g} apart, {self.self_distance:.3g} of it expected of equal ones; "
             f"between {self.between:.3g}, within {self.within[0]:.3g} and {self.within[1]:.3g} ({self.loss!r})>"
         )
 
 
 def posterior_distance(
-    first: Any, second: Any, *, loss: str | Loss = "vi", draws: int = 200
+    first: Any, second: Any, *, loss: str | Loss = "vi", num_draws: int = 200
 ) -> PosteriorDistance:
     """Return how far two posteriors over partitions of the same items are apart.
 
@@ -77,7 +77,7 @@ def posterior_distance(
         Posterior draws of the partition.
     loss : str or Loss, default "vi"
         The distance between two partitions, a metric.
-    draws : int, default 200
+    num_draws : int, default 200
         Draws of each that take part, evenly spread, fewer where there are fewer. Time grows with
         its square times n.
 
@@ -111,7 +111,7 @@ def posterior_distance(
         raise ValueError(
             f"a distance of posteriors needs one of partitions, and {metric!r} is none: take VI()."
         )
-    most = check_int(draws, "draws", least=2)
+    most = check_int(num_draws, "num_draws", least=2)
     one, other = stacked_partitions(first), stacked_partitions(second)
     if one.shape[1] != other.shape[1]:
         raise ValueError(

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.dataset import StoredView
 
-__all__ = ["check_answers"]
+__all__ = ["constraint_ppc"]
 
 EXTREME = 0.025
 INTERVAL = (0.05, 0.95)
 PAIR = 2
 
 
-def check_answers(posterior: Any, *, draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
+def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
     """Compare the answers with answers that the fitted model gives itself: contradictions, wrong answers, where they fall.
 
     For each of some draws of partition and noise, all questions are answered anew as the model
@@ -50,13 +50,13 @@ def check_answers(posterior: Any, *, draws: int = 200, seed: Seed = 0) -> pd.Dat
       of place;
     - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over
       the combinations of clusters that questions are about. Large where a source cuts the items in
-      another way than the partition: data and answers, or two sources, tell different stories.
+      another way than the partition: data and answers, or two sources, conflict.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints that kept the noise.
-    draws : int, default 200
+    num_draws : int, default 200
         Draws that are replicated, evenly spread; p-values are multiples of about half their
         inverse.
     seed : int, Generator or None, default 0
@@ -90,7 +90,7 @@ def check_answers(posterior: Any, *, draws: int = 200, seed: Seed = 0) -> pd.Dat
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, True, False], n_items=4)
     >>> sure = {"z": np.zeros((1, 50, 4), int), "p": np.full((1, 50, 1), 0.999), "q": np.full((1, 50, 1), 0.999)}
-    >>> table = bc.check_answers(to_datatree(sure, views=[links])).set_index("check")
+    >>> table = bc.constraint_ppc(to_datatree(sure, views=[links])).set_index("check")
     >>> table.loc["contradictions", ["observed", "expected", "finding"]]
     observed                                  1.0
     expected                                  0.0
@@ -99,7 +99,7 @@ def check_answers(posterior: Any, *, draws: int = 200, seed: Seed = 0) -> pd.Dat
     """
     import pandas as pd
 
-    number, rng = check_int(draws, "draws"), check_random_state(seed)
+    number, rng = check_int(num_draws, "num_draws"), check_random_state(seed)
     z, variables = chain_partitions(posterior), group(posterior, "posterior")
     stacked = z.reshape(-1, z.shape[-1])
     chosen = np.linspace(0, len(stacked) - 1, min(number, len(stacked))).round().astype(int)

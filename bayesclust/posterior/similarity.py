@@ -68,14 +68,14 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     return value
 
 
-def similar_items(posterior: Any, number: int = 20) -> csr_array[Any]:
+def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
     """Return the items that each item most often shares a cluster with: the similarity matrix where n x n is too much.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
-    number : int, default 20
+    n_neighbors : int, default 20
         Other items kept for each item, those of highest similarity; of equals the first ones. Items
         that never share a cluster with it are left out, so there may be fewer.
 
@@ -83,17 +83,17 @@ def similar_items(posterior: Any, number: int = 20) -> csr_array[Any]:
     -------
     scipy.sparse.csr_array of shape (n, n)
         Posterior probabilities of sharing a cluster; row i holds the most similar other items of
-        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n number) memory beside
+        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory beside
         the draws.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, or the number is not a positive whole number.
+        If the posterior holds no partitions, or n_neighbors is not a positive whole number.
 
     Examples
     --------
-    >>> similar_items([[0, 0, 1, 1], [0, 1, 1, 1]], number=1).toarray()
+    >>> similar_items([[0, 0, 1, 1], [0, 1, 1, 1]], n_neighbors=1).toarray()
     array([[0. , 0.5, 0. , 0. ],
            [0.5, 0. , 0. , 0. ],
            [0. , 0. , 0. , 1. ],
@@ -101,9 +101,9 @@ def similar_items(posterior: Any, number: int = 20) -> csr_array[Any]:
     """
     from scipy.sparse import csr_array
 
-    check_int(number, "number")
+    check_int(n_neighbors, "n_neighbors")
     draws = stacked_partitions(posterior)
-    kept = min(number, draws.shape[1] - 1)
+    kept = min(n_neighbors, draws.shape[1] - 1)
 
     def most(first: int, counts: NDArray[np.int32]) -> tuple[IntArray, NDArray[np.int32]]:
         own = np.arange(len(counts))

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.answers import source_reliability
-from bayesclust.posterior.counts import cluster_counts
+from bayesclust.posterior.counts import n_clusters_posterior
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnostics import diagnose
@@ -103,13 +103,13 @@ class Findings:
     surprises: list[str]
 
 
-def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Findings:
+def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Findings:
     """Gather what a posterior says.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-    suspects : int, default 20
+    max_listed : int, default 20
         Most doubted answers that are listed.
     level : float in (0, 1), default 0.95
         Of the credible ball.
@@ -130,9 +130,9 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
     >>> found.labels, found.numbers
     (array([0, 0, 1]), {2: 1.0})
     """
-    check_int(suspects, "suspects", least=0)
+    check_int(max_listed, "max_listed", least=0)
     draws = stacked_partitions(posterior)
-    shares = cluster_counts(posterior)["probability"]
+    shares = n_clusters_posterior(posterior)["probability"]
     names, labels = item_names(posterior), point_estimate(draws)
     kind = _kind(posterior)
     ok, verdict, dismissed = None, VERDICTS.get(kind, ""), ""
@@ -160,7 +160,7 @@ def findings(posterior: Any, *, suspects: int = 20, level: float = 0.95) -> Find
         least_sure=least_sure,
         answers=len(table),
         doubted=len(doubted),
-        suspects=_least_believed(doubted, suspects),
+        suspects=_least_believed(doubted, max_listed),
         sources=sources,
         surprises=[*filter(None, [dismissed]), *([] if sources.empty else surprises(posterior))],
     )
@@ -243,7 +243,7 @@ def _answers(posterior: Any, names: list[str]) -> pd.DataFrame:
 
 def _least_believed(doubted: pd.DataFrame, number: int) -> pd.DataFrame:
     """The first ones in order of credibility; of equals those that the rest speaks against most."""
-    by = [name for name in ("credibility", "without") if name in doubted]
+    by = [name for name in ("credibility", "credibility_loo") if name in doubted]
     return doubted.sort_values(by, kind="stable").head(number) if by else doubted
 
 

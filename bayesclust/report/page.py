@@ -31,7 +31,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    suspects: int = 20,
+    max_listed: int = 20,
     level: float = 0.95,
 ) -> Path:
     """Write what a posterior says as one HTML page that needs nothing but itself.
@@ -43,7 +43,7 @@ def write_report(
         File to write; one that is there is replaced.
     title : str, optional
         By default the name of the data, where the posterior knows it.
-    suspects : int, default 20
+    max_listed : int, default 20
         Most doubted answers that are listed.
     level : float in (0, 1), default 0.95
         Of the credible ball.
@@ -77,14 +77,14 @@ def write_report(
     """
     target = check_path(path)
     check_target(target)  # before the figures are drawn
-    page = report_page(posterior, title=title, suspects=suspects, level=level)
+    page = report_page(posterior, title=title, max_listed=max_listed, level=level)
     with replaced(target) as draft:
         draft.write_text(page, encoding="utf-8")
     return target
 
 
 def report_page(
-    posterior: Any, *, title: str | None = None, suspects: int = 20, level: float = 0.95
+    posterior: Any, *, title: str | None = None, max_listed: int = 20, level: float = 0.95
 ) -> str:
     """Return what a posterior says as one HTML page that needs nothing but itself.
 
@@ -93,7 +93,7 @@ def report_page(
     posterior : DataTree or fitted estimator
     title : str, optional
         By default the name of the data, where the posterior knows it.
-    suspects : int, default 20
+    max_listed : int, default 20
         Most doubted answers that are listed.
     level : float in (0, 1), default 0.95
         Of the credible ball.
@@ -115,7 +115,7 @@ def report_page(
     >>> "<title>Ants &amp; bees</title>" in page
     True
     """
-    found = findings(posterior, suspects=suspects, level=level)
+    found = findings(posterior, max_listed=max_listed, level=level)
     drawn = pictures(posterior, found)
     name = title or found.facts.get("data", "") or "What the posterior says"
     body = "\n".join(
@@ -200,7 +200,7 @@ def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     text += "." if shown == found.doubted else f"; the {shown} least believed are listed."
     parts = [f"<p>{text}</p>"]
     if shown:
-        alone = "without" in found.suspects
+        alone = "credibility_loo" in found.suspects
         columns = {"answer": "word", "P(right)": "number"} | (
             {"without it": "number"} if alone else {}
         )
@@ -208,7 +208,7 @@ def _answers(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
             [
                 _claim(row),
                 f"{row['credibility']:.3f}",
-                *([f"{row['without']:.3f}"] if alone else []),
+                *([f"{row['credibility_loo']:.3f}"] if alone else []),
             ]
             for row in found.suspects.to_dict("records")
         )

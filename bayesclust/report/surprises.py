@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesclust.posterior.conflict import view_conflict
 from bayesclust.posterior.names import source_names
-from bayesclust.posterior.replicates import check_answers
+from bayesclust.posterior.replicates import constraint_ppc
 from bayesclust.posterior.tree import stored_views
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def surprises(posterior: Any) -> list[str]:
     Returns
     -------
     list of str
-        One sentence for each finding of `bayesclust.check_answers` and of
+        One sentence for each finding of `bayesclust.constraint_ppc` and of
         `bayesclust.view_conflict` that is not as expected; none where all is.
 
     Raises
@@ -49,13 +49,13 @@ def surprises(posterior: Any) -> list[str]:
         view.name: source_names(posterior, view.name, view.n_sources)
         for view in stored_views(posterior)
     }
-    checks, conflict = check_answers(posterior), view_conflict(posterior)
+    checks, conflict = constraint_ppc(posterior), view_conflict(posterior)
     told = [
         f"{_whose(row, names)}: {row['check']}: {row['observed']:.3g}, where {row['expected']:.3g} is expected."
         for row in _unexpected(checks, "as expected")
     ]
     return told + [
-        f"{_whose(row, names)} {row['finding']}: {row['score']:.2f} nats an answer, where {row['expected']:.2f} is expected."
+        f"{_whose(row, names)} {row['finding']}: {row['elpd_loo']:.2f} nats an answer, where {row['expected']:.2f} is expected."
         for row in _unexpected(conflict, "agrees")
     ]
 

@@ -129,7 +129,11 @@ def _suspects(found: Findings) -> Iterator[str]:
         text = f"{', '.join(row['items'])}: {row['answer']}" + (
             f", says {row['source']}" if several else ""
         )
-        alone = f", {row['without']:.3f} without its own say" if "without" in row else ""
+        alone = (
+            f", {row['credibility_loo']:.3f} without its own say"
+            if "credibility_loo" in row
+            else ""
+        )
         yield f"  {text:<{LONGEST}}  P(right) = {row['credibility']:.3f}{alone}; likely {row['likely']}"
 
 

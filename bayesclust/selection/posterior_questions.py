@@ -69,10 +69,10 @@ class PosteriorQuestions:
         company of an item, or a partition that is right up to a small loss ("vi", "binder", or a
         value from `bayesclust.losses`).
     estimator : TVClust, sequence of TVClust or None, default None
-        The models and their chains: any family, view and power with sampler="collapsed". None is
-        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, view="mixture")``: whether a class
+        The models and their chains: any family, cluster model and power with sampler="collapsed". None is
+        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, cluster_model="mixture")``: whether a class
         is one Gaussian or several is for the answers to say.
-    least_gain : float or None, default None
+    min_gain : float or None, default None
         No question is asked whose expected gain is below it, in the units of the target (nats, or
         those of the loss). None is a tenth of what one misplaced item costs, or 0.01 nats
         (`bayesclust.posterior.expected_gain.least_worth`); 0 never stops, and asks at random where
@@ -101,7 +101,7 @@ class PosteriorQuestions:
     -----
     The defaults of `target` and `noise` were chosen on generated data: 120 items in five
     overlapping Gaussian classes, in three classes of two Gaussian blobs each (under
-    ``view="mixture"``), and in four classes of unequal size with Student tails (3 degrees of
+    ``cluster_model="mixture"``), and in four classes of unequal size with Student tails (3 degrees of
     freedom), four sets of each, 40 questions, one answer in ten wrong. The mean of pairwise F over
     a session was 0.695 ("binder" 0.700, "partition" 0.656, random pairs 0.670; by the weak prior
     Beta(4, 1) 0.675), paired differences with standard errors: 0.039 +- 0.013 over "partition",
@@ -144,7 +144,7 @@ class PosteriorQuestions:
         *,
         target: str | int | Loss = "vi",
         estimator: TVClust | Sequence[TVClust] | None = None,
-        least_gain: float | None = None,
+        min_gain: float | None = None,
         patience: int = 10,
         noise: NoiseModel | None = EXPERT,
         num_draws: int = 100,
@@ -152,12 +152,12 @@ class PosteriorQuestions:
     ) -> None:
         self.kind = check_choice(kind, "kind", KINDS)
         self.target = check_target(target)
-        self.least_gain = (
-            None if least_gain is None else number_between(least_gain, "least_gain", "[0, inf)")
+        self.min_gain = (
+            None if min_gain is None else number_between(min_gain, "min_gain", "[0, inf)")
         )
         self.patience = check_int(patience, "patience", least=0)
         given = (
-            [TVClust(num_warmup=200, view=view) for view in ("plain", "mixture")]
+            [TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")]
             if estimator is None
             else estimator
         )
@@ -190,9 +190,7 @@ class PosteriorQuestions:
         beliefs, questions = self._weigh(situation, rng)
         chosen, gains = beliefs.best(questions, self.target, size, rng)
         # what comes after a question that is not worth it was chosen as an addition to it
-        least = (
-            least_worth(self.target, beliefs.draws) if self.least_gain is None else self.least_gain
-        )
+        least = least_worth(self.target, beliefs.draws) if self.min_gain is None else self.min_gain
         worth = int(np.append((gains < least) & (least > 0), True).argmax())
         heard = sum(len(view) for view in self.particles.problem.views) + len(situation.skipped)
         if worth or self._worth_at is None or heard < self._worth_at:

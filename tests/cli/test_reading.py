@@ -25,9 +25,9 @@ def tree(run_nc):
 
 
 def test_the_summary_is_what_the_posterior_says(run_nc, tree, capsys):
-    assert main("summary", run_nc, "--suspects", 3) == 0
+    assert main("summary", run_nc, "--max-listed", 3) == 0
     out, error = capsys.readouterr()
-    assert out == as_text(findings(tree, suspects=3)) + "\n"
+    assert out == as_text(findings(tree, max_listed=3)) + "\n"
     assert error == ""
     assert "links, ann: p" in out
 

@@ -11,7 +11,7 @@ ERROR = 4 * 0.5 / np.sqrt(SAMPLES)
 
 
 def found(differences, **settings):
-    return bc.signed_rank(differences, num_samples=SAMPLES, **settings)
+    return bc.bayesian_signed_rank(differences, num_samples=SAMPLES, **settings)
 
 
 @pytest.mark.parametrize("strength", [0.5, 2.0])
@@ -76,4 +76,4 @@ def test_with_many_data_sets_it_sees_what_wilcoxon_sees(rng):
 )
 def test_bad_input_is_refused(differences, settings, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}"):
-        bc.signed_rank(differences, **settings)
+        bc.bayesian_signed_rank(differences, **settings)

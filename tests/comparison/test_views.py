@@ -31,10 +31,10 @@ def test_rows_are_what_fits_by_hand_give(fitted):
     assert table.index.tolist() == ["links", "triplets", "data"]
     without = bc.TVClust(**SHORT).fit(X, constraints=[views[1]])
     apart = bc.posterior_distance(est, without)
-    assert table.loc["links", ["n_clusters", "distance", "noise"]].tolist() == [
+    assert table.loc["links", ["n_clusters", "distance", "self_distance"]].tolist() == [
         without.n_clusters_,
-        apart.transport,
-        apart.noise,
+        apart.wasserstein,
+        apart.self_distance,
     ]
     z = without.posterior_["posterior"]["z"].values.reshape(-1, 30)
     assert table.loc["links", "right_without"] == pytest.approx(
@@ -44,11 +44,11 @@ def test_rows_are_what_fits_by_hand_give(fitted):
     same = int((views[0].answers == 1).sum())
     # uniform prior: m answers in their order have probability same! different! / (m + 1)!
     habit = -sum(np.log(np.arange(same + 1, 27))) + sum(np.log(np.arange(1, 26 - same)))
-    assert table.loc["links", "gain"] == pytest.approx(
+    assert table.loc["links", "gain_over_marginal"] == pytest.approx(
         (np.log(np.exp(log_p).mean()) - habit) / 25, abs=1e-9
     )
-    assert table["finding"].tolist()[:2] == ["agrees with the rest", "tells another story"]
-    assert table.loc["data", "distance"] > table.loc["data", "noise"]
+    assert table["finding"].tolist()[:2] == ["agrees with the rest", "conflicts with the rest"]
+    assert table.loc["data", "distance"] > table.loc["data", "self_distance"]
 
 
 def test_a_classifier_has_no_answers_alone(fitted):

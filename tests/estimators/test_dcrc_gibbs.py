@@ -76,7 +76,7 @@ def test_summaries_and_plots_take_the_posterior(fitted, answers):
     assert list(reliable["parameter"]) == ["noise", "noise", "p", "q"]
     report = bc.diagnose(tree)
     assert not any(name.startswith("W") for name in report.table.index)
-    assert "log_likelihood" in bc.answer_log_likelihood(tree).children
+    assert "log_likelihood" in bc.constraint_log_likelihood(tree).children
     assert "accept_rate" in tree["sample_stats"] or fitted.weights == "mode"
     bc.plots.similarity(tree)
     bc.plots.constraints(tree)

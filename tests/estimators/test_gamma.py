@@ -141,10 +141,10 @@ def test_a_poor_limit_is_found_out(data):
     poor.labels_ = np.arange(60) % 2
     path = bc.limit_path(data.X, limit=poor, gammas=[0.5, 50.0, 5000.0], **SHORT)
     assert path["share_below"][-1] == 1
-    assert path.attrs["least_objective"] < path.attrs["limit_objective"]
+    assert path.attrs["best_objective"] < path.attrs["limit_objective"]
     assert float(path["vi"].sel(statistic="mean")[-1]) > 0.5
-    assert float(path["vi_least"].sel(statistic="mean")[-1]) < 1e-9
-    assert bc.metrics.adjusted_rand(path["least_labels"].values, data.y) > 0.9
+    assert float(path["vi_best"].sel(statistic="mean")[-1]) < 1e-9
+    assert bc.metrics.adjusted_rand(path["best_labels"].values, data.y) > 0.9
 
 
 def test_dispersed_chains_and_parameters_drawn(data, links, limit):
@@ -175,9 +175,9 @@ def test_answers_of_all_kinds_and_sources(data, links):
     path = bc.limit_path(
         data.X, constraints=[sources, triplets], limit=limit, gammas=[0.1, 1e4], **SHORT
     )
-    assert float(path["vi_least"].sel(statistic="mean")[-1]) < 1e-9
+    assert float(path["vi_best"].sel(statistic="mean")[-1]) < 1e-9
     assert float(path["energy"].sel(statistic="mean")[-1]) == pytest.approx(
-        path.attrs["least_objective"], rel=1e-2
+        path.attrs["best_objective"], rel=1e-2
     )
     est = bc.TVClust(gamma=2.0, limit=limit, **SHORT).fit(data.X, constraints=[sources, triplets])
     draws = est.posterior_["posterior"]

@@ -7,10 +7,10 @@ import pytest
 from sklearn.cluster import KMeans
 
 import bayesclust as bc
-from bayesclust.experiments.baselines import BASELINES, k_means, lcvqe, mixture
-from bayesclust.experiments.baselines.bregman_k_means import nearest, partition, spread_out
-from bayesclust.experiments.baselines.vector_quantization import error, follow_links
 from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
+from experiments.baselines import BASELINES, k_means, lcvqe, mixture
+from experiments.baselines.bregman_k_means import nearest, partition, spread_out
+from experiments.baselines.vector_quantization import error, follow_links
 
 FAST = sorted(set(BASELINES) - {"mixture"})
 

@@ -5,12 +5,12 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import bayesclust as bc
-from bayesclust.experiments.baselines import RELATIVE_BASELINES, k_means, mmc
-from bayesclust.experiments.baselines.comparisons import comparisons, gaps
-from bayesclust.experiments.baselines.diagonal_metric import learn_scales
-from bayesclust.experiments.baselines.sparse_metric import learn_sparse
-from bayesclust.experiments.baselines.squared_residuals import learn_factor, objective
-from bayesclust.experiments.baselines.variant_weights import Problem, closed_form, descend
+from experiments.baselines import RELATIVE_BASELINES, k_means, mmc
+from experiments.baselines.comparisons import comparisons, gaps
+from experiments.baselines.diagonal_metric import learn_scales
+from experiments.baselines.sparse_metric import learn_sparse
+from experiments.baselines.squared_residuals import learn_factor, objective
+from experiments.baselines.variant_weights import Problem, closed_form, descend
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_the_model_fits_and_all_three_tell_one_story(case):
     _, est = case
     conflict = bc.view_conflict(est)
     assert conflict["finding"].tolist() == ["agrees"] * 3
-    assert conflict["gain"].idxmin() == BAD
-    checked = bc.check_answers(est, draws=100)
+    assert conflict["gain_over_marginal"].idxmin() == BAD
+    checked = bc.constraint_ppc(est, num_draws=100)
     # a few of the fifteen checks or so may be extreme by chance
     assert (checked["finding"] != "as expected").mean() < 0.2

@@ -15,15 +15,15 @@ def path(request, rng):
     """A path of five gammas, made up; the least J is the limit's own or another's."""
     gammas = np.geomspace(0.1, 1e4, 5)
     middle = np.linspace(1, 2, 5)[:, None] + rng.random((5, 1))
-    names = [*NAMES, "energy", "vi_least", "ari_least"]
+    names = [*NAMES, "energy", "vi_best", "ari_best"]
     values = {name: (("gamma", "statistic"), middle + rng.random(3) * [0, -1, 1]) for name in names}
     values |= {name: ("gamma", rng.random(5)) for name in ("vi_within", "vi_between")}
-    attrs = {"limit_objective": 1.0, "least_objective": 1.0 if request.param == "found" else 0.4}
+    attrs = {"limit_objective": 1.0, "best_objective": 1.0 if request.param == "found" else 0.4}
     attrs |= {
         "limit_n_clusters": 3,
-        "least_n_clusters": 4,
+        "best_n_clusters": 4,
         "limit_entropy": 1.5,
-        "least_entropy": 1.9,
+        "best_entropy": 1.9,
     }
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(values, coords, attrs | {"divergence": "euclidean"})
@@ -56,7 +56,7 @@ def test_lines_are_means_and_bands_are_intervals(path):
 
 def test_a_better_partition_is_drawn_where_there_is_one(path):
     panels = bc.plots.limit_path(path)
-    missed = path.attrs["least_objective"] < 1.0
+    missed = path.attrs["best_objective"] < 1.0
     assert len(panels[0].lines) == (2 if missed else 1)
     assert heights(panels[2]) == ([3, 4] if missed else [3])
     assert heights(panels[3]) == ([1.5, 1.9] if missed else [1.5])

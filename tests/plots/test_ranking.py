@@ -16,7 +16,7 @@ def test_the_list_names_the_least_believed_in_order(posterior, views):
     flipped = np.concatenate([view.flipped for view in views])
     names = [f"item-{i}" for i in range(18)]
     named = with_names(posterior, items=names, sources={"links": ["ann", "bob"]})
-    ax = bc.plots.ranking(named, flipped, number=30)
+    ax = bc.plots.ranking(named, flipped, max_listed=30)
     table = bc.constraint_credibility(posterior).assign(flipped=flipped)
     rows = table.sort_values("credibility", kind="stable").head(30)
     expected = []
@@ -27,7 +27,9 @@ def test_the_list_names_the_least_believed_in_order(posterior, views):
     assert [label.get_text() for label in ax.get_yticklabels()] == expected
     lines = lines_by_name(ax)
     np.testing.assert_array_equal(lines["the answer heard"].get_xdata(), rows["credibility"])
-    np.testing.assert_array_equal(lines["by all the rest alone"].get_xdata(), rows["without"])
+    np.testing.assert_array_equal(
+        lines["by all the rest alone"].get_xdata(), rows["credibility_loo"]
+    )
     crosses = lines["wrong in truth"]
     np.testing.assert_array_equal(crosses.get_ydata(), np.flatnonzero(rows["flipped"]))
     np.testing.assert_array_equal(crosses.get_xdata(), rows["credibility"][rows["flipped"]])
@@ -70,7 +72,7 @@ def test_long_names_are_cut_in_their_middle():
 
 @pytest.mark.parametrize("number", [None, 60])
 def test_nothing_overflows(posterior, number):
-    figure = bc.plots.ranking(posterior, np.arange(110) % 2, number=number).figure
+    figure = bc.plots.ranking(posterior, np.arange(110) % 2, max_listed=number).figure
     figure.canvas.draw()
     box = figure.get_tightbbox()
     assert min(box.x0, box.y0) >= 0
@@ -82,5 +84,5 @@ def test_what_does_not_fit_is_refused(posterior):
     with pytest.raises(ValueError, match="flipped has shape"):
         bc.plots.ranking(posterior, [True])
     with pytest.raises(ValueError, match="number"):
-        bc.plots.ranking(posterior, number=0)
+        bc.plots.ranking(posterior, max_listed=0)
     assert plt.get_fignums() == []

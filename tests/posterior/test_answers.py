@@ -42,7 +42,7 @@ def likelihood(truth, answer, noise, where):
 
 def test_log_likelihood_of_every_answer_and_draw(rng):
     tree, z, noise, links, triplets = three_sources(rng)
-    group = bc.answer_log_likelihood(tree)["log_likelihood"]
+    group = bc.constraint_log_likelihood(tree)["log_likelihood"]
     assert "log_likelihood" not in tree.children
     for c, b in np.ndindex(z.shape[:2]):
         labels = z[c, b]
@@ -80,8 +80,8 @@ def test_leaving_an_answer_out_is_the_posterior_without_it():
     for m in (0, 1):
         rest = prior * likelihoods[:, 1 - m]
         rest /= rest.sum()
-        assert table["without"][m] == pytest.approx(rest[same[:, m]].sum(), abs=0.01)
-        assert table["log_score"][m] == pytest.approx(
+        assert table["credibility_loo"][m] == pytest.approx(rest[same[:, m]].sum(), abs=0.01)
+        assert table["elpd_loo"][m] == pytest.approx(
             np.log((rest * likelihoods[:, m]).sum()), abs=0.01
         )
         assert table["credibility"][m] == pytest.approx(posterior[same[:, m]].sum(), abs=0.01)
@@ -91,9 +91,9 @@ def test_sum_of_log_scores_is_what_arviz_makes_of_the_log_likelihood(rng):
     arviz = pytest.importorskip("arviz")
     tree, *_ = three_sources(rng, draws=1000)
     scores = bc.constraint_credibility(tree)
-    expected = arviz.loo(bc.answer_log_likelihood(tree), var_name="links").elpd
+    expected = arviz.loo(bc.constraint_log_likelihood(tree), var_name="links").elpd
     # Pareto smoothing changes the largest weights a little
-    assert scores.loc[scores["view"] == "links", "log_score"].sum() == pytest.approx(
+    assert scores.loc[scores["view"] == "links", "elpd_loo"].sum() == pytest.approx(
         float(expected), rel=0.02
     )
 
@@ -134,6 +134,6 @@ def test_a_confusion_matrix_has_a_row_for_each_cell(rng):
 def test_what_has_no_noise_is_refused():
     links = bc.PairwiseConstraints([(0, 1)], [True], n_items=2)
     tree = to_datatree({"z": np.zeros((1, 4, 2), int)}, views=[links])
-    for function in (bc.answer_log_likelihood, bc.source_reliability):
+    for function in (bc.constraint_log_likelihood, bc.source_reliability):
         with pytest.raises(ValueError, match="has no p, q"):
             function(tree)

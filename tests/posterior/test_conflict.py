@@ -50,8 +50,8 @@ def test_score_is_that_of_leave_one_out(rng):
     links = bc.PairwiseConstraints.sample(Z, size=60, flip=0.1, n_sources=2, seed=0)
     posterior = tree(z, links, rng.beta(9, 1, (2, 40, 2)), rng.beta(9, 1, (2, 40, 2)))
     assert held_out(posterior).sum(axis=1) == pytest.approx(1)
-    by_source = bc.constraint_credibility(posterior).groupby("source")["log_score"].mean()
-    np.testing.assert_allclose(bc.view_conflict(posterior)["score"], by_source, atol=1e-10)
+    by_source = bc.constraint_credibility(posterior).groupby("source")["elpd_loo"].mean()
+    np.testing.assert_allclose(bc.view_conflict(posterior)["elpd_loo"], by_source, atol=1e-10)
 
 
 def test_surprise_is_standard_where_the_rest_is_right(rng):
@@ -60,9 +60,9 @@ def test_surprise_is_standard_where_the_rest_is_right(rng):
     for _ in range(200):
         links = asked.simulate(Z, {"p": [0.9], "q": [0.8]}, rng)
         found.append(bc.view_conflict(tree(np.tile(Z, (1, 4, 1)), links, 0.9, 0.8)).iloc[0])
-    surprise = np.array([row["surprise"] for row in found])
-    assert abs(surprise.mean()) < 4 / np.sqrt(200)
-    assert surprise.std() == pytest.approx(1, abs=0.2)
+    z_score = np.array([row["z_score"] for row in found])
+    assert abs(z_score.mean()) < 4 / np.sqrt(200)
+    assert z_score.std() == pytest.approx(1, abs=0.2)
     assert np.mean([row["finding"] == "agrees" for row in found]) > 0.97
 
 
@@ -72,8 +72,8 @@ def test_gain_by_hand():
     # "same" was given by none of the two others, "different" by one of them, and one of each is
     # assumed before
     habit = np.log([1 / 4, 2 / 4, 2 / 4]).mean()
-    assert row["score"] == pytest.approx(np.log([0.9, 0.8, 0.8]).mean())
-    assert row["gain"] == pytest.approx(np.log([0.9, 0.8, 0.8]).mean() - habit)
+    assert row["elpd_loo"] == pytest.approx(np.log([0.9, 0.8, 0.8]).mean())
+    assert row["gain_over_marginal"] == pytest.approx(np.log([0.9, 0.8, 0.8]).mean() - habit)
     entropies = [p * np.log(p) + (1 - p) * np.log(1 - p) for p in (0.9, 0.8, 0.8)]
     assert row["expected"] == pytest.approx(np.mean(entropies))
 
@@ -86,5 +86,5 @@ def test_three_findings(rng):
     )
     links = bc.PairwiseConstraints(pairs, answers, 40, source=np.repeat([0, 1, 2], 30))
     table = bc.view_conflict(tree(np.tile(Z, (1, 3, 1)), links, [0.9, 0.9, 0.5], [0.9, 0.9, 0.5]))
-    assert table["finding"].tolist() == ["agrees", "is at odds with the rest", "tells nothing"]
+    assert table["finding"].tolist() == ["agrees", "conflicts with the rest", "is uninformative"]
     assert table["answers"].tolist() == [30, 30, 30]

@@ -9,7 +9,7 @@ from bayesclust.posterior.tree import to_datatree
 
 def test_shares_by_hand():
     draws = [[[0, 0, 0, 1], [0, 1, 2, 2]], [[0, 0, 0, 0], [0, 1, 2, 3]]]
-    table = bc.cluster_counts(np.array(draws))
+    table = bc.n_clusters_posterior(np.array(draws))
     assert table.index.tolist() == [1, 2, 3, 4]
     assert table["probability"].tolist() == [0.25] * 4
     assert table["lowest"].tolist() == [0.0] * 4
@@ -20,16 +20,16 @@ def test_shares_by_hand():
 
 def test_only_clusters_of_a_size_count():
     draws = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 2], [0, 1, 2, 3, 4]]
-    assert bc.cluster_counts(draws, min_size=2)["probability"].tolist() == [1 / 3, 0, 2 / 3]
-    assert bc.cluster_counts(draws, min_size=2).index.tolist() == [0, 1, 2]
-    assert bc.cluster_counts(draws, min_size=3)["probability"].tolist() == [2 / 3, 1 / 3]
+    assert bc.n_clusters_posterior(draws, min_size=2)["probability"].tolist() == [1 / 3, 0, 2 / 3]
+    assert bc.n_clusters_posterior(draws, min_size=2).index.tolist() == [0, 1, 2]
+    assert bc.n_clusters_posterior(draws, min_size=3)["probability"].tolist() == [2 / 3, 1 / 3]
 
 
 def test_all_forms_of_the_same_draws_agree(rng):
     z = rng.integers(4, size=(3, 30, 12))
-    expected = bc.cluster_counts(z)
-    assert expected.equals(bc.cluster_counts(to_datatree({"z": z})))
-    pooled = bc.cluster_counts(z.reshape(90, 12))
+    expected = bc.n_clusters_posterior(z)
+    assert expected.equals(bc.n_clusters_posterior(to_datatree({"z": z})))
+    pooled = bc.n_clusters_posterior(z.reshape(90, 12))
     assert expected["probability"].equals(pooled["probability"])
     assert expected["probability"].sum() == pytest.approx(1)
 
@@ -40,7 +40,7 @@ def test_monte_carlo_error_is_that_of_repetitions(rng):
     for _ in range(200):
         state = np.cumsum(rng.random((4, 1000)) > 0.8, axis=1) % 2
         z = np.stack([np.zeros_like(state), np.zeros_like(state), state], axis=-1)
-        table = bc.cluster_counts(z)
+        table = bc.n_clusters_posterior(z)
         shares.append(table["probability"].iloc[-1])
         errors.append(table["mcse"].iloc[-1])
     assert np.std(shares) == pytest.approx(
@@ -50,7 +50,7 @@ def test_monte_carlo_error_is_that_of_repetitions(rng):
 
 
 def test_one_draw_has_no_error():
-    assert bc.cluster_counts([[0, 1]])["mcse"].isna().all()
+    assert bc.n_clusters_posterior([[0, 1]])["mcse"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_one_draw_has_no_error():
 )
 def test_bad_input(posterior, settings, said):
     with pytest.raises(ValueError, match=said):
-        bc.cluster_counts(posterior, **settings)
+        bc.n_clusters_posterior(posterior, **settings)

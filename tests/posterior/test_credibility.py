@@ -116,7 +116,7 @@ def test_odds_are_those_of_the_chinese_restaurant(views):
     right = {"same": 3, "different": 1, "yes": 0, "no": 0, "dnk": 4}
     for row in table.itertuples():
         p, times = prior[row.answer], right[row.answer]
-        assert row.odds == pytest.approx((times + 0.5) / (4.5 - times) / (p / (1 - p)))
+        assert row.bayes_factor == pytest.approx((times + 0.5) / (4.5 - times) / (p / (1 - p)))
 
 
 def test_items_are_shown_with_their_clusters(views):
@@ -139,4 +139,4 @@ def test_an_estimator_brings_its_clusters(rng):
     table = bc.constraint_credibility(est)
     assert table["cluster_i"].tolist() == est.labels_[[0, 0]].tolist()
     assert table["cluster_j"].tolist() == est.labels_[[1, 19]].tolist()
-    assert (table["odds"] > 1).all()
+    assert (table["bayes_factor"] > 1).all()

@@ -202,7 +202,7 @@ def test_notebooks_show_the_verdict_and_the_table(good):
     assert "<table" in html
     assert "n_clusters" in html
     assert html.index("R-hat is at most") < html.index("<table")
-    assert repr(report).startswith(f"Report(ok={report.ok}")
+    assert repr(report).startswith(f"Diagnosis(ok={report.ok}")
 
 
 def test_a_report_is_frozen(good):

@@ -12,7 +12,7 @@ from bayesclust.posterior.tree import to_datatree
 Y = np.repeat([0, 1, 2], 40)
 PIECES = np.arange(120) // 10
 """Each class of Y in four pieces."""
-SETTINGS = {"sampler": "collapsed", "family": "gaussian", "view": "plain", "power": None}
+SETTINGS = {"sampler": "collapsed", "family": "gaussian", "cluster_model": "single", "power": None}
 
 
 def fitted(z, *views, settings=SETTINGS, columns=2):
@@ -49,20 +49,22 @@ def test_repeated_and_idle_pairs_add_up():
 @pytest.mark.parametrize("flip", [0.0, 0.1])
 def test_a_class_in_pieces_is_a_conflict(flip):
     found = dismissal(fitted(PIECES, asked(flip)))
-    assert found.finding == "data against answers"
+    assert found.finding == "data against constraints"
     assert found.reconciled > 30 > 2 * found.chance
     said = str(found)
-    assert said.startswith("Data and answers tell two stories: the fit dismisses ")
-    assert 'view="mixture"' in said
+    assert said.startswith("Data and constraints conflict: the fit violates ")
+    assert 'cluster_model="mixture"' in said
     assert "power=" in said
     assert "gaussian_tied" not in said
 
 
 def test_remedies_are_what_has_not_been_tried():
     said = str(
-        dismissal(fitted(PIECES, asked(0.0), settings=SETTINGS | {"view": "auto"}, columns=34))
+        dismissal(
+            fitted(PIECES, asked(0.0), settings=SETTINGS | {"cluster_model": "auto"}, columns=34)
+        )
     )
-    assert 'view="mixture"' not in said
+    assert 'cluster_model="mixture"' not in said
     assert 'family="gaussian_tied", one covariance for 34 columns' in said
     tied = str(
         dismissal(
@@ -70,7 +72,12 @@ def test_remedies_are_what_has_not_been_tried():
         )
     )
     assert "gaussian_tied" not in tied
-    everything = {"sampler": "collapsed", "family": "multinomial", "view": "auto", "power": None}
+    everything = {
+        "sampler": "collapsed",
+        "family": "multinomial",
+        "cluster_model": "auto",
+        "power": None,
+    }
     assert "leave_view_out" in str(dismissal(fitted(PIECES, asked(0.0), settings=everything)))
 
 
@@ -80,10 +87,10 @@ def test_sources_that_contradict_themselves_are_told_differently():
     right = Y[pairs[:, 0]] == Y[pairs[:, 1]]
     links = bc.PairwiseConstraints(pairs, right ^ (rng.random(len(pairs)) < 0.45), 120)
     found = dismissal(fitted(Y, links))
-    assert found.finding == "answers against each other"
+    assert found.finding == "constraints against each other"
     assert 0.5 * found.wrong <= found.alone <= found.wrong
     assert "The sources are at fault" in str(found)
-    assert "view=" not in str(found)
+    assert "cluster_model=" not in str(found)
 
 
 def test_few_answers_about_an_item_leave_it_undecided():
@@ -147,7 +154,7 @@ def test_diagnose_says_so(rng):
     assert told.ok == silent.ok
     assert told.verdict == silent.verdict
     assert silent.conflict == ""
-    assert told.conflict.startswith("Data and answers tell two stories")
+    assert told.conflict.startswith("Data and constraints conflict")
     assert str(told) == f"{told.verdict} {told.conflict}"
     assert told.conflict.split(":")[0] in told._repr_html_()
 
@@ -166,6 +173,9 @@ def test_classes_of_two_ellipses_each():
     }
     plain = bc.TVClust(concentration=1.0, **short).fit(X, constraints=links)
     told = bc.diagnose(plain).conflict
-    assert told.startswith("Data and answers tell two stories") == (plain.n_clusters_ == 4)
+    assert told.startswith("Data and constraints conflict") == (plain.n_clusters_ == 4)
     assert plain.n_clusters_ == 4
-    assert bc.diagnose(bc.TVClust(view="mixture", **short).fit(X, constraints=links)).conflict == ""
+    assert (
+        bc.diagnose(bc.TVClust(cluster_model="mixture", **short).fit(X, constraints=links)).conflict
+        == ""
+    )

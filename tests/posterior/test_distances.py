@@ -14,21 +14,21 @@ def test_by_hand():
     found = bc.posterior_distance([halves, one] * 4, [halves, each] * 4)
     # matched: half of the draws stay, and one cluster becomes four, two bits; or each goes to the
     # halves and on
-    assert found.transport == pytest.approx(1.0)
-    assert found.noise == 0
+    assert found.wasserstein == pytest.approx(1.0)
+    assert found.self_distance == 0
     assert found.between == pytest.approx((0 + 1 + 1 + 2) / 4)
     assert found.within == pytest.approx((0.5 * 4 / 3, 0.5 * 4 / 3))
 
 
 def test_transport_is_the_best_matching(rng):
     first, second = rng.integers(3, size=(2, 10, 8))
-    found = bc.posterior_distance(first, second, loss="nvi", draws=5)
+    found = bc.posterior_distance(first, second, loss="nvi", num_draws=5)
     chosen = np.linspace(0, 9, 5).round().astype(int)
     cost = [[bc.losses.NVI().loss(a, b) for b in second[chosen]] for a in first[chosen]]
     best = min(
         np.mean([cost[i][j] for i, j in enumerate(order)]) for order in permutations(range(5))
     )
-    assert found.transport == pytest.approx(best, abs=1e-12)
+    assert found.wasserstein == pytest.approx(best, abs=1e-12)
 
 
 def test_equal_posteriors_are_as_far_apart_as_their_halves_and_others_are_farther(noisy_draws):
@@ -36,26 +36,26 @@ def test_equal_posteriors_are_as_far_apart_as_their_halves_and_others_are_farthe
     rng = np.random.default_rng(0)
     mixed = draws[rng.permutation(800)]
     equal = bc.posterior_distance(mixed[:400], mixed[400:])
-    assert equal.transport == pytest.approx(equal.noise, rel=0.15)
-    assert abs(equal.excess) < 0.05 * equal.between
+    assert equal.wasserstein == pytest.approx(equal.self_distance, rel=0.15)
+    assert abs(equal.half_energy_distance) < 0.05 * equal.between
     moved = mixed[400:].copy()
     moved[:, :10] = 7
     other = bc.posterior_distance(mixed[:400], moved)
-    assert other.transport > 1.3 * other.noise
-    assert other.excess > 10 * abs(equal.excess)
+    assert other.wasserstein > 1.3 * other.self_distance
+    assert other.half_energy_distance > 10 * abs(equal.half_energy_distance)
 
 
 def test_chains_that_disagree_show_as_noise():
     stuck = np.repeat([[[0, 0, 1, 1]], [[0, 1, 0, 1]]], 50, axis=1)
     found = bc.posterior_distance(stuck, stuck)
-    assert found.transport == 0
-    assert found.noise == 2.0
+    assert found.wasserstein == 0
+    assert found.self_distance == 2.0
 
 
 def test_excess_of_binder_is_the_distance_of_similarity_matrices(rng):
     """Over all draws and with repetition; the estimate leaves a draw's distance from itself out."""
     first, second = rng.integers(3, size=(12, 9)), rng.integers(2, size=(12, 9))
-    found = bc.posterior_distance(first, second, loss="binder", draws=6)
+    found = bc.posterior_distance(first, second, loss="binder", num_draws=6)
     chosen = np.linspace(0, 11, 6).round().astype(int)
     P, Q = bc.similarity_matrix(first[chosen]), bc.similarity_matrix(second[chosen])
     biased = found.between - sum(found.within) / 2 * 5 / 6
@@ -89,7 +89,7 @@ def test_variation_of_information_is_not_of_negative_type():
             {"loss": "omari"},
             r"needs one of partitions, and OneMinusARI\(\) is none",
         ),
-        (np.zeros((8, 4), int), {"draws": 1}, "draws must be an integer of at least 2"),
+        (np.zeros((8, 4), int), {"num_draws": 1}, "num_draws must be an integer of at least 2"),
     ],
 )
 def test_bad_input(second, settings, said):

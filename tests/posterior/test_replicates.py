@@ -41,7 +41,7 @@ def test_numbers_by_hand():
     pairs = [(0, 1), (1, 2), (0, 2), (2, 0), (3, 4), (3, 4), (4, 3)]
     answers = [True, True, False, True, False, False, True]
     links = bc.PairwiseConstraints(pairs, answers, n_items=5, source=[0, 0, 0, 1, 1, 0, 1])
-    table = bc.check_answers(known(links, z=np.array([0, 0, 1, 1, 1])))
+    table = bc.constraint_ppc(known(links, z=np.array([0, 0, 1, 1, 1])))
     assert row(table, 'share of "same"')["observed"] == pytest.approx(2 / 4)
     assert row(table, 'share of "same"', 1)["observed"] == pytest.approx(2 / 3)
     assert row(table, "contradictions")["observed"] == 1  # 0 and 2 are joined by 1
@@ -61,7 +61,7 @@ def test_wrong_answers_by_cluster_by_hand():
         [(0, 1), (0, 2), (1, 3), (2, 3)], [False, False, True, True], n_items=4
     )
     found = row(
-        bc.check_answers(known(links, z=np.array([0, 0, 1, 1]), p=0.9, q=0.8)),
+        bc.constraint_ppc(known(links, z=np.array([0, 0, 1, 1]), p=0.9, q=0.8)),
         "wrong answers by cluster",
     )
     # within the first: 1 wrong, 0.1 expected; across: 1 and 0.4; within the second: 0 and 0.1
@@ -71,7 +71,7 @@ def test_wrong_answers_by_cluster_by_hand():
 def test_p_values_are_spread_evenly_where_the_model_is_right(rng):
     """Of a posterior that has not learned from the answers; one that has pushes them to the middle."""
     tables = [
-        bc.check_answers(known(ask(rng, 80, n_sources=2), draws=40), seed=rng) for _ in range(30)
+        bc.constraint_ppc(known(ask(rng, 80, n_sources=2), draws=40), seed=rng) for _ in range(30)
     ]
     p = pd.concat(tables).groupby("check")["p"].agg(["mean", "size"])
     assert len(p) >= 6
@@ -81,7 +81,7 @@ def test_p_values_are_spread_evenly_where_the_model_is_right(rng):
 
 
 def test_noise_that_is_believed_to_be_less_than_it_is(rng):
-    table = bc.check_answers(known(ask(rng, 150, p=0.75, q=0.75), p=0.98, q=0.98))
+    table = bc.constraint_ppc(known(ask(rng, 150, p=0.75, q=0.75), p=0.98, q=0.98))
     for check in ("broken triangles", "wrong answers", "disagreements"):
         source = None if check == "disagreements" else 0
         assert row(table, check, source)["finding"] == "more than the noise model expects"
@@ -95,7 +95,7 @@ def test_contradictions_of_a_few_answers():
     links = bc.PairwiseConstraints(
         chains + ends, [True] * len(chains) + [False] * len(ends), n_items=30
     )
-    table = bc.check_answers(known(links, z=np.repeat(np.arange(10), 3), p=0.98, q=0.98))
+    table = bc.constraint_ppc(known(links, z=np.repeat(np.arange(10), 3), p=0.98, q=0.98))
     assert (
         row(table, "contradictions")["observed"] == row(table, "broken triangles")["observed"] == 10
     )
@@ -115,13 +115,14 @@ def test_triangles_by_hand():
     links = bc.PairwiseConstraints(list(answers), list(answers.values()), n_items=5)
     # 0 - 1 - 2 and 1 - 2 - 3; what 0 and 3 are both the same as, nobody says
     assert (
-        row(bc.check_answers(known(links, z=np.zeros(5, int))), "broken triangles")["observed"] == 2
+        row(bc.constraint_ppc(known(links, z=np.zeros(5, int))), "broken triangles")["observed"]
+        == 2
     )
 
 
 def test_a_source_that_always_agrees(rng):
     pairs = ask(rng, 100).items
-    table = bc.check_answers(known(bc.PairwiseConstraints(pairs, np.ones(100, bool), N)))
+    table = bc.constraint_ppc(known(bc.PairwiseConstraints(pairs, np.ones(100, bool), N)))
     assert row(table, 'share of "same"')["finding"] == "more than the noise model expects"
     assert row(table, "contradictions")["observed"] == 0
 
@@ -130,7 +131,7 @@ def test_errors_that_sources_share(rng):
     once = bc.PairwiseConstraints.sample(Z, size=100, flip=0.2, seed=rng)
     items, answers = np.tile(once.items, (2, 1)), np.tile(once.answers, 2)
     copied = bc.PairwiseConstraints(items, answers, N, source=np.repeat([0, 1], 100))
-    found = row(bc.check_answers(known(copied, p=0.8, q=0.8)), "disagreements", None)
+    found = row(bc.constraint_ppc(known(copied, p=0.8, q=0.8)), "disagreements", None)
     assert found["finding"] == "less than the noise model expects"
     assert found["observed"] == 0 < found["lower"]
 
@@ -140,7 +141,7 @@ def test_hard_items(rng):
     hard = (pairs < 2).any(axis=1)
     right = Z[pairs[:, 0]] == Z[pairs[:, 1]]
     rate = hard.sum() / len(hard)  # all answers about two items are wrong, no others
-    table = bc.check_answers(
+    table = bc.constraint_ppc(
         known(bc.PairwiseConstraints(pairs, right ^ hard, N), p=1 - rate, q=1 - rate)
     )
     assert row(table, "wrong answers")["finding"] == "as expected"
@@ -152,7 +153,7 @@ def test_a_source_that_does_not_tell_two_clusters_apart(rng):
     coarse = np.minimum(Z, 1)
     answers = coarse[pairs[:, 0]] == coarse[pairs[:, 1]]
     q = float((~answers)[Z[pairs[:, 0]] != Z[pairs[:, 1]]].mean())
-    table = bc.check_answers(known(bc.PairwiseConstraints(pairs, answers, N), p=0.97, q=q))
+    table = bc.constraint_ppc(known(bc.PairwiseConstraints(pairs, answers, N), p=0.97, q=q))
     assert row(table, 'share of "same"')["finding"] == "as expected"
     assert row(table, "wrong answers by cluster")["finding"] == "more than the noise model expects"
 
@@ -160,7 +161,7 @@ def test_a_source_that_does_not_tell_two_clusters_apart(rng):
 def test_triplets_have_three_shares_and_no_contradictions(rng):
     triplets = bc.RelativeConstraints.sample(Z, size=60, noise=0.1, seed=0)
     draws = {"z": np.tile(Z, (1, 50, 1)), "noise": np.full((1, 50, 1), 0.1)}
-    table = bc.check_answers(to_datatree(draws, views=[triplets]))
+    table = bc.constraint_ppc(to_datatree(draws, views=[triplets]))
     shares = [f'share of "{word}"' for word in triplets.vocabulary]
     assert table["check"].tolist() == [
         *shares,
@@ -177,13 +178,13 @@ def test_views_have_rows_of_their_own_and_the_seed_decides(rng):
     views = [ask(rng, 30), ask(rng, 20)]
     views[1].name = "more"
     tree = known(views)
-    table = bc.check_answers(tree, draws=20, seed=1)
+    table = bc.constraint_ppc(tree, num_draws=20, seed=1)
     assert table["view"].unique().tolist() == ["links", "more"]
-    pd.testing.assert_frame_equal(table, bc.check_answers(tree, draws=20, seed=1))
+    pd.testing.assert_frame_equal(table, bc.constraint_ppc(tree, num_draws=20, seed=1))
 
 
 def test_bad_input():
     with pytest.raises(ValueError, match="draws must be an integer of at least 1"):
-        bc.check_answers(known(ask(np.random.default_rng(0), 5)), draws=0)
+        bc.constraint_ppc(known(ask(np.random.default_rng(0), 5)), num_draws=0)
     with pytest.raises(ValueError, match="this posterior has no group 'constant_data'"):
-        bc.check_answers(to_datatree({"z": np.zeros((1, 2, 3), int)}))
+        bc.constraint_ppc(to_datatree({"z": np.zeros((1, 2, 3), int)}))

@@ -54,4 +54,4 @@ def test_entropy_of_an_item_is_the_mean_over_its_pairs(noisy_draws, n, draws):
 
 def test_number_of_similar_items_is_positive():
     with pytest.raises(ValueError, match="number"):
-        similar_items([[0, 0]], number=0)
+        similar_items([[0, 0]], n_neighbors=0)

@@ -43,9 +43,9 @@ def test_suspects_are_the_least_believed_with_names(make):
     tree = make()
     table = bc.constraint_credibility(tree)
     doubted = table[table["credibility"] < 0.5].sort_values(
-        ["credibility", "without"], kind="stable"
+        ["credibility", "credibility_loo"], kind="stable"
     )
-    found = findings(tree, suspects=7)
+    found = findings(tree, max_listed=7)
     assert (found.answers, found.doubted) == (100, len(doubted))
     assert found.suspects["credibility"].tolist() == doubted["credibility"].head(7).tolist()
     for row, own in zip(
@@ -112,7 +112,7 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
         sentence.startswith(f"links, bob: wrong answers: {wrong}, where ")
         for sentence in found.surprises
     )
-    assert any("bob is at odds with the rest" in sentence for sentence in found.surprises)
+    assert any("bob conflicts with the rest" in sentence for sentence in found.surprises)
     assert not any("ann" in sentence for sentence in found.surprises)
     assert "NOT AS THE NOISE MODEL EXPECTS\n  links, bob" in as_text(found)
     page = unescape(report_page(tree))
@@ -120,7 +120,7 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
 
 
 def test_the_text_says_what_was_found(make):
-    found = findings(make(), suspects=5)
+    found = findings(make(), max_listed=5)
     text = as_text(found)
     assert f"ANSWERS: {found.doubted} OF 100 ARE DOUBTED, THE 5 LEAST BELIEVED" in text
     first = found.suspects.iloc[0]

@@ -98,7 +98,10 @@ def test_tables_say_what_was_found(make, page):
             f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
         )
         at = cells.index(claim)
-        assert cells[at + 1 : at + 3] == [f"{row['credibility']:.3f}", f"{row['without']:.3f}"]
+        assert cells[at + 1 : at + 3] == [
+            f"{row['credibility']:.3f}",
+            f"{row['credibility_loo']:.3f}",
+        ]
     for row in found.sources.to_dict("records"):
         at = next(
             at

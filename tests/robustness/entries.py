@@ -127,9 +127,9 @@ TABLE = {
     "families.get_family": entry(bc.families.get_family, family=("family", "gaussian")),
     # draws
     "similarity_matrix": entry(bc.similarity_matrix, posterior=DRAWS),
-    "similar_items": entry(bc.similar_items, posterior=DRAWS, number=("count", 3)),
+    "similar_items": entry(bc.similar_items, posterior=DRAWS, n_neighbors=("count", 3)),
     "item_entropy": entry(bc.item_entropy, posterior=DRAWS),
-    "cluster_counts": entry(bc.cluster_counts, posterior=DRAWS, min_size=("count", 1)),
+    "n_clusters_posterior": entry(bc.n_clusters_posterior, posterior=DRAWS, min_size=("count", 1)),
     "point_estimate": entry(
         bc.point_estimate,
         posterior=DRAWS,
@@ -155,16 +155,20 @@ TABLE = {
         seed=("seed", 0),
     ),
     "posterior_distance": entry(
-        bc.posterior_distance, first=DRAWS, second=DRAWS, loss=("loss", "vi"), draws=("count", 10)
+        bc.posterior_distance,
+        first=DRAWS,
+        second=DRAWS,
+        loss=("loss", "vi"),
+        num_draws=("count", 10),
     ),
     "constraint_credibility": entry(
         bc.constraint_credibility, posterior=ANSWERED, labels=("optional integer labels", TRUTH)
     ),
     "source_reliability": entry(bc.source_reliability, posterior=ANSWERED),
     "view_conflict": entry(bc.view_conflict, posterior=ANSWERED),
-    "answer_log_likelihood": entry(bc.answer_log_likelihood, posterior=ANSWERED),
-    "check_answers": entry(
-        bc.check_answers, posterior=ANSWERED, draws=("count", 20), seed=("seed", 0)
+    "constraint_log_likelihood": entry(bc.constraint_log_likelihood, posterior=ANSWERED),
+    "constraint_ppc": entry(
+        bc.constraint_ppc, posterior=ANSWERED, num_draws=("count", 20), seed=("seed", 0)
     ),
     "posterior.stacked_partitions": entry(P.stacked_partitions, posterior=DRAWS),
     "posterior.canonical": entry(P.canonical, z=("integer array", TRUTH)),
@@ -241,8 +245,8 @@ TABLE = {
         constraints=("views", SEVERAL),
         loss=("loss", "vi"),
     ),
-    "signed_rank": entry(
-        bc.signed_rank,
+    "bayesian_signed_rank": entry(
+        bc.bayesian_signed_rank,
         differences=("differences", [0.1, 0.2, -0.1]),
         rope=("[0, inf)", 0.01),
         strength=("(0, inf)", 0.5),

@@ -18,9 +18,9 @@ import numpy as np
 import bayesclust as bc
 from bayesclust._files import write_netcdf
 from bayesclust.cli._files import read_posterior
-from bayesclust.experiments.reproduce import cells
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree
+from experiments.reproduce import cells
 
 ROUNDS = 4
 """Kills of one run before it is left to end."""
@@ -39,7 +39,7 @@ LONG = {
 FITS = {
     "collapsed": lambda: bc.TVClust(family="gaussian_spherical", **LONG),
     "gibbs": lambda: bc.TVClust("gibbs", family="gaussian_spherical", **LONG),
-    "mixture": lambda: bc.TVClust(view="mixture", family="gaussian_spherical", **LONG),
+    "mixture": lambda: bc.TVClust(cluster_model="mixture", family="gaussian_spherical", **LONG),
     "dcrc": lambda: bc.DCRC(2, inference="gibbs", **LONG),
 }
 

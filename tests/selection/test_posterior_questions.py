@@ -19,9 +19,11 @@ def few(**settings):
     return bc.TVClust(num_chains=2, num_warmup=20, progress=False, **settings)
 
 
-def chooser(kind="pair", view="plain", power=None, **settings):
-    usual = {"num_draws": 20, "least_gain": 0.0, "patience": 0}
-    return PosteriorQuestions(kind, estimator=few(view=view, power=power), **usual | settings)
+def chooser(kind="pair", cluster_model="single", power=None, **settings):
+    usual = {"num_draws": 20, "min_gain": 0.0, "patience": 0}
+    return PosteriorQuestions(
+        kind, estimator=few(cluster_model=cluster_model, power=power), **usual | settings
+    )
 
 
 def situation(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
@@ -32,16 +34,16 @@ def situation(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
 
 
 @pytest.mark.parametrize(
-    ("kind", "view", "power"),
+    ("kind", "cluster_model", "power"),
     [
-        ("pair", "plain", None),
-        ("triplet", "plain", 0.5),
+        ("pair", "single", None),
+        ("triplet", "single", 0.5),
         ("either", "mixture", None),
         ("pair", "mixture", 0.5),
     ],
 )
-def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, view, power):
-    choose, rng = chooser(kind, view, power), np.random.default_rng(0)
+def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, cluster_model, power):
+    choose, rng = chooser(kind, cluster_model, power), np.random.default_rng(0)
     pairs, same, triplets, answers, kept = [], [], [], [], set()
     for _ in range(4):
         now = situation(pairs, same, triplets, answers)
@@ -121,8 +123,8 @@ def test_of_several_models_the_one_that_predicts_the_answers_decides():
     points = np.where(ring, 5.0, 0.5)[:, None] * np.c_[
         np.cos(angle), np.sin(angle)
     ] + 0.3 * rng.normal(size=(60, 2))
-    one, several = few(), few(view="mixture")
-    choose = PosteriorQuestions(estimator=[one, several], num_draws=40, least_gain=0.0)
+    one, several = few(), few(cluster_model="mixture")
+    choose = PosteriorQuestions(estimator=[one, several], num_draws=40, min_gain=0.0)
     pairs = [tuple(rng.choice(60, 2, replace=False).tolist()) for _ in range(80)]
     for number in range(0, 81, 20):
         asked = pairs[:number]
@@ -140,7 +142,7 @@ def test_the_same_seed_asks_the_same():
 
 def test_answers_that_hold_make_the_posterior_sure_and_it_stops(rng):
     noise = bc.LinkNoise(p=0.99, q=0.99)
-    choose = chooser(target="partition", least_gain=None, noise=noise, num_draws=30)
+    choose = chooser(target="partition", min_gain=None, noise=noise, num_draws=30)
     pairs = [(i, j) for i in range(24) for j in range(i)]
     assert choose(situation(), 1, rng)
     assert choose(situation(pairs, [bool(Y[i] == Y[j]) for i, j in pairs]), 1, rng) == []
@@ -150,14 +152,14 @@ def test_answers_that_hold_make_the_posterior_sure_and_it_stops(rng):
 
 def test_where_all_draws_agree_it_stops_or_asks_at_random(rng):
     apart = np.r_[np.zeros((12, 1)), np.full((12, 1), 1e3)] + rng.normal(size=(24, 1)) * 1e-3
-    choose = chooser(least_gain=None)
+    choose = chooser(min_gain=None)
     assert choose(situation(points=apart), 2, rng) == []
-    choose.least_gain = 0.0
+    choose.min_gain = 0.0
     assert len(choose(situation(points=apart), 2, rng)) == 2
 
 
 def test_it_stops_after_so_many_questions_in_a_row_that_were_not_worth_it(rng):
-    choose = chooser(least_gain=10.0, patience=3)
+    choose = chooser(min_gain=10.0, patience=3)
     asked = [(0, 9), (1, 10), (2, 11)]
     assert [len(choose(situation(asked[:m], [False] * m), 2, rng)) for m in range(4)] == [
         2,
@@ -165,9 +167,9 @@ def test_it_stops_after_so_many_questions_in_a_row_that_were_not_worth_it(rng):
         1,
         0,
     ]
-    choose.least_gain = 0.0  # one is worth it, and patience begins anew
+    choose.min_gain = 0.0  # one is worth it, and patience begins anew
     assert choose(situation(asked, [False] * 3), 1, rng)
-    choose.least_gain = 10.0
+    choose.min_gain = 10.0
     assert len(choose(situation(asked, [False] * 3, skipped=[(5, 6)]), 5, rng)) == 2
     assert len(choose(situation(asked[:1], [False]), 5, rng)) == 3  # answers were taken back
 
@@ -176,7 +178,7 @@ def test_batches_add_and_the_bound_cuts_them(rng):
     choose = chooser("pair", target="partition")
     batch = choose(situation(), 6, rng)
     assert len(batch) == len({question.items for question in batch}) == 6
-    choose.least_gain = 10.0
+    choose.min_gain = 10.0
     assert choose(situation(), 6, rng) == []
 
 

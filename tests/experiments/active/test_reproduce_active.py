@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.active import (
+from bayesclust.selection import PosteriorQuestions, Question
+from experiments.reproduce.active import (
     METHODS,
     Plan,
     cells,
@@ -13,9 +14,8 @@ from bayesclust.experiments.reproduce.active import (
     reports,
     reproduce,
 )
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.cells import numbers
-from bayesclust.selection import PosteriorQuestions, Question
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.cells import numbers
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def small(monkeypatch):
 
     def few(target="vi"):
         short = bc.TVClust(num_chains=2, num_warmup=20)
-        return PosteriorQuestions(target=target, estimator=short, num_draws=20, least_gain=0.0)
+        return PosteriorQuestions(target=target, estimator=short, num_draws=20, min_gain=0.0)
 
     monkeypatch.setattr(cells, "posterior", few)
     monkeypatch.setattr(methods, "posterior", few)

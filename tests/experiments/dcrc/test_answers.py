@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources, stand_ins
-from bayesclust.experiments.reproduce.dcrc import paper
-from bayesclust.experiments.reproduce.dcrc.answers import ask, data_number, heard
+from experiments.reproduce import sources, stand_ins
+from experiments.reproduce.dcrc import paper
+from experiments.reproduce.dcrc.answers import ask, data_number, heard
 
 
 @pytest.fixture(scope="module")

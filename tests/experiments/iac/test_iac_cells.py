@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import adjusted_mutual_info_score, fowlkes_mallows_score
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.iac import answers, cells
-from bayesclust.experiments.reproduce.iac.methods import METHODS, SOFT
-from bayesclust.experiments.reproduce.iac.sessions import converse, scores, single
+from experiments.reproduce.iac import answers, cells
+from experiments.reproduce.iac.methods import METHODS, SOFT
+from experiments.reproduce.iac.sessions import converse, scores, single
 
 Y = np.repeat([0, 1, 2, 3], [9, 8, 7, 6])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.tvclust.released import MAX_PASSES, STILL, ReleasedRDPMeans
+from experiments.reproduce.tvclust.released import MAX_PASSES, STILL, ReleasedRDPMeans
 
 
 def plainly(X, E, k, seed, xi0=1e-3, rate=2.0):

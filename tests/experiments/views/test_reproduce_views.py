@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.views import METHODS, Plan, cells, reproduce
-from bayesclust.experiments.reproduce.views.methods import Method
-from bayesclust.experiments.reproduce.views.reports import table
+from experiments.reproduce import sources
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.views import METHODS, Plan, cells, reproduce
+from experiments.reproduce.views.methods import Method
+from experiments.reproduce.views.reports import table
 
 
 def cell(method="rdp-means", data="iris", sampling="unordered", amount=0.03, accuracy=0.9, trial=0):
@@ -78,7 +78,7 @@ def test_noise_and_credibility_are_held_against_the_truth(short):
     assert row["p_true"] == round(right[together].mean(), 4)
     assert row["q_true"] == round(right[~together].mean(), 4)
     assert row["p_mean"] == round(float(est.posterior_["posterior"]["p"].mean()), 4)
-    assert (row["view"], row["power"]) == ("plain", 1.0)
+    assert (row["view"], row["power"]) == ("single", 1.0)
     credibility = bc.constraint_credibility(est)["credibility"].to_numpy()
     above = credibility[right][:, None] > credibility[~right]
     ties = credibility[right][:, None] == credibility[~right]
