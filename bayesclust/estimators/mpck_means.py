@@ -286,7 +286,9 @@ class MPCKMeans(ConstrainedClusterer):
                     "pairwise ones can be used."
                 )
             nats = confidence_by_source(draws, stored, 1.0)
-            cost[stored.name] = {s: (must * same, cannot * diff) for s, (same, diff) in nats.items()}
+            cost[stored.name] = {
+                s: (must * same, cannot * diff) for s, (same, diff) in nats.items()
+            }
         derived = {"n_clusters": k, "cost": cost or 1.0, "init": labels, "metric": metric}
         return cls(**{**derived, "closure": False, "growth": 1, **settings})
 
@@ -497,7 +499,9 @@ def _cost_of_each(cost: Any, given: Sequence[View]) -> FloatArray:
     for name in cost:
         if name not in names:
             there = " and ".join(map(repr, names)) or "none"
-            raise ValueError(f"cost names {name!r}, but the constraints are {there}: use their names.")
+            raise ValueError(
+                f"cost names {name!r}, but the constraints are {there}: use their names."
+            )
     for name in names:
         if name not in cost:
             raise ValueError(
@@ -534,7 +538,9 @@ def _cost_within(cost: Any, given: View, what: str) -> FloatArray:
                 "for each."
             )
         return np.asarray(cost, dtype=np.float64)
-    return np.where(given.answers == 1, *np.broadcast_to(cost, 2)).astype(np.float64)
+    must, cannot = np.broadcast_to(cost, 2)
+    each: FloatArray = np.where(given.answers == 1, must, cannot).astype(np.float64)
+    return each
 
 
 __all__ = ["MPCKMeans"]

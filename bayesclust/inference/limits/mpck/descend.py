@@ -430,7 +430,7 @@ def place_once(problem: Problem, settings: Settings, rng: Generator) -> Solution
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
     z: IntArray = distance.argmin(axis=1)
     value = objective(problem, z, distance, cost, metrics) + problem.shift
-    return Solution(z, centers, metrics, value, np.empty(0), 0, True)
+    return Solution(z, centers, metrics, value, np.array([value]), 0, True)
 
 
 def average_penalties(problem: Problem, z: IntArray) -> tuple[float, float]:
