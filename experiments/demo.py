@@ -70,7 +70,7 @@ def fit(
     """
     data = bc.datasets.load("wine")
     X: FloatArray = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, flip=0.1, seed=seed)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, error_rate=0.1, seed=seed)
     sampler = bc.TVClust(
         num_chains=chains,
         num_warmup=warmup,
@@ -210,7 +210,7 @@ def draw(run: Run, folder: Path) -> list[Path]:
     posterior = run.sampler.posterior_
     figures: dict[str, Callable[[], Any]] = {
         "similarity.png": lambda: bc.plots.similarity(posterior, labels=run.sampler.labels_),
-        "credibility.png": lambda: bc.plots.constraints(posterior, flipped=run.links.flipped),
+        "credibility.png": lambda: bc.plots.credibility(posterior, flipped=run.links.flipped),
         "traces.png": lambda: bc.plots.traces(posterior),
     }
     written = []

@@ -75,7 +75,7 @@ def run(
     Run
     """
     items = bc.datasets.load(data)
-    links = bc.PairwiseConstraints.sample(items.y, fraction=fraction, flip=FLIP, seed=seed)
+    links = bc.PairwiseConstraints.sample(items.y, fraction=fraction, error_rate=FLIP, seed=seed)
     est = bc.TVClust(num_samples=num_samples, moves=moves, random_state=seed, progress=False)
     wall, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():

@@ -54,7 +54,7 @@ def fit(setting: Setting, seed: int) -> tuple[float, float, float]:
     data = bc.datasets.load(setting.data)
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     links = bc.PairwiseConstraints.sample(
-        data.y, fraction=setting.fraction, flip=setting.flip, seed=seed
+        data.y, fraction=setting.fraction, error_rate=setting.flip, seed=seed
     )
     est = bc.TVClust(random_state=seed, progress=False).fit(X, constraints=links)
     limit = bc.RDPMeans(random_state=seed).fit(X, constraints=links)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.base import clone
 
-from bayesclust.checks import check_views
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_constraints
+from bayesclust.constraints.base import Constraints
 from bayesclust.posterior.distances import posterior_distance
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.losses import Loss
@@ -37,7 +37,7 @@ def leave_view_out(
         without each view.
     X : array-like of shape (n, d)
         The data that it was fitted to.
-    constraints : View or list of View
+    constraints : Constraints or list of Constraints
         The answers that it was fitted to.
     loss : str or Loss, default "vi"
         The distance between partitions, a metric.
@@ -81,8 +81,8 @@ def leave_view_out(
     >>> import bayesclust as bc
     >>> y, other = np.repeat([0, 1], 30), np.tile([0, 1], 30)
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + 5.0 * y[:, None]
-    >>> along = bc.PairwiseConstraints.sample(y, size=40, flip=0.05, seed=0, name="along")
-    >>> across = bc.PairwiseConstraints.sample(other, size=40, flip=0.05, seed=0, name="across")
+    >>> along = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.05, seed=0, name="along")
+    >>> across = bc.PairwiseConstraints.sample(other, size=40, error_rate=0.05, seed=0, name="across")
     >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
     >>> est = est.fit(X, constraints=[along, across])
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
@@ -95,7 +95,7 @@ def leave_view_out(
             f"the estimator must have draws, and a {type(estimator).__name__} has none: fit a TVClust or a DCRC."
         )
     whole = stacked_partitions(estimator)
-    views = check_views(constraints, whole.shape[1])
+    views = check_constraints(constraints, whole.shape[1])
     if not views:
         raise ValueError(
             "there are no constraints to leave out: pass those that the estimator was fitted to."
@@ -112,7 +112,7 @@ def leave_view_out(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _again(estimator: Any, X: ArrayLike, views: list[View]) -> Any:
+def _again(estimator: Any, X: ArrayLike, views: list[Constraints]) -> Any:
     return clone(estimator).fit(X, constraints=views or None)
 
 
@@ -126,7 +126,7 @@ def _against(fit: Any, whole: Labels, loss: str | Loss) -> dict[str, Any]:
     }
 
 
-def _foreseen(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
+def _foreseen(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]:
     """What partitions that have not seen the answers say of them."""
     with_it, without = (float((view.truths(z) == view.answers).mean()) for z in (whole, rest))
     log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
@@ -140,7 +140,7 @@ def _foreseen(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
     }
 
 
-def _by_habit(view: View) -> float:
+def _by_habit(view: Constraints) -> float:
     """Log probability of the answers where each source gives each with an unknown probability, uniform beforehand."""
     times = (
         np.bincount(view.codes, minlength=view.n_sources * view.n_answers).reshape(

@@ -20,7 +20,7 @@ from bayesclust.checks import (
     check_random_state,
 )
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._credible import confidence_by_source
 from bayesclust.estimators._means import start_labels
 from bayesclust.estimators.base import ConstrainedClusterer, with_names
@@ -257,7 +257,7 @@ class MPCKMeans(ConstrainedClusterer):
         >>> import bayesclust as bc
         >>> y = np.repeat([0, 1], 20)
         >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 4.0 * y[:, None]
-        >>> links = bc.PairwiseConstraints.sample(y, size=60, flip=0.1, seed=0)
+        >>> links = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.1, seed=0)
         >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
         >>> chains = chains.fit(X, constraints=links)
         >>> est = bc.MPCKMeans.from_posterior(chains, X, random_state=0).fit(X, constraints=links)
@@ -347,7 +347,7 @@ class MPCKMeans(ConstrainedClusterer):
             stages=check_int(self.growth, "growth"),
         )
 
-    def _links(self, given: Sequence[View], n: int) -> tuple[WeightedLinks, int]:
+    def _links(self, given: Sequence[Constraints], n: int) -> tuple[WeightedLinks, int]:
         """Return the constraints as links, with those that follow, and how many were given."""
         empty = np.empty((0, 2), dtype=np.int64)
         pairs = np.concatenate([empty, *(one.items for one in given)])
@@ -486,7 +486,7 @@ def _check_cost(cost: Any, what: str) -> None:
         raise ValueError(f"{what}[{at}] must lie in [0, inf); got {array[at]}.")
 
 
-def _cost_of_each(cost: Any, given: Sequence[View]) -> FloatArray:
+def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
     """Return the cost of violating each constraint, those given first to last, shape (m,)."""
     if not isinstance(cost, Mapping):
         if _one_each(cost) and len(given) > 1:
@@ -516,7 +516,7 @@ def _one_each(cost: Any) -> bool:
     return np.ndim(cost) > 0 and (isinstance(cost, np.ndarray) or len(cost) != 2)
 
 
-def _cost_within(cost: Any, given: View, what: str) -> FloatArray:
+def _cost_within(cost: Any, given: Constraints, what: str) -> FloatArray:
     """Return the cost of violating each constraint of one object."""
     if isinstance(cost, Mapping):
         if set(cost) != set(range(given.n_sources)):

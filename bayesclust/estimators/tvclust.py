@@ -34,7 +34,7 @@ from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import compile_search, point_estimate
+from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -226,7 +226,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             The items. Missing cells (NaN) are left out of the likelihood by the families that can
             do so.
         y : ignored
-        constraints : View, list of View or None
+        constraints : Constraints, list of Constraints or None
             Answers about the items, of any kinds.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
@@ -261,9 +261,9 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             checkpoint,
             self._settings(),
             items,
-            problem.views,
+            problem.constraints,
             random_state,
-            draw_dims(problem.views),
+            draw_dims(problem.constraints),
         )
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
@@ -271,12 +271,11 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             drawn = self._maximise(problem, settings, self._start(problem.n_items), shape, seed)
             self._problem = problem
             self.posterior_ = draws_tree(
-                Draws(drawn, {}, False), problem.views, items, self._settings()
+                Draws(drawn, {}, False), problem.constraints, items, self._settings()
             )
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
-        compile_search(loss, problem.n_items)
         draws = run_chains(
             starts,
             schedule,
@@ -286,7 +285,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             spread=True,
         )
         self._problem = problem
-        self.posterior_ = draws_tree(draws, problem.views, items, self._settings())
+        self.posterior_ = draws_tree(draws, problem.constraints, items, self._settings())
         self.labels_: IntArray = point_estimate(
             self.posterior_, loss=loss, seed=int(seed.integers(2**31))
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.losses import Loss, expected_losses
 from bayesclust.typing import IntArray

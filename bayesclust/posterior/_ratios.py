@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import implements, inner
+from bayesclust._numba import device, implements
 from bayesclust.posterior._steps import forget, objective, put, set_count, take, visit
 from bayesclust.posterior.labels import Labels, label_rows
 from bayesclust.posterior.losses import RatioLoss
@@ -76,7 +76,7 @@ class RatioState(NamedTuple):
         self.tally[:] = source.tally
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def ratio(form: FloatArray, truth: int, estimate: int, shared: int) -> float:
     """Return (M - C) / D."""
     mean = 0.5 * truth + 0.5 * estimate
@@ -88,7 +88,7 @@ def ratio(form: FloatArray, truth: int, estimate: int, shared: int) -> float:
     return value
 
 
-@implements(objective, RatioProblem, lean=True)
+@implements(objective, RatioProblem, no_refcount=True)
 def _objective(problem, state):  # type: ignore[no-untyped-def]
     """The summed loss of the allocated items, to the last bit what `visit` found it to be."""
     form, estimate = problem.forms[state.totals[ITEMS]], state.totals[ESTIMATE]
@@ -98,7 +98,7 @@ def _objective(problem, state):  # type: ignore[no-untyped-def]
     return total
 
 
-@implements(set_count, RatioProblem, lean=True)
+@implements(set_count, RatioProblem, no_refcount=True)
 def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     rows, gain, counts = problem.rows[i], problem.gain, state.counts[k]
     before = 0 if step == 1 else -1  # f(x + 1) - f(x) is the gain at x, the smaller of the two
@@ -113,7 +113,7 @@ def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     state.sizes[k] += step
 
 
-@implements(forget, RatioProblem, lean=True)
+@implements(forget, RatioProblem, no_refcount=True)
 def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     potential = problem.potential
     for b in range(state.truth.size):
@@ -127,7 +127,7 @@ def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     state.totals[ITEMS] -= state.sizes[k]
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _price(
     problem: RatioProblem,
     state: RatioState,
@@ -154,7 +154,7 @@ def _price(
     return total
 
 
-@implements(visit, RatioProblem, lean=True)
+@implements(visit, RatioProblem, no_refcount=True)
 def _visit(problem, state, i):  # type: ignore[no-untyped-def]
     own, used, gain, rows = state.labels[i], state.used[0], problem.gain, problem.rows[i]
     allocated = own >= 0

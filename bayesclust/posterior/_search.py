@@ -9,22 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._beside import Call
 from bayesclust.posterior._steps import allocate, close, cost, go_round
 from bayesclust.typing import IntArray, NDArray
 
 ENDLESS = 2**62
 FIRST_CAPACITY = 16
-
-
-def calls_ahead(problem: Any) -> list[Call]:
-    """Calls of all that is compiled, of which only the types matter."""
-    state, items = problem.new_state(1), np.zeros(1, np.int64)
-    return [
-        (go_round, (problem, state, items, 0, 1, 0)),
-        (allocate, (problem, state, items.astype(np.int32))),
-        (cost, (problem, state)),
-    ]
 
 
 def copy_into(target: Any, source: Any) -> None:

@@ -8,7 +8,7 @@ and with no item allocated. A state: `labels` (n,), -1 where not yet allocated; 
 `counts` (capacity, n_rows), the items of each cluster by row; `used` (1,), clusters 0 to used - 1
 being not empty; and a method `copy_sums(source)`, which copies what a state holds beside these from
 one of at most the same capacity. Each kind registers its own version of the functions below by
-`bayesclust._jit.implements`.
+`bayesclust._numba.implements`.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, generic, kernel
 from bayesclust.typing import NDArray
 
 
+@generic
 def objective(problem: Any, state: Any) -> Any:
     """Return what the allocated items cost, up to what no estimate changes; lower is better."""
-    raise TypeError("objective runs in compiled code only")
 
 
+@generic
 def set_count(problem: Any, state: Any, i: int, k: int, step: int) -> None:
     """Count item i into (step = 1) or out of (step = -1) cluster k."""
-    raise TypeError("set_count runs in compiled code only")
 
 
+@generic
 def forget(problem: Any, state: Any, k: int, last: int) -> None:
     """Take cluster k out of what a state holds beside labels, sizes and counts, and let `last` take its place there."""
-    raise TypeError("forget runs in compiled code only")
 
 
-def visit(problem: Any, state: Any, i: int) -> bool:
+@generic
+def visit(problem: Any, state: Any, i: int) -> Any:
     """Put item i where it costs least, and tell whether that moved it; ties keep it where it is."""
-    raise TypeError("visit runs in compiled code only")
 
 
 @kernel
@@ -52,7 +52,7 @@ def allocate(problem: Any, state: Any, labels: NDArray[Any]) -> None:
             state.labels[i] = k
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def put(problem: Any, state: Any, i: int, k: int) -> None:
     """Allocate item i to cluster k; k = used opens a cluster."""
     if k == state.used[0]:
@@ -61,7 +61,7 @@ def put(problem: Any, state: Any, i: int, k: int) -> None:
     state.labels[i] = k
 
 
-@kernel(lean=True)
+@kernel(no_refcount=True)
 def close(problem: Any, state: Any, k: int) -> None:
     """Drop cluster k, whose items have left it; the last cluster takes its number."""
     last = state.used[0] - 1
@@ -78,7 +78,7 @@ def close(problem: Any, state: Any, k: int) -> None:
     state.used[0] = last
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def take(problem: Any, state: Any, i: int) -> None:
     """Take item i out of its cluster, and close the cluster if that empties it."""
     k: Any = np.int64(state.labels[i])

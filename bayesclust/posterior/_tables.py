@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import implements, inner
+from bayesclust._numba import device, implements
 from bayesclust.posterior._steps import forget, objective, put, set_count, take, visit
 from bayesclust.posterior.labels import Labels, label_rows
 from bayesclust.posterior.losses import AdditiveLoss
@@ -67,7 +67,7 @@ class State(NamedTuple):
         self.gains[:chunks] = source.gains[:chunks]
 
 
-@implements(objective, Problem, lean=True)
+@implements(objective, Problem, no_refcount=True)
 def _objective(problem, state):  # type: ignore[no-untyped-def]
     """The part of the summed loss that depends on the estimate, in fixed point."""
     total = 0
@@ -80,7 +80,7 @@ def _objective(problem, state):  # type: ignore[no-untyped-def]
     return total
 
 
-@implements(set_count, Problem, lean=True)
+@implements(set_count, Problem, no_refcount=True)
 def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     rows, gain = problem.rows[i], problem.gain
     counts, gains, lane = state.counts[k], state.gains[k // LANES], k % LANES
@@ -91,7 +91,7 @@ def _set_count(problem, state, i, k, step):  # type: ignore[no-untyped-def]
     state.sizes[k] += step
 
 
-@implements(forget, Problem, lean=True)
+@implements(forget, Problem, no_refcount=True)
 def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
     own, other = state.gains[k // LANES], state.gains[last // LANES]
     for row in range(problem.n_rows):
@@ -99,7 +99,7 @@ def _forget(problem, state, k, last):  # type: ignore[no-untyped-def]
         other[row, last % LANES] = problem.gain[0]
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> None:
     """Write sum_b d(N_kb[l_ib]) for the eight clusters of one chunk."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
@@ -122,7 +122,7 @@ def sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> 
     sums[7] = s7
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
     """Return the price of item i in its own cluster or, where that is certain to beat `rival`, a bound from above."""
     k = state.labels[i]
@@ -139,7 +139,7 @@ def _price_of_staying(problem: Problem, state: State, i: int, rival: int) -> int
     return exact
 
 
-@implements(visit, Problem, lean=True)
+@implements(visit, Problem, no_refcount=True)
 def _visit(problem, state, i):  # type: ignore[no-untyped-def]
     own = state.labels[i]
     used = state.used[0]

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
 
 __all__ = ["confusions", "constraint_log_likelihood", "log_likelihoods", "source_reliability"]
 
 INTERVAL = (0.05, 0.95)
 
 
-def confusions(view: StoredView, draws: xr.Dataset) -> FloatArray:
+def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
     """Return the confusion matrix of each draw and source.
 
     Parameters
     ----------
-    view : StoredView
+    view : StoredConstraints
     draws : Dataset
         The group posterior.
 
@@ -46,7 +46,7 @@ def confusions(view: StoredView, draws: xr.Dataset) -> FloatArray:
     return _noise_model(view).confusion(_noise(view, draws))
 
 
-def _noise_model(view: StoredView) -> NoiseModel:
+def _noise_model(view: StoredConstraints) -> NoiseModel:
     """Without settings, since confusion matrices follow from the parameters alone, whatever the priors were."""
     waiting = deque(NoiseModel.__subclasses__())
     while waiting:
@@ -64,12 +64,14 @@ def _noise_model(view: StoredView) -> NoiseModel:
     )
 
 
-def log_likelihoods(view: StoredView, truths: CodeArray, confusion: FloatArray) -> FloatArray:
+def log_likelihoods(
+    view: StoredConstraints, truths: CodeArray, confusion: FloatArray
+) -> FloatArray:
     """Return the log probability of each answer under some draws.
 
     Parameters
     ----------
-    view : StoredView
+    view : StoredConstraints
     truths : (draws, m) array of int
         What a faultless source would answer.
     confusion : (draws, source, truth, answer) array of float
@@ -84,7 +86,7 @@ def log_likelihoods(view: StoredView, truths: CodeArray, confusion: FloatArray) 
     return np.log(np.maximum(likelihood, np.finfo(np.float64).tiny))
 
 
-def _noise(view: StoredView, draws: xr.Dataset) -> dict[str, FloatArray]:
+def _noise(view: StoredConstraints, draws: xr.Dataset) -> dict[str, FloatArray]:
     """Draws of the noise parameters by their own names, (chain, draw, source, ...)."""
     missing = [name for name in view.parameters.values() if name not in draws]
     if missing:
@@ -126,7 +128,7 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree(draws, views=[links], dims={"p": ("source",), "q": ("source",)})
+    >>> tree = to_datatree(draws, constraints=[links], dims={"p": ("source",), "q": ("source",)})
     >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values.round(3)
     array([[[-0.105, -1.204],
             [-0.223, -0.223]]])
@@ -175,7 +177,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree(draws, views=[links], dims={"p": ("source",), "q": ("source",)})
+    >>> tree = to_datatree(draws, constraints=[links], dims={"p": ("source",), "q": ("source",)})
     >>> bc.source_reliability(tree)[["view", "source", "parameter", "mean", "answers", "wrong"]]
         view  source parameter  mean  answers  wrong
     0  links       0         p  0.85        2    0.5

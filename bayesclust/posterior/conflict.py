@@ -13,7 +13,7 @@ from bayesclust.typing import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 __all__ = ["held_out_probabilities", "view_conflict"]
@@ -70,11 +70,11 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
     >>> y = np.repeat([0, 1], 20)
-    >>> good = bc.PairwiseConstraints.sample(y, size=40, flip=0.1, seed=0)
-    >>> noise = bc.PairwiseConstraints.sample(y, size=40, flip=0.5, seed=1, name="coin")
+    >>> good = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.1, seed=0)
+    >>> noise = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.5, seed=1, name="coin")
     >>> at = {"p": 0.9, "q": 0.9, "p_coin": 0.9, "q_coin": 0.9}
     >>> draws = {"z": np.tile(y, (1, 8, 1))} | {name: np.full((1, 8, 1), value) for name, value in at.items()}
-    >>> bc.view_conflict(to_datatree(draws, views=[good, noise]))[["view", "finding"]]
+    >>> bc.view_conflict(to_datatree(draws, constraints=[good, noise]))[["view", "finding"]]
         view                   finding
     0  links                    agrees
     1   coin  conflicts with the rest
@@ -122,12 +122,12 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def held_out_probabilities(view: StoredView, z: Labels, confusion: FloatArray) -> FloatArray:
+def held_out_probabilities(view: StoredConstraints, z: Labels, confusion: FloatArray) -> FloatArray:
     """Return the probability of each possible answer to each question, given the data and all other answers.
 
     Parameters
     ----------
-    view : StoredView
+    view : StoredConstraints
     z : (draws, n) array of int
     confusion : (draws, source, truth, answer) array of float
 
@@ -147,7 +147,7 @@ def held_out_probabilities(view: StoredView, z: Labels, confusion: FloatArray) -
     return probabilities
 
 
-def _by_habit(view: StoredView, own: Labels) -> FloatArray:
+def _by_habit(view: StoredConstraints, own: Labels) -> FloatArray:
     """Log probability of each answer by how often the source gave it otherwise, one of each assumed before any."""
     answers = view.answers[own]
     times = np.bincount(answers, minlength=view.n_answers)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 
@@ -68,7 +68,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> z = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, views=[links])
+    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, constraints=[links])
     >>> bc.constraint_credibility(tree)[["i", "j", "answer", "credibility", "likely"]]
        i  j answer  credibility     likely
     0  0  1   same         1.00       same
@@ -95,7 +95,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     return table
 
 
-def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
+def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     import pandas as pd
 
     kept = all(name in draws for name in view.parameters.values())
@@ -122,7 +122,7 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
-def _prior_shares(view: StoredView, alpha: FloatArray) -> FloatArray:
+def _prior_shares(view: StoredConstraints, alpha: FloatArray) -> FloatArray:
     """Probability of each true answer about any items under the Chinese restaurant process, (answers,)."""
     if view.items.shape[1] == 2:
         patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
@@ -153,7 +153,7 @@ class _Tally(NamedTuple):
     left_out: tuple[FloatArray, FloatArray] | None
 
 
-def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
+def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
     """Go once through the draws, with the confusion matrix of each of them if it was kept."""
     shares, means = np.zeros((len(view), view.n_answers)), []
     weight, weight_right = np.full((2, len(view)), -np.inf)

@@ -14,7 +14,7 @@ from bayesclust.posterior.tree import chain_partitions, is_array, log_joints, st
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
     from bayesclust.posterior.labels import Labels
 
 __all__ = ["Dismissal", "dismissal"]
@@ -114,10 +114,10 @@ def dismissal(posterior: Any, *, seed: int = 0) -> Dismissal | None:
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
     >>> y = np.repeat([0, 1], 50)
-    >>> links = bc.PairwiseConstraints.sample(y, size=300, flip=0.05, seed=0)
-    >>> dismissal(to_datatree({"z": np.arange(100)[None, None] // 10}, views=[links])).finding
+    >>> links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.05, seed=0)
+    >>> dismissal(to_datatree({"z": np.arange(100)[None, None] // 10}, constraints=[links])).finding
     'data against constraints'
-    >>> dismissal(to_datatree({"z": y[None, None]}, views=[links])).finding
+    >>> dismissal(to_datatree({"z": y[None, None]}, constraints=[links])).finding
     'as expected'
     """
     tree = getattr(posterior, "posterior_", posterior)
@@ -220,7 +220,7 @@ def _merges(clusters: IntArray, said: Any, rng: np.random.Generator) -> tuple[fl
     return won(said), float(shuffled.mean()), float(shuffled.std())
 
 
-def _expected(view: StoredView, z: Labels) -> float:
+def _expected(view: StoredConstraints, z: Labels) -> float:
     """Wrong answers to expect by the means of the noise's prior; nan where it was not kept."""
     same = float((view.truths(z) == 1).sum())
     p, q = (view.prior.get(name, np.nan) for name in ("p", "q"))

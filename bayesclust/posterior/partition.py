@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._beside import compile_beside
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior import _search
@@ -121,14 +120,6 @@ def point_estimate(
             found = list(pool.map(_Search.run, searches))
         labels = searches[0].polish(min(found, key=lambda result: result[1])[0])
     return canonical(labels).astype(np.int64)
-
-
-def compile_search(loss: Loss, n_items: int) -> None:
-    """Have the search for the best partition of some items compiled by other processes, while there are no draws yet."""
-    if n_items > EXACT_BY_DEFAULT:
-        compile_beside(
-            _search.calls_ahead(make_problem(stacked_partitions([[0, 1]]), loss, 1)), last=True
-        )
 
 
 class _Search(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.typing import FloatArray, IntArray
 
 __all__ = ["comparisons", "gaps"]
@@ -14,12 +14,12 @@ __all__ = ["comparisons", "gaps"]
 NO, DNK = 1, 2
 
 
-def comparisons(views: Sequence[View]) -> IntArray:
+def comparisons(constraints: Sequence[Constraints]) -> IntArray:
     """Turn answers into comparisons: the first item is nearer to the second than to the third.
 
     Parameters
     ----------
-    views : sequence of RelativeConstraints
+    constraints : sequence of RelativeConstraints
 
     Returns
     -------
@@ -36,7 +36,7 @@ def comparisons(views: Sequence[View]) -> IntArray:
            [3, 2, 1]])
     """
     rows = [np.empty((0, 3), dtype=np.int64)]
-    for view in views:
+    for view in constraints:
         swapped = np.where((view.answers == NO)[:, None], view.items[:, [0, 2, 1]], view.items)
         rows.append(swapped[view.answers != DNK])
     return np.concatenate(rows)

@@ -63,7 +63,7 @@ def mmc(
     return k_means(points * np.sqrt(learn_scales(points, views)), None, k, seed, n_init=n_init)
 
 
-def learn_scales(X: FloatArray, views: Any) -> FloatArray:
+def learn_scales(X: FloatArray, constraints: Any) -> FloatArray:
     r"""Learn the weight of each column.
 
     Minimises over :math:`a \ge 0` the convex
@@ -77,7 +77,7 @@ def learn_scales(X: FloatArray, views: Any) -> FloatArray:
     Parameters
     ----------
     X : (n, d) array
-    views : sequence of PairwiseConstraints
+    constraints : sequence of PairwiseConstraints
 
     Returns
     -------
@@ -93,7 +93,7 @@ def learn_scales(X: FloatArray, views: Any) -> FloatArray:
     >>> bool(scales[1] > 1000 * scales[0])
     True
     """
-    graph = link_graph(views, len(X))
+    graph = link_graph(constraints, len(X))
     squares = np.square(X[graph.pairs[:, 0]] - X[graph.pairs[:, 1]])
     far = squares[~graph.same & squares.any(axis=1)]
     if not graph.same.any() or not len(far):

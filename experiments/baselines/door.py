@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesclust.checks import check_items, check_n_clusters, check_views
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_constraints, check_items, check_n_clusters
+from bayesclust.constraints.base import Constraints
 from bayesclust.typing import ArrayLike, FloatArray
 
 __all__ = ["enter"]
@@ -13,20 +13,20 @@ __all__ = ["enter"]
 
 def enter(
     X: ArrayLike, constraints: Any, n_clusters: int, kind: str
-) -> tuple[FloatArray, list[View], int]:
+) -> tuple[FloatArray, list[Constraints], int]:
     """Check data, answers and the number of clusters.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-    constraints : View, list of View or None
+    constraints : Constraints, list of Constraints or None
     n_clusters : int
     kind : {"pairwise", "relative"}
         Of answers that the method hears.
 
     Returns
     -------
-    tuple of ndarray, list of View and int
+    tuple of ndarray, list of Constraints and int
 
     Raises
     ------
@@ -36,6 +36,6 @@ def enter(
     points = check_items(X)
     return (
         points,
-        check_views(constraints, len(points), kinds=(kind,)),
+        check_constraints(constraints, len(points), kinds=(kind,)),
         check_n_clusters(n_clusters, len(points)),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.checks import check_int, check_positive, check_random_state
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.questions import random_pairs
@@ -79,7 +79,7 @@ def itml(
 
 def learn_metric(
     X: FloatArray,
-    views: Any,
+    constraints: Any,
     *,
     seed: Seed,
     slack: float = 1.0,
@@ -104,7 +104,7 @@ def learn_metric(
     Parameters
     ----------
     X : (n, d) array
-    views : sequence of PairwiseConstraints
+    constraints : sequence of PairwiseConstraints
     seed : int, Generator or None
     slack : float, default 1.0
         gamma, the authors' default: the larger, the more the thresholds count.
@@ -134,7 +134,7 @@ def learn_metric(
     """
     slack, tol = check_positive(slack, "slack"), number_between(tol, "tol", "(0, 1)")
     check_int(max_sweeps, "max_sweeps")
-    graph = link_graph(views, len(X))
+    graph = link_graph(constraints, len(X))
     gaps = X[graph.pairs[:, 0]] - X[graph.pairs[:, 1]]
     # no metric can part items that are equal in all features
     apart = gaps.any(axis=1)

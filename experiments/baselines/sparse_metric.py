@@ -60,7 +60,7 @@ def sparse_lp(
     >>> import bayesclust as bc
     >>> rng, y = np.random.default_rng(0), np.repeat([0, 1], 30)
     >>> X = np.column_stack([rng.normal(scale=6.0, size=60), rng.normal(4.0 * y)])
-    >>> triplets = bc.RelativeConstraints.sample(y, size=200, noise=0.0, seed=0)
+    >>> triplets = bc.RelativeConstraints.sample(y, size=200, error_rate=0.0, seed=0)
     >>> f = bc.metrics.pairwise_f
     >>> f(sparse_lp(X, None, 2, 0), y) < 0.6, f(sparse_lp(X, triplets, 2, 0), y) > 0.9
     (True, True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
-from bayesclust.checks import check_n_clusters, check_views
+from bayesclust._numba import kernel
+from bayesclust.checks import check_constraints, check_n_clusters
 from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
@@ -88,7 +88,9 @@ def lcvqe(
     """
     squared = SquaredEuclidean()
     points = squared.points(X)
-    graph = link_graph(check_views(constraints, len(points), kinds=("pairwise",)), len(points))
+    graph = link_graph(
+        check_constraints(constraints, len(points), kinds=("pairwise",)), len(points)
+    )
     k = check_n_clusters(n_clusters, len(points))
 
     must, cannot = graph.pairs[graph.same], graph.pairs[~graph.same]

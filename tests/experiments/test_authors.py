@@ -52,7 +52,7 @@ def test_a_bound_of_certain_labels_is_their_log_joint(rng):
 
 def test_the_path_never_falls_and_keeps_the_settings():
     data = bc.datasets.load("iris")
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.06, flip=0.2, seed=3)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.06, error_rate=0.2, seed=3)
     found, path = fit_as_released(standardised(data.X), links)
     assert found.r.shape == (150, 15)
     assert len(path) <= 30

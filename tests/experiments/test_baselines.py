@@ -67,7 +67,7 @@ def test_bad_input_is_named(name, wrong, sentence):
 
 def test_the_mixture_takes_no_notice_of_answers(blobs):
     X, y = blobs
-    nonsense = bc.PairwiseConstraints.sample(y, size=100, flip=1.0, seed=0)
+    nonsense = bc.PairwiseConstraints.sample(y, size=100, error_rate=1.0, seed=0)
     settings = {
         "family": "gaussian_spherical",
         "num_chains": 1,
@@ -234,7 +234,7 @@ def test_right_answers_help_and_wrong_ones_harm_as_in_the_paper(blobs):
     scores = {"none": [], "right": [], "wrong": []}
     for seed in range(4):
         right = bc.PairwiseConstraints.sample(y, fraction=0.05, seed=seed)
-        wrong = bc.PairwiseConstraints.sample(y, fraction=0.05, flip=0.2, seed=seed)
+        wrong = bc.PairwiseConstraints.sample(y, fraction=0.05, error_rate=0.2, seed=seed)
         for name, links in (("none", None), ("right", right), ("wrong", wrong)):
             scores[name].append(bc.metrics.pairwise_f(lcvqe(X, links, 3, seed), y))
     none, right, wrong = (np.mean(values) for values in scores.values())

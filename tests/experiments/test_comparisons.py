@@ -19,7 +19,7 @@ def hidden(rng):
     y = np.repeat([0, 1], 50)
     X = rng.normal(scale=[5.0, 1.0, 4.0, 3.0], size=(100, 4))
     X[:, 1] += 5.0 * y
-    return X, y, bc.RelativeConstraints.sample(y, size=200, noise=0.0, seed=0)
+    return X, y, bc.RelativeConstraints.sample(y, size=200, error_rate=0.0, seed=0)
 
 
 @pytest.mark.parametrize("name", RELATIVE_BASELINES)
@@ -202,7 +202,9 @@ def plain_objective(problem, labels, centers, weights, beta):
 
 def test_costs_are_the_objective_and_it_never_rises(rng):
     X = rng.normal(size=(80, 5))
-    triplets = bc.RelativeConstraints.sample(rng.integers(3, size=80), size=150, noise=0.0, seed=0)
+    triplets = bc.RelativeConstraints.sample(
+        rng.integers(3, size=80), size=150, error_rate=0.0, seed=0
+    )
     compared = comparisons([triplets])
     near, far = gaps(X, compared)
     problem = Problem(X, compared[:, 0], np.square(near) - np.square(far), 2.0, np.full(5, 0.01))

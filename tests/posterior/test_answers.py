@@ -24,7 +24,7 @@ def three_sources(rng, draws=9):
     }
     dims = {"p": ("source",), "q": ("source",), "confusion": ("triplet_source", "truth", "answer")}
     return (
-        to_datatree({"z": z, **noise}, views=[links, triplets], dims=dims),
+        to_datatree({"z": z, **noise}, constraints=[links, triplets], dims=dims),
         z,
         noise,
         links,
@@ -76,7 +76,7 @@ def test_leaving_an_answer_out_is_the_posterior_without_it():
     number = 200_000
     z = partitions[rng.choice(5, size=(1, number), p=posterior)]
     known = {"p": np.full((1, number, 1), p), "q": np.full((1, number, 1), q)}
-    table = bc.constraint_credibility(to_datatree({"z": z, **known}, views=[links]))
+    table = bc.constraint_credibility(to_datatree({"z": z, **known}, constraints=[links]))
     for m in (0, 1):
         rest = prior * likelihoods[:, 1 - m]
         rest /= rest.sum()
@@ -100,11 +100,13 @@ def test_sum_of_log_scores_is_what_arviz_makes_of_the_log_likelihood(rng):
 
 def test_sources_are_told_apart(rng):
     y = rng.integers(3, size=30)
-    links = bc.PairwiseConstraints.sample(y, size=300, flip=[0.0, 0.4], n_sources=2, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=[0.0, 0.4], n_sources=2, seed=0)
     z = np.tile(y, (2, 50, 1))
     p, q = rng.beta([90, 60], [10, 40], (2, 50, 2)), rng.beta([80, 55], [20, 45], (2, 50, 2))
     dims = {"p": ("source",), "q": ("source",)}
-    table = bc.source_reliability(to_datatree({"z": z, "p": p, "q": q}, views=[links], dims=dims))
+    table = bc.source_reliability(
+        to_datatree({"z": z, "p": p, "q": q}, constraints=[links], dims=dims)
+    )
     assert table[["source", "parameter"]].values.tolist() == [
         [0, "p"],
         [0, "q"],
@@ -133,7 +135,7 @@ def test_a_confusion_matrix_has_a_row_for_each_cell(rng):
 
 def test_what_has_no_noise_is_refused():
     links = bc.PairwiseConstraints([(0, 1)], [True], n_items=2)
-    tree = to_datatree({"z": np.zeros((1, 4, 2), int)}, views=[links])
+    tree = to_datatree({"z": np.zeros((1, 4, 2), int)}, constraints=[links])
     for function in (bc.constraint_log_likelihood, bc.source_reliability):
         with pytest.raises(ValueError, match="has no p, q"):
             function(tree)

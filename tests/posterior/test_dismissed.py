@@ -19,13 +19,13 @@ def fitted(z, *views, settings=SETTINGS, columns=2):
     return to_datatree(
         {"z": np.tile(z, (2, 4, 1))},
         X=np.zeros((len(z), columns)),
-        views=views,
+        constraints=views,
         attrs={"settings": settings},
     )
 
 
 def asked(flip, size=300, seed=0, y=Y, **more):
-    return bc.PairwiseConstraints.sample(y, size=size, flip=flip, seed=seed, **more)
+    return bc.PairwiseConstraints.sample(y, size=size, error_rate=flip, seed=seed, **more)
 
 
 def test_best_merges_of_few_groups_are_found(rng):
@@ -149,7 +149,7 @@ def test_what_cannot_be_judged():
 def test_diagnose_says_so(rng):
     z = np.where(rng.random((2, 100, 120)) < 0.02, 0, PIECES)
     links, log_joint = asked(0.1), rng.normal(size=(2, 100))
-    told = bc.diagnose(to_datatree({"z": z}, {"log_joint": log_joint}, views=[links]))
+    told = bc.diagnose(to_datatree({"z": z}, {"log_joint": log_joint}, constraints=[links]))
     silent = bc.diagnose(to_datatree({"z": z}, {"log_joint": log_joint}))
     assert told.ok == silent.ok
     assert told.verdict == silent.verdict
@@ -163,7 +163,7 @@ def test_classes_of_two_ellipses_each():
     """Classes of opposite corners, as a plain fit and a fit of mixtures see them."""
     corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
     X = np.repeat(corners, 20, axis=0) + np.random.default_rng(0).normal(size=(80, 2))
-    links = bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=1)
+    links = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.1, seed=1)
     short = {
         "num_chains": 2,
         "num_warmup": 60,

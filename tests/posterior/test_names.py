@@ -18,7 +18,7 @@ def tree():
     return to_datatree(
         draws,
         X=np.ones((3, 2)),
-        views=[links],
+        constraints=[links],
         dims={"p": ("links_source",), "q": ("links_source",)},
     )
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.posterior.labels import Labels, as_labels, as_partitions, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray
 

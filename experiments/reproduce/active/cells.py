@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.posterior.expected_gain import least_worth
-from bayesclust.selection import PosteriorQuestions, Question, Situation
+from bayesclust.active import PosteriorQueries, Query, QueryState
+from bayesclust.active.expected_gain import default_min_gain
 from bayesclust.typing import FloatArray, IntArray
 from experiments.reproduce import sources
 from experiments.reproduce.active.methods import METHODS, TARGET, posterior
@@ -87,7 +87,7 @@ def load(name: str) -> tuple[FloatArray, IntArray]:
     return sources.standardised(data.X), data.y
 
 
-def expert(cell: Cell, y: IntArray, question: Question) -> bool:
+def expert(cell: Cell, y: IntArray, question: Query) -> bool:
     """Whether the expert says that the two items are in one class; one answer in ten is wrong.
 
     Parameters
@@ -95,7 +95,7 @@ def expert(cell: Cell, y: IntArray, question: Question) -> bool:
     cell : Cell
         Of which seed, data and trial count.
     y : (n,) array of int
-    question : Question
+    question : Query
         About a pair.
 
     Returns
@@ -112,11 +112,11 @@ def _start(cell: Cell) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1)  # cells that begin alike come one after the other
-def _beginning(start: tuple[int, ...], data: str) -> tuple[PosteriorQuestions, np.random.Generator]:
+def _beginning(start: tuple[int, ...], data: str) -> tuple[PosteriorQueries, np.random.Generator]:
     """The posterior before the first answer, with which all methods begin, and the generator that it goes on with."""
     X, y = load(data)
     hearing = np.random.default_rng([*start, 1])
-    return posterior().update(Situation(X, y * 0, [], []), hearing), hearing
+    return posterior().update(QueryState(X, y * 0, [], []), hearing), hearing
 
 
 def area(curve: Sequence[float]) -> float:
@@ -161,11 +161,11 @@ def run(cell: Cell) -> dict[str, Any]:
     pairs: list[tuple[int, ...]] = []
     said: list[bool] = []
 
-    def scored() -> tuple[Situation, float, float]:
+    def scored() -> tuple[QueryState, float, float]:
         links = [bc.PairwiseConstraints(pairs, said, n_items=len(X))] if pairs else []
-        labels = heard.update(Situation(X, y * 0, links, []), hearing).labels()
+        labels = heard.update(QueryState(X, y * 0, links, []), hearing).labels()
         return (
-            Situation(X, labels, links, []),
+            QueryState(X, labels, links, []),
             bc.metrics.pairwise_f(labels, y),
             bc.metrics.adjusted_rand(labels, y),
         )
@@ -177,7 +177,7 @@ def run(cell: Cell) -> dict[str, Any]:
         if not asked:
             break
         gains[turn] = heard.gains(situation, hearing, asked)["gain"].iloc[0]
-        if stop > turn and gains[turn] < least_worth(TARGET, heard.draws):
+        if stop > turn and gains[turn] < default_min_gain(TARGET, heard.draws):
             stop = turn
         pairs.append(asked[0].items)
         said.append(expert(cell, y, asked[0]))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bayesclust.selection import (
+from bayesclust.active import (
     NPU,
-    Chooser,
     ExploreConsolidate,
     MinMax,
-    PosteriorQuestions,
-    RandomQuestions,
+    PosteriorQueries,
+    QueryStrategy,
+    RandomQueries,
 )
 
 __all__ = ["COMPARED", "METHODS", "OURS", "TARGET", "Method", "posterior"]
@@ -35,10 +35,10 @@ class Method:
 
     title: str
     about: str
-    make: Callable[[PosteriorQuestions], Chooser]
+    make: Callable[[PosteriorQueries], QueryStrategy]
 
 
-def posterior(target: str = TARGET) -> PosteriorQuestions:
+def posterior(target: str = TARGET) -> PosteriorQueries:
     """Return what hears the answers in every session, whoever chooses the questions: the defaults, but that it never stops.
 
     Parameters
@@ -48,9 +48,9 @@ def posterior(target: str = TARGET) -> PosteriorQuestions:
 
     Returns
     -------
-    PosteriorQuestions
+    PosteriorQueries
     """
-    return PosteriorQuestions(target=target, min_gain=0.0)
+    return PosteriorQueries(target=target, min_gain=0.0)
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -72,7 +72,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             lambda _: ExploreConsolidate(),
         ),
         "min-max": Method("min-max", "neighbourhoods and distances", lambda _: MinMax()),
-        "random": Method("random", "nothing", lambda _: RandomQuestions()),
+        "random": Method("random", "nothing", lambda _: RandomQueries()),
     }
 )
 COMPARED = (OURS, "npu", "random")

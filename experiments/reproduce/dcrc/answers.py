@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.questions import random_pairs
 from bayesclust.typing import IntArray
 from experiments.baselines.comparisons import comparisons
@@ -44,7 +44,9 @@ NUMBERED = (
 )
 
 
-def ask(data: bc.datasets.Dataset, kind: str, number: int, words: Sequence[int]) -> View | None:
+def ask(
+    data: bc.datasets.Dataset, kind: str, number: int, words: Sequence[int]
+) -> Constraints | None:
     """Ask about random triplets or pairs.
 
     Parameters
@@ -70,7 +72,7 @@ def ask(data: bc.datasets.Dataset, kind: str, number: int, words: Sequence[int])
         return _pairs_by_people(data.y, number, rng)
     if kind == BOUNDARY:
         near = stand_ins.near_boundaries(data)
-        asked = bc.RelativeConstraints.sample(data.y[near], size=number, noise=0.0, seed=rng)
+        asked = bc.RelativeConstraints.sample(data.y[near], size=number, error_rate=0.0, seed=rng)
         return bc.RelativeConstraints(near[asked.items], asked.answers, n_items=len(data.y))
     errors = {"confusion": paper.rates(paper.TABLE_IV)} if kind == PEOPLE else {"noise": 0.0}
     return bc.RelativeConstraints.sample(data.y, size=number, seed=rng, **errors)
@@ -97,12 +99,12 @@ def data_number(name: str) -> int:
     return NUMBERED.index(name) if name in NUMBERED else len(NUMBERED) + sources.code(name)
 
 
-def heard(view: View | None, hears: str) -> View | None:
+def heard(view: Constraints | None, hears: str) -> Constraints | None:
     """What a method hears of answers.
 
     Parameters
     ----------
-    view : View or None
+    view : Constraints or None
     hears : {"all", "yes and no", "pairs", "nothing"}
         "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one
         together and one apart, as the paper does for methods that take pairs. Answers about pairs
@@ -110,7 +112,7 @@ def heard(view: View | None, hears: str) -> View | None:
 
     Returns
     -------
-    View or None
+    Constraints or None
         None if nothing is left.
 
     Examples

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
 from bayesclust.typing import FloatArray, IntArray
 from experiments.baselines import itml, k_means, lsml, mmc, sparse_lp, sssvad
@@ -57,14 +57,16 @@ class Method:
         return f"told k, hears {self.hears}" + (f"; {chosen} by answers held out" if chosen else "")
 
 
-def choose(method: Method, X: FloatArray, view: View | None, n_clusters: int, seed: int) -> Setting:
+def choose(
+    method: Method, X: FloatArray, view: Constraints | None, n_clusters: int, seed: int
+) -> Setting:
     """Choose a setting as the paper does: the one that predicts answers held out in five parts most often.
 
     Parameters
     ----------
     method : Method
     X : (n, d) array
-    view : View or None
+    view : Constraints or None
         Answers, of which the method hears what it can. Parts are the same for every method.
     n_clusters : int
     seed : int

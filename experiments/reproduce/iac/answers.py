@@ -117,7 +117,7 @@ def right(
 
     Returns
     -------
-    View or Rules
+    Constraints or Rules
 
     Examples
     --------

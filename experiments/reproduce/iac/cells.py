@@ -164,7 +164,7 @@ def _session(cell: Cell) -> dict[str, Any]:
         labels,
         y=y,
         modification=_modification(cell.method),
-        chooser=cell.kind,
+        query_strategy=cell.kind,
         random_state=seed,
     )
     return converse(session, y, cell.number)

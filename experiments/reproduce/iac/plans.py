@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import bayesclust as bc
+from bayesclust.active import QUERY_STRATEGIES
 from bayesclust.checks import check_choice, check_int
-from bayesclust.selection import CHOOSERS
 from experiments.reproduce.iac import answers
 from experiments.reproduce.iac.cells import Cell
 from experiments.reproduce.iac.methods import ALONE, DEFAULT, MODIFICATIONS, SOFT
@@ -84,7 +84,7 @@ class Plan:
     numbers : tuple of int
         For `runtime`: how many constraints.
     choosers : tuple of str
-        For `loop`: names in `bayesclust.selection.CHOOSERS`.
+        For `loop`: names in `bayesclust.active.QUERY_STRATEGIES`.
     answers : int, default 100
         Of a session, in ten rounds; the slides do not tell theirs.
     conflicts : int, default 1000
@@ -140,7 +140,7 @@ class Plan:
         for field, names in {
             "methods": MODIFICATIONS,
             "kinds": tuple(answers.KINDS),
-            "choosers": tuple(CHOOSERS),
+            "choosers": tuple(QUERY_STRATEGIES),
         }.items():
             for name in getattr(plan, field):
                 check_choice(name, field, names)

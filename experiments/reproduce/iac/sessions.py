@@ -50,7 +50,7 @@ def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[s
     gap, unsolved, choosing, wall, cpu = 0.0, 0, 0.0, 0.0, 0.0
     for until in np.linspace(0, number, ROUNDS + 1).astype(int)[1:].tolist():
         busy = time.process_time()
-        while session.heard < until and (asked := session.ask()):
+        while session.n_answers < until and (asked := session.ask()):
             i, j = asked[0].items
             session.answer(asked[0], "same" if y[i] == y[j] else "different")
         choosing += time.process_time() - busy
@@ -65,7 +65,7 @@ def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[s
         wall += time.perf_counter() - before
         cpu += time.process_time() - busy
         partitions.append(session.labels)
-        heard.append(session.heard)
+        heard.append(session.n_answers)
     areas, qualities, similarities = scores(partitions, heard, y)
     views = [view for view in session.constraints if isinstance(view, bc.PairwiseConstraints)]
     return {

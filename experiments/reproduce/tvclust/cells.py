@@ -89,7 +89,7 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints | None:
     return bc.PairwiseConstraints.sample(
         y,
         fraction=cell.fraction,
-        flip=1.0 - cell.accuracy,
+        error_rate=1.0 - cell.accuracy,
         ordered=cell.sampling == ORDERED,
         seed=np.random.default_rng(words),
     )

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import FloatArray, IntArray
 

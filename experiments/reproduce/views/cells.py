@@ -87,10 +87,10 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints:
     flip = 1.0 - cell.accuracy
     if cell.sampling == PER_ITEM:
         return bc.PairwiseConstraints.sample(
-            y, size=round(cell.amount * len(y)), flip=flip, seed=rng
+            y, size=round(cell.amount * len(y)), error_rate=flip, seed=rng
         )
     return bc.PairwiseConstraints.sample(
-        y, fraction=cell.amount, flip=flip, ordered=cell.sampling == ORDERED, seed=rng
+        y, fraction=cell.amount, error_rate=flip, ordered=cell.sampling == ORDERED, seed=rng
     )
 
 

@@ -58,7 +58,9 @@ def test_answers_are_those_of_earlier_releases():
     """The seed of a cell's answers is what it was when the numbers in the results were measured."""
     y = sources.load("iris").y
     seed = np.random.default_rng([3, 2, 0, 30, 900])
-    expected = bc.PairwiseConstraints.sample(y, fraction=0.03, flip=0.1, ordered=True, seed=seed)
+    expected = bc.PairwiseConstraints.sample(
+        y, fraction=0.03, error_rate=0.1, ordered=True, seed=seed
+    )
     links = cells.answers(CELL, y)
     np.testing.assert_array_equal(links.items, expected.items)
     np.testing.assert_array_equal(links.answers, expected.answers)

@@ -45,7 +45,7 @@ def test_links_decide_where_the_data_cannot():
     """Two columns say nothing: only answers, one in ten wrong, tell the two classes."""
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], 40)
-    view = bc.PairwiseConstraints.sample(y, fraction=0.3, flip=0.1, seed=4)
+    view = bc.PairwiseConstraints.sample(y, fraction=0.3, error_rate=0.1, seed=4)
     case = TVClustProblem(
         get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), Concentration()
     )
@@ -95,7 +95,9 @@ def test_truncation_is_kept():
 def test_draws_are_those_of_q(rng):
     """Frequencies of labels, moments of noise and concentration, known values kept."""
     view = links(8, rng, LinkNoise(p=(3.0, 2.0), q=0.9))
-    case = replace(problem("gaussian", n=8), views=(view,), concentration=Concentration(2.0, 1.0))
+    case = replace(
+        problem("gaussian", n=8), constraints=(view,), concentration=Concentration(2.0, 1.0)
+    )
     r = rng.dirichlet(np.ones(3), size=8)
     r[0] = [0, 1, 0]
     state = MeanField(Task(case), r, case.family.initial_hyper())

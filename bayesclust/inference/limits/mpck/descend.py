@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 from bayesclust.inference.limits.mpck.links import WeightedLinks, starting_centers
 from bayesclust.inference.limits.mpck.metric import (
     FORMS,
@@ -123,7 +123,7 @@ class Solution(NamedTuple):
     converged: bool
 
 
-@inner
+@device
 def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
     """Add to total[k] what the links of item i to items with a place cost if it is in cluster k.
 

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 from bayesclust.typing import FloatArray
 
 MOST_STEPS = 200
@@ -42,7 +42,7 @@ NO_SPREAD = 1e-10
 """Directions in which data spread less than this share of the widest are left out."""
 
 
-@inner
+@device
 def ends(lengths: Any, shares: Any) -> Any:
     """Return the longest pair, the shortest of those with a share, and the mean length."""
     high, low, mean = int(np.argmax(lengths)), -1, 0.0
@@ -87,7 +87,7 @@ def exchange_full(
                 lengths[other] -= scale * (rows[other] @ image) ** 2
 
 
-@inner
+@device
 def step_on(B: Any, change: Any, step: float) -> Any:
     """Return the slope of log det B after a step, and the smallest entry of B there."""
     slope, least = 0.0, np.inf
