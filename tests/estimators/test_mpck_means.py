@@ -255,7 +255,7 @@ BAD = {
         ValueError,
         "cost[1] must lie in [0, inf); got inf.",
     ),
-    "unknown view": (
+    "unknown name": (
         {"cost": {"others": 1.0}},
         ValueError,
         "cost names 'others', but the constraints are 'links': use their names.",
