@@ -3,9 +3,6 @@ from .gamma_path import AtGamma as AtGamma
 from .gamma_path import limit_path as limit_path
 from .minimal_modification import MinimalModification as MinimalModification
 from .mpck_means import MPCKMeans as MPCKMeans
-from .pck_means import MKMeans as MKMeans
-from .pck_means import PCKMeans as PCKMeans
-from .pck_means import SupervisedMeans as SupervisedMeans
 from .rdp_means import DPMeans as DPMeans
 from .rdp_means import RDPMeans as RDPMeans
 from .spectral import SpectralRDPMeans as SpectralRDPMeans
