@@ -295,7 +295,7 @@ class MinimalModification(ConstrainedClusterer):
                 f"time is up: the objective is {found.objective:.6g}, and none below {found.bound:.6g} is possible; allow a "
                 "longer time_limit to close the gap.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         self.labels_ = found.labels
         self.n_clusters_ = len(np.unique(found.labels))
