@@ -19,9 +19,6 @@ SETTINGS = {
     "thinning": ("count", 1),
     "loss": ("loss", "vi"),
     "moves": ("optional anything else", None),
-    "variational": ("optional anything else", None),
-    "gamma": ("optional (0, inf)", None),
-    "limit": ("optional anything else", None),
     "n_jobs": ("optional count", 1),
     "random_state": ("seed", 0),
     "n_clusters": ("count", 3),
@@ -50,9 +47,6 @@ SETTINGS = {
     "precision": ("optional (0, inf)", None),
     "time_limit": ("optional (0, inf)", None),
     "inference": ("choice", "variational_em"),
-    "hard": ("choice", "annealed"),
-    "degree": ("count", 3),
-    "n_landmarks": ("optional count", None),
 }
 """Settings of estimators; those that take several kinds of things have tests of their own."""
 OWN_SORTS = {
@@ -73,7 +67,7 @@ def settings_of(name):
 
 
 def fit_of(name):
-    own = {} if name in ("DPMeans", "MKMeans") else {"constraints": ("optional views", LINKS)}
+    own = {} if name == "DPMeans" else {"constraints": ("optional views", LINKS)}
     own |= {
         key: ("optional integer labels", value) for key, value in PARTITION.get(name, {}).items()
     }
@@ -91,7 +85,7 @@ def settings_entry(name):
     def fit(**settings):
         return getattr(bc, name)(**{**SHORT_OF.get(name, {}), **settings}).fit(
             X,
-            constraints=None if name in ("DPMeans", "MKMeans") else LINKS,
+            constraints=None if name == "DPMeans" else LINKS,
             **PARTITION.get(name, {}),
         )
 
@@ -116,6 +110,9 @@ FITS = {
     **{f"{name}": settings_entry(name) for name in ESTIMATORS},
     **{f"{name}.predict": predict_of(name, "predict") for name in PREDICTORS},
     **{f"{name}.predict_proba": predict_of(name, "predict_proba") for name in PROBABLE},
+    "estimators.AtGamma": entry(
+        bc.estimators.AtGamma, gamma=("(0, inf)", 1.0), limit=("optional anything else", None)
+    ),
     "TVClust.predict_novelty": predict_of("TVClust", "predict_novelty"),
     "TVClust.predict_similarity": predict_of("TVClust", "predict_similarity"),
     "TVClust.score_samples": predict_of("TVClust", "score_samples"),
@@ -124,12 +121,6 @@ FITS = {
     "DPMeans.objective": method_of("DPMeans", "objective", labels=("integer labels", TRUTH)),
     "RDPMeans.from_posterior": entry(
         bc.RDPMeans.from_posterior,
-        posterior=("tree", world.linked),
-        X=("items", X),
-        loss=("loss", "vi"),
-    ),
-    "PCKMeans.from_posterior": entry(
-        bc.PCKMeans.from_posterior,
         posterior=("tree", world.linked),
         X=("items", X),
         loss=("loss", "vi"),
