@@ -1,4 +1,4 @@
-"""How often each two items share a cluster."""
+"""How often each two items share a cluster, and items and the clusters of a partition."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ import numpy as np
 from bayesclust._jit import inner, kernel
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_int
-from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import FloatArray, IntArray, NDArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["item_entropy", "similar_items", "similarity_matrix"]
+__all__ = [
+    "cluster_confidence",
+    "cluster_similarity",
+    "item_entropy",
+    "similar_items",
+    "similarity_matrix",
+]
 
 TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
@@ -206,3 +212,47 @@ def _count_together(z: Labels) -> NDArray[np.int32]:
         for j in range(i):
             out[i, j] = out[j, i]
     return out
+
+
+def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
+    """Return the mean similarity (K, n) of each item to the members of each cluster of labels (n,).
+
+    Entry (k, i) is the posterior probability that i shares a cluster with a random member of k, i itself among them. O(n K
+    draws) time; no n x n matrix is formed.
+
+    Examples
+    --------
+    >>> cluster_similarity([[0, 0, 1], [0, 1, 1]], [0, 0, 1])
+    array([[0.75, 0.75, 0.25],
+           [0.  , 0.5 , 1.  ]])
+    """
+    draws = stacked_partitions(posterior)
+    z = as_labels(labels, "labels")
+    if len(z) != draws.shape[1]:
+        raise ValueError(
+            f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+        )
+    sizes = np.bincount(z)
+    total = np.zeros((len(sizes), len(z)))
+    for draw in draws.astype(np.int64):
+        common = np.zeros((len(sizes), int(draw.max()) + 1))
+        np.add.at(common, (z, draw), 1)
+        total += common[:, draw]
+    return total / (len(draws) * sizes[:, None])
+
+
+def cluster_confidence(posterior: Any, labels: ArrayLike) -> FloatArray:
+    """Return the probability (n,) that an item shares a cluster with a random other member of its own.
+
+    It is 1 of an item that is alone in its cluster.
+
+    Examples
+    --------
+    >>> cluster_confidence([[0, 0, 1], [0, 1, 1]], [0, 0, 1])
+    array([0.5, 0.5, 1. ])
+    """
+    z = as_labels(labels, "labels")
+    size = np.bincount(z)[z]
+    with_itself = cluster_similarity(posterior, labels)[z, np.arange(len(z))]
+    others: FloatArray = (with_itself * size - 1) / np.maximum(size - 1, 1)
+    return np.where(size > 1, others, 1.0)
