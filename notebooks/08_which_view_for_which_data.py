@@ -41,16 +41,16 @@ answers = {
 # %% [markdown]
 # Every set has 300 answers about pairs, of which one in ten is wrong. Four models hear them:
 #
-# - *plain*: a cluster is one Gaussian;
+# - *single*: a cluster is one Gaussian;
 # - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together
-# (`view="mixture"`); - *power*: as plain, but every item weighs a quarter (`power=0.25`);
+# (`cluster_model="mixture"`); - *power*: as single, but every item weighs a quarter (`power=0.25`);
 # - *mixed*: columns in which many items share a value have families of their own
 # (`family="mixed"`).
 
 # %%
 models = {
-    "plain": {},
-    "mixture": {"view": "mixture"},
+    "single": {},
+    "mixture": {"cluster_model": "mixture"},
     "power": {"power": 0.25},
     "mixed": {"family": "mixed"},
 }
@@ -111,7 +111,7 @@ table.round(2)
 # (These short chains are not to be trusted either, which it says first.)
 
 # %%
-print(bc.diagnose(fits["spirals", "plain"]))
+print(bc.diagnose(fits["spirals", "single"]))
 
 # %% [markdown]
 # ## Ties are found by looking
@@ -125,16 +125,18 @@ bc.check_columns(data["spikes"][0])
 # %% [markdown]
 # ## Letting the answers choose
 #
-# Between one Gaussian and several, and between weights of the data, answers can decide: a view is
-# good if it predicts each answer from the data and all the other answers. `view="auto"` tries them
-# in short runs, and takes the plainest one within one standard error of the best.
+# Between one Gaussian and several, and between weights of the data, answers can decide: a model is
+# good if it predicts each answer from the data and all the other answers. `cluster_model="auto"` tries them
+# in short runs, and takes the simplest one within one standard error of the best.
 
 # %%
-auto = bc.TVClust(view="auto", **short).fit(data["spirals"][0], constraints=answers["spirals"])
-print(
-    f"chosen: view={auto.view_!r}, power={auto.power_}; F {bc.metrics.pairwise_f(auto.labels_, data['spirals'][1]):.2f}"
+auto = bc.TVClust(cluster_model="auto", **short).fit(
+    data["spirals"][0], constraints=answers["spirals"]
 )
-auto.view_scores_.round(3)
+print(
+    f"chosen: cluster_model={auto.cluster_model_!r}, power={auto.power_}; F {bc.metrics.pairwise_f(auto.labels_, data['spirals'][1]):.2f}"
+)
+auto.model_scores_.round(3)
 
 # %% [markdown]
 # A power below 1 did not help on any of these sets: a quarter of 180 items is 45, and 300 answers
@@ -142,5 +144,5 @@ auto.view_scores_.round(3)
 # describes, with many answers.
 #
 # **What to take away.** Look at `check_columns` first, and take `family="mixed"` where columns have
-# ties. With answers at hand, let `view="auto"` choose. And when `p` or `q` come out lower than you
+# ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out lower than you
 # would have thought of the people you asked, ask `diagnose` before you blame them.

@@ -136,11 +136,11 @@ def which_view(names):
         (name, model): score(est.labels_, data[name][1])
         for (name, model), est in names["fits"].items()
     }
-    assert min(found["ellipses", model] for model in ("plain", "mixture", "mixed")) > 0.9
-    assert found["spirals", "mixture"] > found["spirals", "plain"] + 0.3
+    assert min(found["ellipses", model] for model in ("single", "mixture", "mixed")) > 0.9
+    assert found["spirals", "mixture"] > found["spirals", "single"] + 0.3
     assert found["spikes", "mixed"] > 0.85
-    assert max(found["spikes", model] for model in ("plain", "mixture", "power")) < 0.6
-    best = {"ellipses": "plain", "spirals": "mixture", "spikes": "mixed"}
+    assert max(found["spikes", model] for model in ("single", "mixture", "power")) < 0.6
+    best = {"ellipses": "single", "spirals": "mixture", "spikes": "mixed"}
     assert all(found[name, "power"] < found[name, model] for name, model in best.items())
     table = names["table"]
     right = table.loc[
@@ -148,9 +148,9 @@ def which_view(names):
         ["right if same (p)", "right if different (q)"],
     ]
     assert (abs(right - 0.9) < 0.07).all(axis=None)
-    assert table.loc[("spirals", "plain"), "right if same (p)"] < 0.75
-    assert names["auto"].view_ == "mixture"
-    assert "Violated constraints" in str(names["bc"].diagnose(names["fits"]["spirals", "plain"]))
+    assert table.loc[("spirals", "single"), "right if same (p)"] < 0.75
+    assert names["auto"].cluster_model_ == "mixture"
+    assert "Violated constraints" in str(names["bc"].diagnose(names["fits"]["spirals", "single"]))
 
 
 CLAIMS = {

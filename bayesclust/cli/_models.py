@@ -59,11 +59,11 @@ OPTIONS = (
         {"choices": FAMILIES, "help": "likelihood of a cluster (gaussian)"},
     ),
     Option(
-        "view",
-        "view",
+        "cluster-model",
+        "cluster_model",
         (TVCLUST, MEANS),
         {
-            "choices": ("plain", "mixture", "auto"),
+            "choices": ("single", "mixture", "auto"),
             "help": "a cluster is one component (plain) or several; auto (tvclust): as predicts the answers best",
         },
     ),

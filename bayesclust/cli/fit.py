@@ -171,8 +171,8 @@ def run(settings: argparse.Namespace) -> int:
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             print(f"bayesclust: {warning.message}", file=sys.stderr)
-    if getattr(estimator, "view_scores_", None) is not None:
-        chosen = f"view {estimator.view_}, {estimator.family_}, power {estimator.power_:g}"
+    if getattr(estimator, "model_scores_", None) is not None:
+        chosen = f"cluster model {estimator.cluster_model_}, {estimator.family_}, power {estimator.power_:g}"
         _say(settings, f"Predicts the answers best: {chosen}.")
     tree = _named(tree, items, answers)
     write_netcdf(tree, settings.out)

@@ -203,7 +203,7 @@ examples:
     ),
     "views": Paper(
         help="classes that are no ellipses: which view of a cluster lets answers through",
-        about="""TVClust with view="auto" beside the plain view, its limit, k-means, ITML and DCRC. Table "usual": the five
+        about="""TVClust with cluster_model="auto" beside the plain view, its limit, k-means, ITML and DCRC. Table "usual": the five
 sets of the TVClust paper, glass without its row id; "others": ionosphere, pima, digits 389, letters IJLT. F, how far the
 noise learned lies from the truth, how well credibility finds the wrong answers, and which view was taken.""",
         epilog=KEPT

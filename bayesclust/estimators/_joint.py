@@ -45,7 +45,7 @@ class JudgesPartitions:
         stay at their posterior geometric means. So differences between partitions are differences
         of log posterior probability under that base measure, whoever found them; a draw's own
         `log_joint` in `sample_stats` is another thing, the density of everything drawn with it.
-        Fits with ``view="mixture"`` have no such method: it would be a sum over all ways to make
+        Fits with ``cluster_model="mixture"`` have no such method: it would be a sum over all ways to make
         clusters of components.
 
         Parameters

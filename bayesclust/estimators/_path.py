@@ -12,7 +12,7 @@ from bayesclust.checks import check_items, check_positive
 from bayesclust.constraints.base import View
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._samplers import sampler_name
-from bayesclust.estimators._views import MIXTURE, PLAIN
+from bayesclust.estimators._views import MIXTURE, SINGLE
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
 from bayesclust.inference.collapsed import CollapsedChain
@@ -30,18 +30,18 @@ FOLLOWING: dict[str, Any] = {
 
 
 def checked_limit(
-    limit: Any, random_state: int | Generator | None, view: str = PLAIN
+    limit: Any, random_state: int | Generator | None, cluster_model: str = SINGLE
 ) -> MeansClusterer:
     """Return the limit, RDPMeans for None, or refuse what is none, or of another view."""
     if limit is None:
-        return RDPMeans(view=view, random_state=random_state)
+        return RDPMeans(cluster_model=cluster_model, random_state=random_state)
     if not isinstance(limit, MeansClusterer):
         raise TypeError(
             f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its defaults."
         )
-    if (found := getattr(limit, "view", PLAIN)) != view:
+    if (found := getattr(limit, "cluster_model", SINGLE)) != cluster_model:
         raise ValueError(
-            f"the limit has view={found!r}, and the model that leads to it view={view!r}: use one of them."
+            f"the limit has cluster_model={found!r}, and the model that leads to it {cluster_model!r}: use one of them."
         )
     return limit
 
@@ -94,7 +94,9 @@ def limit_problem(
 def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
     """Return the model at gamma whose limit a fitted RDPMeans is."""
     within = (
-        limit.within_penalty_ if isinstance(limit, RDPMeans) and limit.view == MIXTURE else None
+        limit.within_penalty_
+        if isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
+        else None
     )
     return PathModel.at(
         gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within
@@ -105,7 +107,7 @@ class PathMixin(ConstrainedClusterer):
     """What TVClust does where `gamma` is given."""
 
     sampler: str | type[CollapsedChain]
-    view: str
+    cluster_model: str
     gamma: float | None
     limit: MeansClusterer | None
     limit_: MeansClusterer
@@ -135,7 +137,7 @@ class PathMixin(ConstrainedClusterer):
         self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
     ) -> tuple[FloatArray, PathModel]:
         """Fit the limit if need be; return the items and the model at gamma."""
-        limit = checked_limit(self.limit, random_state, self.view)
+        limit = checked_limit(self.limit, random_state, self.cluster_model)
         missing = as_divergence(limit.divergence).takes_missing
         items, views = self._enter(X, constraints, partial(check_items, missing=missing))
         self.limit_ = fitted_limit(limit, X, constraints, items)
@@ -157,6 +159,6 @@ class PathMixin(ConstrainedClusterer):
                 if isinstance(limit.xi_, dict)
                 else limit.xi_,
             }
-            if isinstance(limit, RDPMeans) and limit.view == MIXTURE:
+            if isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE:
                 settings["limit"]["within_penalty"] = limit.within_penalty_
         return settings

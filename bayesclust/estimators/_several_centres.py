@@ -9,7 +9,7 @@ from bayesclust.checks import check_choice, check_positive
 from bayesclust.constraints._checks import number_between
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators._means import MeansClusterer, Task
-from bayesclust.estimators._views import MIXTURE, PLAIN
+from bayesclust.estimators._views import MIXTURE, SINGLE
 from bayesclust.inference.limits.divergences import Divergence
 from bayesclust.inference.limits.rdp_means import Solution, means
 from bayesclust.inference.limits.search import PLAIN as PLAIN_STEPS
@@ -20,9 +20,9 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
 class SeveralCentres(MeansClusterer):
-    """Settings, results and J of the views "plain" and "mixture"."""
+    """Settings, results and J of the cluster models "single" and "mixture"."""
 
-    view: str
+    cluster_model: str
     within_penalty: float | None
 
     def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
@@ -33,7 +33,7 @@ class SeveralCentres(MeansClusterer):
         labels : array-like of int, shape (n,)
             Clusters: one label for each item that was clustered.
         components : array-like of int, shape (n,), or None, default None
-            Only in the view "mixture": components, each within one cluster. None makes one of every
+            Only with cluster_model="mixture": components, each within one cluster. None makes one of every
             cluster.
 
         Returns
@@ -51,7 +51,7 @@ class SeveralCentres(MeansClusterer):
         Examples
         --------
         >>> import bayesclust as bc
-        >>> est = bc.RDPMeans(view="mixture", penalty=1.0, within_penalty=30.0).fit([[0.0], [2.0], [10.0], [12.0]])
+        >>> est = bc.RDPMeans(cluster_model="mixture", penalty=1.0, within_penalty=30.0).fit([[0.0], [2.0], [10.0], [12.0]])
         >>> est.objective([0, 0, 0, 0], [0, 0, 1, 1]), est.objective([0, 0, 1, 1])
         (65.0, 66.0)
         """
@@ -59,7 +59,7 @@ class SeveralCentres(MeansClusterer):
         if self._owner is None:
             if components is not None:
                 raise ValueError(
-                    'components are of clusters that are mixtures: leave them out, or fit with view="mixture".'
+                    'components are of clusters that are mixtures: leave them out, or fit with cluster_model="mixture".'
                 )
             return super().objective(labels)
         points = self._problem.points
@@ -73,13 +73,13 @@ class SeveralCentres(MeansClusterer):
         return value(self._problem, self.penalty_, *means(points, numbers), owner, self._xi)
 
     def _check_settings(self) -> tuple[Divergence, Generator]:
-        check_choice(self.view, "view", (PLAIN, MIXTURE))
-        if self.view == PLAIN and self.within_penalty is not None:
+        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
+        if self.cluster_model == SINGLE and self.within_penalty is not None:
             raise ValueError(
                 f"within_penalty={self.within_penalty!r} is the cost of a component, and plain clusters have none: leave it "
-                'out, or set view="mixture".'
+                'out, or set cluster_model="mixture".'
             )
-        if self.view == MIXTURE:
+        if self.cluster_model == MIXTURE:
             self._check_prices()
         return super()._check_settings()
 
@@ -94,7 +94,7 @@ class SeveralCentres(MeansClusterer):
 
     def _way_down(self, task: Task) -> tuple[float | None, Steps]:
         """The penalty of a centre, if it is given, and how J is lowered."""
-        if self.view == MIXTURE:
+        if self.cluster_model == MIXTURE:
             return self._penalty(
                 task.points, task.divergence, "within_penalty", "component"
             ), steps(self.penalty)

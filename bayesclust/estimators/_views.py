@@ -28,7 +28,7 @@ from bayesclust.typing import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
-PLAIN, MIXTURE, AUTO = "plain", "mixture", "auto"
+SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 POWERS = (1.0, 0.5, 0.25, 0.1)
 """Tried by "auto", the most first: from every item at its full weight to ten counting as one."""
 MANY_COLUMNS = 20
@@ -42,7 +42,7 @@ PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
 class Choice(NamedTuple):
     """What a cluster is, what an item weighs, and the family of a component."""
 
-    view: str
+    cluster_model: str
     power: float
     family: str
 
@@ -57,27 +57,27 @@ class Pieces(NamedTuple):
 
     def problem(self, choice: Choice) -> TVClustProblem:
         """The problem under one choice."""
-        view, power, name = choice
+        cluster_model, power, name = choice
         family = self.families[name].coarsened(power)
-        if view == MIXTURE:
+        if cluster_model == MIXTURE:
             return TwoLevelProblem(family, self.answers, self.concentration, self.within)
         return TVClustProblem(family, self.answers, self.concentration)
 
 
-def check_view(view: object, power: object, sampler: object, gamma: float | None) -> None:
-    """Refuse a view that there is not, or that the sampler has not, and a power that is none."""
-    check_choice(view, "view", (PLAIN, MIXTURE, AUTO))
+def check_cluster_model(model: object, power: object, sampler: object, gamma: float | None) -> None:
+    """Refuse an unknown cluster model, one that the sampler does not have, and a power outside (0, 1]."""
+    check_choice(model, "cluster_model", (SINGLE, MIXTURE, AUTO))
     if power is not None and (
         isinstance(power, bool) or not isinstance(power, Real) or not 0 < float(power) <= 1
     ):
         raise ValueError(f"power={power!r} is not a number in (0, 1]: give one, or None.")
-    if view != PLAIN and sampler != "collapsed":
+    if model != SINGLE and sampler != "collapsed":
         raise ValueError(
-            f"view={view!r} has sampler='collapsed' alone; got sampler={sampler!r}: choose that one."
+            f"cluster_model={model!r} has sampler='collapsed' alone; got sampler={sampler!r}: choose that one."
         )
-    if gamma is not None and (view == AUTO or power is not None):
+    if gamma is not None and (model == AUTO or power is not None):
         raise ValueError(
-            'gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".'
+            'gamma leads to the limit of one model at full weight: leave out gamma, or power and cluster_model="auto".'
         )
 
 
@@ -117,10 +117,12 @@ def settle(
     random_state: int | Generator | None,
 ) -> tuple[Choice, pd.DataFrame | None]:
     """Return what is fitted, as given or as chosen, and the scores by which it was chosen."""
-    view, power = settings["view"], settings["power"]
-    if view == AUTO:
+    cluster_model, power = settings["cluster_model"], settings["power"]
+    if cluster_model == AUTO:
         return choose(pieces, power, items, settings, check_random_state(random_state).spawn(1)[0])
-    return Choice(view, 1.0 if power is None else float(power), next(iter(pieces.families))), None
+    return Choice(
+        cluster_model, 1.0 if power is None else float(power), next(iter(pieces.families))
+    ), None
 
 
 def choose(
@@ -130,12 +132,12 @@ def choose(
     settings: Mapping[str, Any],
     rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
-    """Compare views by short runs.
+    """Compare cluster models by short runs.
 
-    The score of a view is how probable it makes each answer, given the data and all the other
+    The score of a model is how probable it makes each answer, given the data and all the other
     answers. Labels have no part in it, and neither has the density of the data, which tells nothing
-    about answers and cannot be compared between powers. Among the views whose mean score lies
-    within one standard error (of paired differences) of the best, the one closest to the plain
+    about answers and cannot be compared between powers. Among the models whose mean score lies
+    within one standard error (of paired differences) of the best, the one closest to the single
     model is taken (Breiman et al. 1984, Sec. 3.4.3): the greatest power, the family that was asked
     for, and one component to a cluster. Further families are tried at the greatest power alone.
 
@@ -152,7 +154,7 @@ def choose(
     Returns
     -------
     tuple of Choice and pandas.DataFrame
-        And one row for each that was tried: view, power, family, elpd_loo (mean over answers, in
+        And one row for each that was tried: cluster_model, power, family, elpd_loo (mean over answers, in
         nats), behind (the best one's less this one's), error (standard error of that), clusters
         (mean number) and chosen.
     """
@@ -165,9 +167,9 @@ def choose(
         else POWERS[:1]
     )
     tried = [
-        Choice(view, powers[0], name) for name in (given, *further) for view in (PLAIN, MIXTURE)
+        Choice(model, powers[0], name) for name in (given, *further) for model in (SINGLE, MIXTURE)
     ]
-    tried += [Choice(view, weight, given) for weight in powers[1:] for view in (PLAIN, MIXTURE)]
+    tried += [Choice(model, weight, given) for weight in powers[1:] for model in (SINGLE, MIXTURE)]
     if not sum(map(len, pieces.answers)):
         tried = tried[:1]
     scores, clusters = [], []
@@ -204,4 +206,12 @@ def _within_one_error(
     return tried[chosen], table
 
 
-__all__ = ["Choice", "Pieces", "behind_best", "bind_families", "check_view", "choose", "settle"]
+__all__ = [
+    "Choice",
+    "Pieces",
+    "behind_best",
+    "bind_families",
+    "check_cluster_model",
+    "choose",
+    "settle",
+]

@@ -13,7 +13,7 @@ from bayesclust.estimators._confidence import GROWS, by_view, check_xi, fixed_co
 from bayesclust.estimators._credible import credible_settings
 from bayesclust.estimators._means import NO_LINKS, Task
 from bayesclust.estimators._several_centres import SeveralCentres
-from bayesclust.estimators._views import PLAIN
+from bayesclust.estimators._views import SINGLE
 from bayesclust.inference.limits import confidence
 from bayesclust.inference.limits.answers import Graph, pose, times
 from bayesclust.inference.limits.divergences import Divergence
@@ -43,7 +43,7 @@ class RDPMeans(SeveralCentres):
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. In the view "mixture" it is what a cluster costs beside its components, by default a
+        aside. With cluster_model="mixture" it is what a cluster costs beside its components, by default a
         thousandth of `within_penalty`: answers then decide which components are one cluster, and
         where they do not, fewer clusters are better. Below zero, as by default without any answers,
         and above -`within_penalty`, components that no answer joins are clusters of their own.
@@ -61,9 +61,9 @@ class RDPMeans(SeveralCentres):
         `bayesclust.families` or its name, such as ``bc.families.Product`` for mixed columns: D is
         what it turns into when its variance goes to zero. "standardized", "poisson", "bernoulli"
         and "categorical" leave missing cells (NaN) out.
-    view : {"plain", "mixture"}, default "plain"
+    cluster_model : {"single", "mixture"}, default "single"
         What a cluster is: one centre, or ("mixture") several, each with its items, a component. It
-        is the limit of ``TVClust(view="mixture")``: J has `within_penalty` times the number of
+        is the limit of ``TVClust(cluster_model="mixture")``: J has `within_penalty` times the number of
         components besides, D is from the centre of an item's component, and answers are about
         clusters. Components that answers leave free go to the nearest cluster.
     within_penalty : float or None, default None
@@ -153,7 +153,7 @@ class RDPMeans(SeveralCentres):
     >>> bc.RDPMeans(penalty=30.0, xi=20.0).fit(X, constraints=links).labels_
     array([0, 0, 1, 1, 1])
     >>> far = bc.PairwiseConstraints.from_lists(must_link=[(0, 2)], cannot_link=[(2, 4)], n_items=5)
-    >>> bc.RDPMeans(view="mixture", within_penalty=15.0, xi=20.0).fit(X, constraints=far).labels_
+    >>> bc.RDPMeans(cluster_model="mixture", within_penalty=15.0, xi=20.0).fit(X, constraints=far).labels_
     array([0, 0, 0, 0, 1])
     """
 
@@ -163,7 +163,7 @@ class RDPMeans(SeveralCentres):
         n_clusters: int | None = None,
         divergence: str | Divergence | Family = "euclidean",
         *,
-        view: str = PLAIN,
+        cluster_model: str = SINGLE,
         within_penalty: float | None = None,
         xi: float | tuple[float, float] | dict[str, Any] | None = None,
         xi0: float | None = None,
@@ -177,7 +177,7 @@ class RDPMeans(SeveralCentres):
         self.penalty = penalty
         self.n_clusters = n_clusters
         self.divergence = divergence
-        self.view = view
+        self.cluster_model = cluster_model
         self.within_penalty = within_penalty
         self.xi = xi
         self.xi0 = xi0

@@ -24,7 +24,7 @@ from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import PathMixin
 from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
 from bayesclust.estimators._variational import VariationalMixin, check_variational
-from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_view, settle
+from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_cluster_model, settle
 from bayesclust.estimators.prediction import PredictsNewItems
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
@@ -58,11 +58,11 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         `check_columns` tells), or an object of `bayesclust.families`. Its base measure is learned
         unless fixed there, in units of the data: shifts and changes of unit of columns change no
         Gaussian fit.
-    view : {"plain", "mixture", "auto"}, default "plain"
+    cluster_model : {"single", "mixture", "auto"}, default "single"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a
-        Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a plain
-        cluster splits, and the answers that hold the class together are dismissed as noise; in a
-        mixture answers group components instead of fighting them. "auto" tries views and powers in
+        Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
+        component splits, and the answers that hold the class together are dismissed as noise; in a
+        mixture answers group components instead of fighting them. "auto" tries models and powers in
         short runs, beside "gaussian" also "mixed" where many items share a value, and
         "gaussian_tied" and "gaussian_diagonal" of more than 20 columns, and takes what predicts
         each answer best from the others; labels have no part in it.
@@ -124,10 +124,10 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         Number of clusters in `labels_`.
     n_features_in_ : int
         Number of columns of the data.
-    view_, power_, family_ : str, float, str
+    cluster_model_, power_, family_ : str, float, str
         As used.
-    view_scores_ : pandas.DataFrame
-        With ``view="auto"`` how well each view predicted the answers, else None.
+    model_scores_ : pandas.DataFrame
+        With ``cluster_model="auto"`` how well each cluster model predicted the answers, else None.
     limit_ : RDPMeans
         Only with `gamma`: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
@@ -175,7 +175,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         sampler: str | type[CollapsedChain] = "collapsed",
         *,
         family: str | Family = "gaussian",
-        view: str = "plain",
+        cluster_model: str = "single",
         power: float | None = None,
         concentration: float | tuple[float, float] = (1.0, 1.0),
         within_concentration: float | tuple[float, float] = (1.0, 10.0),
@@ -195,7 +195,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     ) -> None:
         self.sampler = sampler
         self.family = family
-        self.view = view
+        self.cluster_model = cluster_model
         self.power = power
         self.concentration = concentration
         self.within_concentration = within_concentration
@@ -316,17 +316,17 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         items, views = self._enter(
             X, constraints, partial(check_items, missing=family.takes_missing), kinds=None
         )
-        several = self.view == AUTO and any(map(len, views))
+        several = self.cluster_model == AUTO and any(map(len, views))
         pieces = Pieces(
             bind_families(self.family, items, several=several), tuple(views), concentration, within
         )
-        choice, self.view_scores_ = settle(pieces, items, self._settings(), random_state)
-        self.view_, self.power_, self.family_ = choice
+        choice, self.model_scores_ = settle(pieces, items, self._settings(), random_state)
+        self.cluster_model_, self.power_, self.family_ = choice
         return items, pieces.problem(choice)
 
     def _check_settings(self) -> Schedule:
         check_sampler(self.sampler, self.moves)
-        check_view(self.view, self.power, self.sampler, self.gamma)
+        check_cluster_model(self.cluster_model, self.power, self.sampler, self.gamma)
         self._check_gamma(tuple(ONE_BY_ONE))
         check_int(self.num_chains, "num_chains")
         check_threads(self.n_jobs)

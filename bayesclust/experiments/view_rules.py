@@ -1,6 +1,6 @@
 """By which rule is a view chosen from its scores? Rules side by side on generated data that no paper reports on.
 
-Run as ``python -m bayesclust.experiments.view_rules``. Every view that ``TVClust(view="auto")``
+Run as ``python -m bayesclust.experiments.view_rules``. Every view that ``TVClust(cluster_model="auto")``
 tries is run on classes that are ellipses, have heavy tails, are skew, are two blobs each, are bent,
 or have columns in which many items share a value; answers to 1% and 3% of the ordered pairs, all
 right or one in five wrong. A rule sees the scores of the answers alone; labels judge what it chose,
@@ -23,7 +23,7 @@ import pandas as pd
 
 import bayesclust as bc
 from bayesclust._files import replaced
-from bayesclust.estimators._views import MIXTURE, PILOT, PILOT_CHAINS, PLAIN, POWERS, behind_best
+from bayesclust.estimators._views import MIXTURE, PILOT, PILOT_CHAINS, POWERS, SINGLE, behind_best
 from bayesclust.typing import FloatArray, IntArray
 
 __all__ = ["KINDS", "RULES", "case", "main", "run", "table"]
@@ -92,8 +92,8 @@ def run(kind: str, seed: int, fraction: float, accuracy: float) -> pd.DataFrame:
     )
     pilot = asdict(PILOT) | {"num_chains": PILOT_CHAINS, "random_state": seed, "progress": False}
     scores, rows = [], []
-    for power, view in product(POWERS, (PLAIN, MIXTURE)):
-        est = bc.TVClust(view=view, power=power, **pilot).fit(X, constraints=links)
+    for power, view in product(POWERS, (SINGLE, MIXTURE)):
+        est = bc.TVClust(cluster_model=view, power=power, **pilot).fit(X, constraints=links)
         scores.append(bc.constraint_credibility(est)["elpd_loo"].to_numpy())
         found = {"f": bc.metrics.pairwise_f(est.labels_, y), "clusters": est.n_clusters_}
         rows.append({"view": view, "power": power} | found)

@@ -317,23 +317,23 @@ def _remedies(tree: Any) -> str:
     """What the fit has not tried yet, by its settings."""
     settings = json.loads(tree.attrs.get("settings", "{}"))
     settings = settings if isinstance(settings, dict) else {}
-    family, view = settings.get("family", "gaussian"), settings.get("view", "plain")
-    columns = (
-        tree["observed_data"].sizes.get("feature", 0) if "observed_data" in tree.children else 0
-    )
+    family = str(settings.get("family", "gaussian"))
+    model = settings.get("cluster_model", "single")
+    columns = 0
+    if "observed_data" in tree.children:
+        columns = tree["observed_data"].sizes.get("feature", 0)
     tries = []
-    if view == "plain":
+    if model == "single":
         tries.append(
-            'view="mixture", clusters of several components, or view="auto", which compares views by the answers'
+            'cluster_model="mixture", clusters of several components, or cluster_model="auto", '
+            "which compares models by the constraints"
         )
-    if view != "auto" and settings.get("power") is None:
+    if model != "auto" and settings.get("power") is None:
         tries.append("power=0.25 or less, so that the data outweigh the answers less")
-    if str(family).startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
+    if family.startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
         tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
-    if str(family).startswith("gaussian"):
+    if family.startswith("gaussian"):
         tries.append('family="mixed", where check_columns finds columns that are not continuous')
-    return (
-        "; ".join(["try " + tries[0], *tries[1:]])
-        if tries
-        else "leave_view_out tells what each side says by itself"
-    )
+    if not tries:
+        return "leave_view_out tells what each side supports without the other"
+    return "; ".join(["try " + tries[0], *tries[1:]])

@@ -69,8 +69,8 @@ class PosteriorQuestions:
         company of an item, or a partition that is right up to a small loss ("vi", "binder", or a
         value from `bayesclust.losses`).
     estimator : TVClust, sequence of TVClust or None, default None
-        The models and their chains: any family, view and power with sampler="collapsed". None is
-        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, view="mixture")``: whether a class
+        The models and their chains: any family, cluster model and power with sampler="collapsed". None is
+        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, cluster_model="mixture")``: whether a class
         is one Gaussian or several is for the answers to say.
     min_gain : float or None, default None
         No question is asked whose expected gain is below it, in the units of the target (nats, or
@@ -101,7 +101,7 @@ class PosteriorQuestions:
     -----
     The defaults of `target` and `noise` were chosen on generated data: 120 items in five
     overlapping Gaussian classes, in three classes of two Gaussian blobs each (under
-    ``view="mixture"``), and in four classes of unequal size with Student tails (3 degrees of
+    ``cluster_model="mixture"``), and in four classes of unequal size with Student tails (3 degrees of
     freedom), four sets of each, 40 questions, one answer in ten wrong. The mean of pairwise F over
     a session was 0.695 ("binder" 0.700, "partition" 0.656, random pairs 0.670; by the weak prior
     Beta(4, 1) 0.675), paired differences with standard errors: 0.039 +- 0.013 over "partition",
@@ -157,7 +157,7 @@ class PosteriorQuestions:
         )
         self.patience = check_int(patience, "patience", least=0)
         given = (
-            [TVClust(num_warmup=200, view=view) for view in ("plain", "mixture")]
+            [TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")]
             if estimator is None
             else estimator
         )

@@ -231,18 +231,28 @@ def test_the_noise_of_triplets_can_be_a_confusion_matrix(files, tmp_path):
 
 def test_a_view_can_be_chosen_by_the_answers(files, tmp_path, capsys):
     short = ["--chains", "2", "--warmup", "10", "--draws", "10", "--pairs", files / "pairs.csv"]
-    assert fit(files, tmp_path / "auto.nc", "--view", "auto", "--power", "0.5", *short) == 0
+    assert (
+        fit(files, tmp_path / "auto.nc", "--cluster-model", "auto", "--power", "0.5", *short) == 0
+    )
     assert re.search(
-        r"best: view (plain|mixture), gaussian, power 0.5\.\n", capsys.readouterr().err
+        r"best: cluster model (single|mixture), gaussian, power 0.5\.\n", capsys.readouterr().err
     )
     with xr.open_datatree(tmp_path / "auto.nc", engine="h5netcdf") as tree:
         assert json.loads(tree.attrs["settings"])["power"] == 0.5
-    assert fit(files, tmp_path / "means.nc", "--model", "rdp-means", "--view", "mixture") == 0
+    assert (
+        fit(files, tmp_path / "means.nc", "--model", "rdp-means", "--cluster-model", "mixture") == 0
+    )
     capsys.readouterr()
     code = fit(
-        files, tmp_path / "none.nc", "--model", "rdp-means", "--view", "auto", "--no-progress"
+        files,
+        tmp_path / "none.nc",
+        "--model",
+        "rdp-means",
+        "--cluster-model",
+        "auto",
+        "--no-progress",
     )
-    assert "view must be" in refused(capsys, code)
+    assert "cluster_model must be" in refused(capsys, code)
 
 
 def test_dcrc_is_sampled_when_asked_to(files, tmp_path):

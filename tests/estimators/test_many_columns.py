@@ -125,17 +125,17 @@ def test_auto_tries_sparer_families_of_many_columns():
         "random_state": 0,
         "progress": False,
     }
-    est = bc.TVClust(view="auto", **settings).fit(X, constraints=links)
+    est = bc.TVClust(cluster_model="auto", **settings).fit(X, constraints=links)
     assert est.family_ == "gaussian_tied"
     assert est.family == "gaussian"
     assert pairwise_f(est.labels_, y) > 0.95
-    tried = est.view_scores_.groupby("family").size()
+    tried = est.model_scores_.groupby("family").size()
     assert tried.to_dict() == {
         "gaussian": 2 * len(POWERS),
         "gaussian_tied": 2,
         "gaussian_diagonal": 2,
     }
-    few = bc.TVClust(view="auto", power=1.0, **settings).fit(X[:, :20], constraints=links)
-    assert set(few.view_scores_["family"]) == {few.family_} == {"gaussian"}
+    few = bc.TVClust(cluster_model="auto", power=1.0, **settings).fit(X[:, :20], constraints=links)
+    assert set(few.model_scores_["family"]) == {few.family_} == {"gaussian"}
     own = bc.TVClust(family=bc.families.FullGaussian(), **settings).fit(X[:, :2])
     assert own.family_ == "FullGaussian"

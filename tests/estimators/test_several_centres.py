@@ -15,7 +15,10 @@ CORNERS = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])
 
 
 @parametrize_with_checks(
-    [bc.RDPMeans(view="mixture"), bc.RDPMeans(view="mixture", n_clusters=3, n_init=2)]
+    [
+        bc.RDPMeans(cluster_model="mixture"),
+        bc.RDPMeans(cluster_model="mixture", n_clusters=3, n_init=2),
+    ]
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -32,7 +35,9 @@ def corners(rng):
 @pytest.fixture
 def fitted(corners):
     X, _, answers = corners
-    return bc.RDPMeans(view="mixture", within_penalty=40.0, xi=2.0).fit(X, constraints=answers)
+    return bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, xi=2.0).fit(
+        X, constraints=answers
+    )
 
 
 @pytest.mark.parametrize(("shape", "within"), [("moons", 0.3), ("rings", 0.2)])
@@ -43,7 +48,9 @@ def test_shapes_that_are_no_balls_with_a_few_answers(shape, within):
     else:
         X, y = make_circles(200, factor=0.4, noise=0.04, random_state=0)
     few = bc.PairwiseConstraints.sample(y, size=20, seed=0)
-    several = bc.RDPMeans(view="mixture", within_penalty=within, xi=1.0).fit(X, constraints=few)
+    several = bc.RDPMeans(cluster_model="mixture", within_penalty=within, xi=1.0).fit(
+        X, constraints=few
+    )
     assert bc.metrics.adjusted_rand(y, several.labels_) > 0.95
     for plain in (bc.RDPMeans(penalty=within, xi=1.0), bc.RDPMeans(random_state=0)):
         assert bc.metrics.adjusted_rand(y, plain.fit(X, constraints=few).labels_) < 0.5
@@ -91,22 +98,22 @@ def test_new_items_go_to_the_cluster_of_the_nearest_centre(fitted):
 
 def test_penalties_are_chosen_by_answers_held_out(corners):
     X, y, answers = corners
-    est = bc.RDPMeans(view="mixture", random_state=0).fit(X, constraints=answers)
+    est = bc.RDPMeans(cluster_model="mixture", random_state=0).fit(X, constraints=answers)
     assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
     assert est.penalty_ == pytest.approx(est.within_penalty_ / 1000)
-    again = bc.RDPMeans(view="mixture", random_state=0).fit(X, constraints=answers)
+    again = bc.RDPMeans(cluster_model="mixture", random_state=0).fit(X, constraints=answers)
     assert (again.components_ == est.components_).all()
 
 
 def test_the_price_of_a_cluster_decides_where_nobody_answered(corners):
     """Above zero everything is one cluster of four centres; below, as by default, every component is one: DP-means."""
     X, _, _ = corners
-    one = bc.RDPMeans(view="mixture", within_penalty=40.0, penalty=1.0).fit(X)
+    one = bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, penalty=1.0).fit(X)
     assert (one.n_clusters_, len(one.component_centers_)) == (1, 4)
-    four = bc.RDPMeans(view="mixture", within_penalty=40.0, penalty=-1.0).fit(X)
+    four = bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, penalty=-1.0).fit(X)
     assert (four.labels_ == bc.DPMeans(penalty=39.0).fit(X).labels_).all()
     assert four.n_clusters_ == 4
-    default = bc.RDPMeans(view="mixture", n_clusters=4).fit(X)
+    default = bc.RDPMeans(cluster_model="mixture", n_clusters=4).fit(X)
     assert (default.labels_ == four.labels_).all()
     assert default.penalty_ == pytest.approx(-default.within_penalty_ / 1000)
 
@@ -116,7 +123,7 @@ def test_triplets_other_divergences_and_given_starts(rng):
     y = counts.y // 2
     triplets = bc.RelativeConstraints.sample(y, size=200, seed=1)
     settings = {
-        "view": "mixture",
+        "cluster_model": "mixture",
         "divergence": "kl",
         "xi": {"triplets": 2.0},
         "within_penalty": 1.5,
@@ -130,16 +137,16 @@ def test_triplets_other_divergences_and_given_starts(rng):
 
 def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
     X, y, answers = corners
-    est = bc.TVClust(view="mixture", gamma=1e4, limit=fitted, init=y, **SHORT).fit(
+    est = bc.TVClust(cluster_model="mixture", gamma=1e4, limit=fitted, init=y, **SHORT).fit(
         X, constraints=answers
     )
     draws = est.posterior_["posterior"]
     assert (draws["z"].values == fitted.labels_).all()
     assert (draws["n_components"].values[:, -1] == 4).all()
     energy = -est.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4
-    other = bc.TVClust(view="mixture", gamma=1e4, limit=fitted, init=np.zeros(60), **SHORT).fit(
-        X, constraints=answers
-    )
+    other = bc.TVClust(
+        cluster_model="mixture", gamma=1e4, limit=fitted, init=np.zeros(60), **SHORT
+    ).fit(X, constraints=answers)
     assert (other.labels_ == fitted.labels_).all()
     assert energy == pytest.approx(
         -other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6
@@ -151,34 +158,34 @@ X = np.arange(12.0).reshape(6, 2)
 PLAIN = bc.RDPMeans(penalty=3.0)
 BAD = {
     "no such view": (
-        lambda: bc.RDPMeans(view="auto").fit(X),
+        lambda: bc.RDPMeans(cluster_model="auto").fit(X),
         ValueError,
-        'view must be "plain" or "mixture"; got \'auto\'.',
+        'cluster_model must be "single" or "mixture"; got \'auto\'.',
     ),
     "a price of what there is not": (
         lambda: bc.RDPMeans(within_penalty=2.0).fit(X),
         ValueError,
         "within_penalty=2.0 is the cost of a component, and plain clusters have none: leave it out, or set "
-        'view="mixture".',
+        'cluster_model="mixture".',
     ),
     "two prices": (
-        lambda: bc.RDPMeans(view="mixture", within_penalty=1.0, n_clusters=2).fit(X),
+        lambda: bc.RDPMeans(cluster_model="mixture", within_penalty=1.0, n_clusters=2).fit(X),
         ValueError,
         "within_penalty and n_clusters both set what a component costs: leave one of them out.",
     ),
     "components for nothing": (
-        lambda: bc.RDPMeans(view="mixture", within_penalty=0.0).fit(X),
+        lambda: bc.RDPMeans(cluster_model="mixture", within_penalty=0.0).fit(X),
         ValueError,
         "within_penalty must lie in (0, inf); got 0.0.",
     ),
     "clusters below nothing": (
-        lambda: bc.RDPMeans(view="mixture", penalty=-3.0, within_penalty=3.0).fit(X),
+        lambda: bc.RDPMeans(cluster_model="mixture", penalty=-3.0, within_penalty=3.0).fit(X),
         ValueError,
         "penalty must lie in (-3.0, inf); got -3.0.",
     ),
     "components in two clusters": (
         lambda: (
-            bc.RDPMeans(view="mixture", within_penalty=3.0)
+            bc.RDPMeans(cluster_model="mixture", within_penalty=3.0)
             .fit(X)
             .objective([0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1])
         ),
@@ -188,25 +195,25 @@ BAD = {
     "components of plain clusters": (
         lambda: bc.RDPMeans(penalty=3.0).fit(X).objective([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]),
         ValueError,
-        'components are of clusters that are mixtures: leave them out, or fit with view="mixture".',
+        'components are of clusters that are mixtures: leave them out, or fit with cluster_model="mixture".',
     ),
     "not fitted": (
-        lambda: bc.RDPMeans(view="mixture").objective([0]),
+        lambda: bc.RDPMeans(cluster_model="mixture").objective([0]),
         NotFittedError,
         "This RDPMeans instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator.",
     ),
     "a limit of another view": (
-        lambda: bc.TVClust(view="mixture", gamma=1.0, limit=PLAIN).fit(X),
+        lambda: bc.TVClust(cluster_model="mixture", gamma=1.0, limit=PLAIN).fit(X),
         ValueError,
-        "the limit has view='plain', and the model that leads to it view='mixture': use one of them.",
+        "the limit has cluster_model='single', and the model that leads to it 'mixture': use one of them.",
     ),
     "a view that is chosen": (
-        lambda: bc.TVClust(view="auto", gamma=1.0).fit(X),
+        lambda: bc.TVClust(cluster_model="auto", gamma=1.0).fit(X),
         ValueError,
-        'gamma leads to the limit of one view at full weight: leave out gamma, or power and view="auto".',
+        'gamma leads to the limit of one model at full weight: leave out gamma, or power and cluster_model="auto".',
     ),
     "within_concentration too": (
-        lambda: bc.TVClust(view="mixture", gamma=1.0, within_concentration=2.0).fit(X),
+        lambda: bc.TVClust(cluster_model="mixture", gamma=1.0, within_concentration=2.0).fit(X),
         ValueError,
         "within_concentration and gamma are both given, and at gamma it follows from the limit: leave one out.",
     ),

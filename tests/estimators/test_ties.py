@@ -98,12 +98,14 @@ def test_auto_tries_mixed_columns_and_says_nothing(data):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("error", TiedColumnsWarning)
-        est = bc.TVClust(view="auto", **settings).fit(X, constraints=links)
+        est = bc.TVClust(cluster_model="auto", **settings).fit(X, constraints=links)
     assert est.family_ == "mixed"
     assert bc.metrics.pairwise_f(z, est.labels_) > 0.9
-    assert set(est.view_scores_["family"]) == {"gaussian", "mixed"}
-    assert (est.view_scores_.query("family == 'mixed'")["power"] == 1).all()
+    assert set(est.model_scores_["family"]) == {"gaussian", "mixed"}
+    assert (est.model_scores_.query("family == 'mixed'")["power"] == 1).all()
     with pytest.warns(TiedColumnsWarning):  # without answers there is nothing to choose by
-        bc.TVClust(view="auto", **settings).fit(X)
+        bc.TVClust(cluster_model="auto", **settings).fit(X)
     with pytest.warns(TiedColumnsWarning):
-        bc.TVClust(view="auto", family="gaussian_diagonal", **settings).fit(X, constraints=links)
+        bc.TVClust(cluster_model="auto", family="gaussian_diagonal", **settings).fit(
+            X, constraints=links
+        )

@@ -1,4 +1,4 @@
-"""What a cluster is, and what an item weighs: the settings `view` and `power` of TVClust."""
+"""What a cluster is, and what an item weighs: the settings `cluster_model` and `power` of TVClust."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def crossed():
 @pytest.fixture(scope="module")
 def mixture(crossed):
     X, _, links = crossed
-    return bc.TVClust(view="mixture", **SHORT).fit(X, constraints=links)
+    return bc.TVClust(cluster_model="mixture", **SHORT).fit(X, constraints=links)
 
 
 def test_answers_group_what_the_data_keep_apart(crossed, mixture):
@@ -73,9 +73,9 @@ def test_draws_survive_a_file_and_a_stop(crossed, mixture, tmp_path):
     mixture.posterior_.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
     read = xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf")
     assert bc.diagnose(read).table.shape[0] > 3
-    first = bc.TVClust(view="mixture", **(SHORT | {"num_samples": 40}))
+    first = bc.TVClust(cluster_model="mixture", **(SHORT | {"num_samples": 40}))
     first.fit(X, constraints=links, checkpoint=tmp_path / "run.zarr")
-    again = bc.TVClust(view="mixture", **SHORT).fit(
+    again = bc.TVClust(cluster_model="mixture", **SHORT).fit(
         X, constraints=links, checkpoint=tmp_path / "run.zarr"
     )
     for name in ("z", "component", "within_concentration", "p"):
@@ -104,45 +104,46 @@ def test_power_makes_the_data_weigh_less():
 
 def test_auto_takes_what_predicts_the_answers(crossed):
     X, y, links = crossed
-    est = bc.TVClust(view="auto", **SHORT).fit(X, constraints=links)
-    assert est.view_ == "mixture"
+    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
+    assert est.cluster_model_ == "mixture"
     assert bc.metrics.pairwise_f(est.labels_, y) == 1.0
-    table = est.view_scores_
+    table = est.model_scores_
     assert len(table) == 2 * len(POWERS)
     assert table["chosen"].sum() == 1
     assert table["behind"].min() == 0
-    same = bc.TVClust(view="auto", **SHORT).fit(X, constraints=links)
+    same = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
     np.testing.assert_array_equal(
         same.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"]
     )
 
 
 def test_auto_without_answers_is_the_plain_model(crossed):
-    est = bc.TVClust(view="auto", **SHORT).fit(crossed[0])
-    assert (est.view_, est.power_) == ("plain", 1.0)
+    est = bc.TVClust(cluster_model="auto", **SHORT).fit(crossed[0])
+    assert (est.cluster_model_, est.power_) == ("single", 1.0)
 
 
 def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
     tried = [
-        Choice(*option, "gaussian") for option in (("plain", 1.0), ("mixture", 1.0), ("plain", 0.5))
+        Choice(*option, "gaussian")
+        for option in (("single", 1.0), ("mixture", 1.0), ("single", 0.5))
     ]
     spread = np.random.default_rng(0).normal(size=(1, 400))
     close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
     assert _within_one_error(tried, close, [1, 2, 3])[0][:2] == ("mixture", 1.0)
     far = np.concatenate([spread - 0.5, spread - 0.4, spread])
-    assert _within_one_error(tried, far, [1, 2, 3])[0][:2] == ("plain", 0.5)
+    assert _within_one_error(tried, far, [1, 2, 3])[0][:2] == ("single", 0.5)
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"view": "ellipses"}, "view"),
-        ({"view": "mixture", "sampler": "gibbs"}, "sampler='collapsed'"),
-        ({"view": "auto", "gamma": 2.0}, "gamma"),
+        ({"cluster_model": "ellipses"}, "cluster_model"),
+        ({"cluster_model": "mixture", "sampler": "gibbs"}, "sampler='collapsed'"),
+        ({"cluster_model": "auto", "gamma": 2.0}, "gamma"),
         ({"power": 0.0}, r"power=0.0 is not a number in \(0, 1\]"),
         ({"power": 1.5}, "power"),
         ({"power": True}, "power"),
-        ({"view": "mixture", "within_concentration": -1.0}, "within_concentration"),
+        ({"cluster_model": "mixture", "within_concentration": -1.0}, "within_concentration"),
     ],
 )
 def test_bad_settings(settings, sentence):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesclust.estimators._views import MIXTURE, PLAIN
+from bayesclust.estimators._views import MIXTURE, SINGLE
 from bayesclust.experiments import view_rules
 
 
@@ -20,7 +20,7 @@ def test_cases(kind):
 
 def tried(behind, f, seed=0):
     setting = {"kind": "moons", "seed": seed, "fraction": 0.01, "accuracy": 1.0, "error": 0.1}
-    return pd.DataFrame({"view": [PLAIN, MIXTURE], "power": 1.0, "behind": behind, "f": f}).assign(
+    return pd.DataFrame({"view": [SINGLE, MIXTURE], "power": 1.0, "behind": behind, "f": f}).assign(
         **setting
     )
 
@@ -30,7 +30,7 @@ def test_rules_take_the_first_view_that_is_near_enough():
         pd.concat([tried([0.07, 0.0], [0.2, 0.8]), tried([0.0, 0.3], [0.4, 0.6], seed=1)])
     ).loc["mean"]
     chosen = {"best": 0.6, "half an error": 0.6, "one error": 0.3, "two errors": 0.3}
-    single = {"always plain, 1": 0.3, "always mixture, 1": 0.7, "told the classes": 0.7}
+    single = {"always single, 1": 0.3, "always mixture, 1": 0.7, "told the classes": 0.7}
     assert means.to_dict() == pytest.approx(chosen | single)
 
 

@@ -12,7 +12,7 @@ from bayesclust.posterior.tree import to_datatree
 Y = np.repeat([0, 1, 2], 40)
 PIECES = np.arange(120) // 10
 """Each class of Y in four pieces."""
-SETTINGS = {"sampler": "collapsed", "family": "gaussian", "view": "plain", "power": None}
+SETTINGS = {"sampler": "collapsed", "family": "gaussian", "cluster_model": "single", "power": None}
 
 
 def fitted(z, *views, settings=SETTINGS, columns=2):
@@ -53,16 +53,18 @@ def test_a_class_in_pieces_is_a_conflict(flip):
     assert found.reconciled > 30 > 2 * found.chance
     said = str(found)
     assert said.startswith("Data and constraints conflict: the fit violates ")
-    assert 'view="mixture"' in said
+    assert 'cluster_model="mixture"' in said
     assert "power=" in said
     assert "gaussian_tied" not in said
 
 
 def test_remedies_are_what_has_not_been_tried():
     said = str(
-        dismissal(fitted(PIECES, asked(0.0), settings=SETTINGS | {"view": "auto"}, columns=34))
+        dismissal(
+            fitted(PIECES, asked(0.0), settings=SETTINGS | {"cluster_model": "auto"}, columns=34)
+        )
     )
-    assert 'view="mixture"' not in said
+    assert 'cluster_model="mixture"' not in said
     assert 'family="gaussian_tied", one covariance for 34 columns' in said
     tied = str(
         dismissal(
@@ -70,7 +72,12 @@ def test_remedies_are_what_has_not_been_tried():
         )
     )
     assert "gaussian_tied" not in tied
-    everything = {"sampler": "collapsed", "family": "multinomial", "view": "auto", "power": None}
+    everything = {
+        "sampler": "collapsed",
+        "family": "multinomial",
+        "cluster_model": "auto",
+        "power": None,
+    }
     assert "leave_view_out" in str(dismissal(fitted(PIECES, asked(0.0), settings=everything)))
 
 
@@ -83,7 +90,7 @@ def test_sources_that_contradict_themselves_are_told_differently():
     assert found.finding == "constraints against each other"
     assert 0.5 * found.wrong <= found.alone <= found.wrong
     assert "The sources are at fault" in str(found)
-    assert "view=" not in str(found)
+    assert "cluster_model=" not in str(found)
 
 
 def test_few_answers_about_an_item_leave_it_undecided():
@@ -168,4 +175,7 @@ def test_classes_of_two_ellipses_each():
     told = bc.diagnose(plain).conflict
     assert told.startswith("Data and constraints conflict") == (plain.n_clusters_ == 4)
     assert plain.n_clusters_ == 4
-    assert bc.diagnose(bc.TVClust(view="mixture", **short).fit(X, constraints=links)).conflict == ""
+    assert (
+        bc.diagnose(bc.TVClust(cluster_model="mixture", **short).fit(X, constraints=links)).conflict
+        == ""
+    )

@@ -9,7 +9,7 @@ from tests.robustness.world import ESTIMATORS, LINKS, NEW, PARTITION, SHORT, TRU
 SETTINGS = {
     "sampler": ("choice", "collapsed"),
     "family": ("family", "gaussian"),
-    "view": ("choice", "plain"),
+    "cluster_model": ("choice", "single"),
     "power": ("optional (0, 1]", None),
     "concentration": ("amount", (1.0, 1.0)),
     "within_concentration": ("amount", (1.0, 10.0)),

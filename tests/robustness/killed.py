@@ -39,7 +39,7 @@ LONG = {
 FITS = {
     "collapsed": lambda: bc.TVClust(family="gaussian_spherical", **LONG),
     "gibbs": lambda: bc.TVClust("gibbs", family="gaussian_spherical", **LONG),
-    "mixture": lambda: bc.TVClust(view="mixture", family="gaussian_spherical", **LONG),
+    "mixture": lambda: bc.TVClust(cluster_model="mixture", family="gaussian_spherical", **LONG),
     "dcrc": lambda: bc.DCRC(2, inference="gibbs", **LONG),
 }
 

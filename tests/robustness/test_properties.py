@@ -22,7 +22,7 @@ QUICK = {
 }
 SLOW = {
     "mahalanobis": lambda: bc.RDPMeans(n_clusters=3, divergence="mahalanobis"),
-    "several centres": lambda: bc.RDPMeans(view="mixture", n_clusters=3, random_state=0),
+    "several centres": lambda: bc.RDPMeans(cluster_model="mixture", n_clusters=3, random_state=0),
     "SpectralRDPMeans": lambda: bc.SpectralRDPMeans(n_clusters=3, random_state=0),
     "MKMeans": lambda: bc.MKMeans(3, random_state=0),
     "MPCKMeans": lambda: bc.MPCKMeans(3, random_state=0),

@@ -17,11 +17,11 @@ PENALIZED = ("DPMeans", "RDPMeans", "SpectralRDPMeans")
 MORE = {
     "gibbs": lambda: bc.TVClust("gibbs", **TINY),
     "blocked": lambda: bc.TVClust("blocked", **TINY),
-    "mixture": lambda: bc.TVClust(view="mixture", **SETTLED),
+    "mixture": lambda: bc.TVClust(cluster_model="mixture", **SETTLED),
     "diagonal": lambda: bc.TVClust(family="gaussian_diagonal", **TINY),
     "tied": lambda: bc.TVClust(family="gaussian_tied", **TINY),
     "chains of DCRC": lambda: bc.DCRC(2, inference="gibbs", **TINY),
-    "several centres": lambda: bc.RDPMeans(view="mixture", n_clusters=2),
+    "several centres": lambda: bc.RDPMeans(cluster_model="mixture", n_clusters=2),
 }
 
 

@@ -19,9 +19,11 @@ def few(**settings):
     return bc.TVClust(num_chains=2, num_warmup=20, progress=False, **settings)
 
 
-def chooser(kind="pair", view="plain", power=None, **settings):
+def chooser(kind="pair", cluster_model="single", power=None, **settings):
     usual = {"num_draws": 20, "min_gain": 0.0, "patience": 0}
-    return PosteriorQuestions(kind, estimator=few(view=view, power=power), **usual | settings)
+    return PosteriorQuestions(
+        kind, estimator=few(cluster_model=cluster_model, power=power), **usual | settings
+    )
 
 
 def situation(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
@@ -32,16 +34,16 @@ def situation(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
 
 
 @pytest.mark.parametrize(
-    ("kind", "view", "power"),
+    ("kind", "cluster_model", "power"),
     [
-        ("pair", "plain", None),
-        ("triplet", "plain", 0.5),
+        ("pair", "single", None),
+        ("triplet", "single", 0.5),
         ("either", "mixture", None),
         ("pair", "mixture", 0.5),
     ],
 )
-def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, view, power):
-    choose, rng = chooser(kind, view, power), np.random.default_rng(0)
+def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, cluster_model, power):
+    choose, rng = chooser(kind, cluster_model, power), np.random.default_rng(0)
     pairs, same, triplets, answers, kept = [], [], [], [], set()
     for _ in range(4):
         now = situation(pairs, same, triplets, answers)
@@ -121,7 +123,7 @@ def test_of_several_models_the_one_that_predicts_the_answers_decides():
     points = np.where(ring, 5.0, 0.5)[:, None] * np.c_[
         np.cos(angle), np.sin(angle)
     ] + 0.3 * rng.normal(size=(60, 2))
-    one, several = few(), few(view="mixture")
+    one, several = few(), few(cluster_model="mixture")
     choose = PosteriorQuestions(estimator=[one, several], num_draws=40, min_gain=0.0)
     pairs = [tuple(rng.choice(60, 2, replace=False).tolist()) for _ in range(80)]
     for number in range(0, 81, 20):

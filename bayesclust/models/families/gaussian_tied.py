@@ -26,7 +26,7 @@ Why this and not a low rank plus a diagonal for each cluster: in d columns a cov
 of whatever form: a factor of rank r still takes d (r + 1) numbers from n / K items, r has to be
 learned too, and the factors have no conjugate prior, so that they cannot be integrated out where
 clusters open and close. All n items together do have the data for one covariance, of any shape, and
-it stays conjugate. What is lost are clusters that differ in shape; ``view="mixture"`` makes them of
+it stays conjugate. What is lost are clusters that differ in shape; ``cluster_model="mixture"`` makes them of
 components of one shape.
 """
 
@@ -285,7 +285,7 @@ class TiedGaussian(base.Family):
     numbers from its own few items, which prefers few and wide clusters or, where columns are not
     Gaussian, many spurious ones. One covariance has all items to be learned from; it is a metric in
     which clusters are spheres, as in linear discriminant analysis. Clusters that differ in shape
-    are beyond it, unless they are mixtures (``TVClust(view="mixture")``).
+    are beyond it, unless they are mixtures (``TVClust(cluster_model="mixture")``).
 
     Parameters
     ----------

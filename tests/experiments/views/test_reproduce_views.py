@@ -78,7 +78,7 @@ def test_noise_and_credibility_are_held_against_the_truth(short):
     assert row["p_true"] == round(right[together].mean(), 4)
     assert row["q_true"] == round(right[~together].mean(), 4)
     assert row["p_mean"] == round(float(est.posterior_["posterior"]["p"].mean()), 4)
-    assert (row["view"], row["power"]) == ("plain", 1.0)
+    assert (row["view"], row["power"]) == ("single", 1.0)
     credibility = bc.constraint_credibility(est)["credibility"].to_numpy()
     above = credibility[right][:, None] > credibility[~right]
     ties = credibility[right][:, None] == credibility[~right]

@@ -151,7 +151,11 @@ def _noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dic
     means = {
         f"{name}_mean": float(found.posterior_["posterior"][name].mean()) for name in ("p", "q")
     }
-    view = found.view_ if found.family_ == found.family else f"{found.view_}, {found.family_}"
+    view = (
+        found.cluster_model_
+        if found.family_ == found.family
+        else f"{found.cluster_model_}, {found.family_}"
+    )
     judged = {"area": _area(found, wrong), "view": view, "power": found.power_}
     return {
         name: round(value, 4) if isinstance(value, float) else value

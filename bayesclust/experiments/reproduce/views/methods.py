@@ -61,9 +61,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "dcrc": Method("DCRC", "told k", _dcrc),
         "plain": Method("TVClust", "not told k; a cluster is one Gaussian", _sampled),
         "mixture": Method(
-            "TVClust, mixture", "not told k; view='mixture'", partial(_sampled, view="mixture")
+            "TVClust, mixture",
+            "not told k; cluster_model='mixture'",
+            partial(_sampled, cluster_model="mixture"),
         ),
-        "auto": Method("TVClust, auto", "not told k; view='auto'", partial(_sampled, view="auto")),
+        "auto": Method(
+            "TVClust, auto",
+            "not told k; cluster_model='auto'",
+            partial(_sampled, cluster_model="auto"),
+        ),
     }
 )
 BASELINES, SAMPLED = ("kmeans", "rdp-means", "itml", "dcrc"), ("plain", "auto")
