@@ -15,7 +15,7 @@ from bayesclust.inference.limits.answers import PAIRWISE
 from bayesclust.inference.limits.divergences import Divergence, Mahalanobis, as_divergence
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.models.families import FAMILIES, Family
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import FloatArray, IntArray
 

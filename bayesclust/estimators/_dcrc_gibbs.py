@@ -19,9 +19,9 @@ from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational_em.fit import EMFit
 from bayesclust.inference.variational_em.settings import EMSettings
 from bayesclust.models.dcrc_weights import WeightPrior
-from bayesclust.posterior.answers import INTERVAL, confusions
-from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.credibility import INTERVAL, confusions
+from bayesclust.posterior.losses import check_additive
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import stored_views
 from bayesclust.typing import FloatArray, IntArray
 
@@ -48,7 +48,7 @@ class SampledLabels:
         """Refuse settings that do not go together; None where nothing is to be sampled."""
         check_choice(self.weights, "weights", (MODE, SAMPLE))
         if self.loss is not None:
-            as_loss(self.loss)
+            check_additive(self.loss)
         check_int(self.num_chains, "num_chains")
         schedule = Schedule(
             check_int(self.num_warmup, "num_warmup", least=0),

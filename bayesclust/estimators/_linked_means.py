@@ -29,7 +29,7 @@ from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contr
 from bayesclust.inference.limits.mpck.metric import FarPairs
 from bayesclust.inference.limits.mpck.scale import average_penalties
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 

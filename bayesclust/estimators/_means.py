@@ -29,7 +29,7 @@ from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
 from bayesclust.inference.limits.search import PLAIN, Steps, search
 from bayesclust.models.families import Family
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 NO_LINKS = Schedule((0.0, 0.0))

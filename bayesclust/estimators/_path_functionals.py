@@ -11,7 +11,7 @@ from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.bridge import EQUAL, value
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
-from bayesclust.posterior.functionals import partition_distances
+from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.labels import canonical, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.typing import FloatArray, IntArray

@@ -33,8 +33,8 @@ from bayesclust.inference.schedule import Moves
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
-from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import compile_search, point_estimate
+from bayesclust.posterior.losses import check_additive
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -250,7 +250,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             but `num_samples`, `loss`, `n_jobs` and `progress`), naming what differs.
         """
         schedule, settings = self._check_settings(), check_variational(self.variational)
-        loss = as_loss(self.loss)
+        loss = check_additive(self.loss)
         if checkpoint is not None and self.sampler == VARIATIONAL:
             raise ValueError(
                 "checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out."
@@ -281,7 +281,6 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
         starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
-        compile_search(loss, problem.n_items)
         draws = run_chains(
             starts,
             schedule,

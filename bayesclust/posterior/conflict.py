@@ -1,4 +1,4 @@
-"""Whether data and constraints agree: each source against the rest, and constraints that a fit violates."""
+"""Whether data and constraints agree: each source against the rest, and violated constraints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEWEST, LEAST_SHARE, RECONCILED = 5, 0.2, 0.5
 """Violated must-links that are worth a word: so many, such a share of all must-links, and such a
 share of them that merges would make right beyond chance."""
 MARGIN, ERRORS = 0.1, 3.0
-"""Share of all constraints, and binomial standard errors, by which more are violated than expected."""
+"""Share of constraints, and binomial standard errors, by which more are violated than expected."""
 MANY_COLUMNS = 20
 
 
@@ -242,9 +242,7 @@ def violations(posterior: Any, *, seed: int = 0) -> Violations | None:
     elif wrong - expected > max(MARGIN * len(same), ERRORS * error):
         finding = "constraints against each other" if 2 * alone >= wrong else "undecided"
     remedies = _remedies(tree)
-    return Violations(
-        finding, len(same), wrong, expected, reconciled, chance, alone, remedies
-    )
+    return Violations(finding, len(same), wrong, expected, reconciled, chance, alone, remedies)
 
 
 def won_by_merging(pairs: IntArray, weight: FloatArray) -> float:
@@ -294,7 +292,7 @@ def _most_probable(posterior: Any) -> Labels:
 def _merges(
     clusters: IntArray, same: BoolArray, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Won by merging clusters, the mean of that over shuffled answers, and its standard deviation."""
+    """Won by merging clusters; its mean and standard deviation over shuffled answers."""
     if not len(same):
         return 0.0, 0.0, 0.0
     kinds, kind = np.unique(np.sort(clusters, axis=1), axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What the posterior says of constraints as data: which are right, how likely each was, how reliable a source is."""
+"""Constraints as data: which are right, their likelihood, and the reliability of sources."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
 
 
 def _prior_shares(view: StoredView, alpha: FloatArray) -> FloatArray:
-    """Probability (answers,) of each true answer about any items, by the Chinese restaurant process."""
+    """Prior probability (answers,) of each true answer, by the Chinese restaurant process."""
     if view.items.shape[1] == 2:
         patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
     else:
@@ -175,7 +175,7 @@ def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
 
 
 def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
-    """Return the posterior with a group `log_likelihood` of its constraints, for leave-one-out by ArviZ.
+    """Return the posterior with a group `log_likelihood` of its constraints, for ``arviz.loo``.
 
     Constraints are independent given the partition and the noise, so each is a datum of its own:
     ``arviz.loo(tree, var_name="links")`` estimates how well they would have been predicted from the

@@ -45,7 +45,8 @@ def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     array = plain_array(z, what, ONE_EACH)
     if array.ndim == 0:
         raise ValueError(
-            f"{what} must have shape (..., n); got a single number: pass an array with one label per item."
+            f"{what} must have shape (..., n); got a single number: pass an array with one label "
+            "per item."
         )
     if array.dtype.kind not in "iub":
         raise TypeError(
@@ -84,7 +85,8 @@ def as_labels(z: ArrayLike, what: str) -> Labels:
     array = plain_array(z, what, ONE_EACH)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
-            f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label per item."
+            f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label "
+            "per item."
         )
     return canonical(array, what)
 
@@ -94,7 +96,8 @@ def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
     array = plain_array(draws, what, "pass one row of labels per draw")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row of labels per draw."
+            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row "
+            "of labels per draw."
         )
     return canonical(array, what)
 
@@ -110,9 +113,9 @@ def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
 def label_rows(
     draws: Labels,
 ) -> tuple[np.ndarray[Any, np.dtype[np.uint32]], np.ndarray[Any, np.dtype[np.int64]]]:
-    """Number the labels of draws (B, n) through: rows (n, B) of uint32, and the first row of each draw.
+    """Number the labels of draws (B, n) through: rows (n, B), and the first row of each draw.
 
-    Every label of every draw has a row of its own; the last of the (B + 1,) first rows is their number.
+    Every label of every draw has a row of its own; the last "first row" is the number of rows.
     """
     first = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
     return np.ascontiguousarray((draws + first[:-1, None]).T.astype(np.uint32)), first

@@ -56,7 +56,7 @@ class Loss(ABC):
     @property
     @abstractmethod
     def is_metric(self) -> bool:
-        """Whether the loss is symmetric, 0 for equal partitions only, and keeps the triangle inequality."""
+        """Whether the loss is a metric on partitions."""
 
     @abstractmethod
     def potential(self, counts: ArrayLike) -> FloatArray:

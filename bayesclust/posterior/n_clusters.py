@@ -1,4 +1,4 @@
-"""How many clusters there are: the posterior of K; and the Monte Carlo error of means over draws."""
+"""The posterior of the number of clusters, and the Monte Carlo error of means over draws."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def batches(chains: int, draws: int) -> Iterator[tuple[int, int, int]]:
 
 
 def error_of_means(means: list[FloatArray]) -> FloatArray:
-    """Return the standard error of the overall mean from those of batches; nan from a single one."""
+    """Return the standard error of the mean from the means of batches; nan from a single one."""
     if len(means) < 2:
         return np.full(np.shape(means[0]), np.nan)
     return np.asarray(np.std(means, axis=0, ddof=1) / np.sqrt(len(means)))

@@ -128,7 +128,9 @@ def point_estimate(
     generators = check_random_state(seed).spawn(n_runs)
     with ThreadPoolExecutor(min(workers, n_runs)) as pool:
         runs = range(n_runs)
-        found = list(pool.map(lambda run: _run(problem, draws, generators[run], run % 2 == 1), runs))
+        found = list(
+            pool.map(lambda run: _run(problem, draws, generators[run], run % 2 == 1), runs)
+        )
     best = min(found, key=lambda result: result[1])[0]
     polished = search(problem, best, _orders(n, generators[0]), n, persist=True)[0]
     return canonical(polished).astype(np.int64)
@@ -180,9 +182,7 @@ def _sweeten(problem: Problem, state: State, items: IntArray, last: int = ENDLES
     return state
 
 
-def _rebuild(
-    problem: Problem, state: State, orders: IntArray, attempts: int
-) -> tuple[State, bool]:
+def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> tuple[State, bool]:
     """Destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
     value, gained = objective(problem, state), False
     spare = new_state(problem, state.sizes.size)
@@ -359,7 +359,8 @@ def _visit(problem: Problem, state: State, i: int) -> bool:
         _sum_gains(
             state.gains[chunk], problem.rows[i], state.sums[chunk * LANES : (chunk + 1) * LANES]
         )
-    best, least = np.int64(-1), np.iinfo(np.int64).max
+    best: Any = np.int64(-1)
+    least: Any = np.iinfo(np.int64).max
     for k in range(used):
         cost = problem.size_gain[state.sizes[k]] - 2 * np.int64(state.sums[k])
         if k != own and cost < least:
@@ -424,8 +425,8 @@ def _sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) ->
 
 
 @inner(lean=True)
-def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
-    """Return the cost of item i in its own cluster or, where it certainly beats `rival`, a bound from above."""
+def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> Any:
+    """Return the cost of item i where it is or, where it surely beats `rival`, an upper bound."""
     k = state.labels[i]
     rows, gain = problem.rows[i], problem.gain
     size_cost = problem.size_gain[state.sizes[k] - 1]
@@ -441,7 +442,7 @@ def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> int:
 
 @kernel
 def next_partition(z: IntArray, limit: int) -> bool:
-    """Advance canonical labels to the next partition into at most `limit` clusters; False after the last."""
+    """Advance labels to the next partition into at most `limit` clusters; False after the last."""
     for i in range(z.size - 1, 0, -1):
         highest = -1
         for j in range(i):
@@ -455,7 +456,7 @@ def next_partition(z: IntArray, limit: int) -> bool:
 
 @kernel
 def _every_partition(n: int, limit: int) -> IntArray:
-    """Return the partitions of n items into at most `limit` clusters, as rows of canonical labels."""
+    """Return the partitions of n items into at most `limit` clusters, as canonical labels."""
     z, count = np.zeros(n, np.int64), 1
     while next_partition(z, limit):
         count += 1

@@ -75,7 +75,7 @@ def similarity_matrix(posterior: Any) -> FloatArray:
 
 
 def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
-    """Return the items that each item most often shares a cluster with: the similarity matrix where n x n is too much.
+    """Return the items that each item most often shares a cluster with, where n x n is too much.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
     -------
     scipy.sparse.csr_array of shape (n, n)
         Posterior probabilities of sharing a cluster; row i holds the most similar other items of
-        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory beside
-        the draws.
+        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory
+        beside the draws.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
 
 
 def item_entropy(posterior: Any) -> FloatArray:
-    """Return how unsure it is, on average over all other items j, whether an item shares a cluster with j.
+    """Return how uncertain it is, on average, which other items share a cluster with an item.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def item_entropy(posterior: Any) -> FloatArray:
 
 
 def _by_rows[Part](draws: Labels, use: Callable[[int, NDArray[np.int32]], Part]) -> Iterator[Part]:
-    """What `use` makes of some rows at a time: the first row, and in how many draws their items are with each item."""
+    """Yield use(first row, counts of draws together with each item), for `ROWS` rows at a time."""
     z = np.ascontiguousarray(draws.T)
 
     def rows(first: int) -> Part:
@@ -217,8 +217,8 @@ def _count_together(z: Labels) -> NDArray[np.int32]:
 def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
     """Return the mean similarity (K, n) of each item to the members of each cluster of labels (n,).
 
-    Entry (k, i) is the posterior probability that i shares a cluster with a random member of k, i itself among them. O(n K
-    draws) time; no n x n matrix is formed.
+    Entry (k, i) is the posterior probability that i shares a cluster with a random member of k, i
+    itself among them. O(n K draws) time; no n x n matrix is formed.
 
     Examples
     --------
@@ -230,7 +230,8 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
     z = as_labels(labels, "labels")
     if len(z) != draws.shape[1]:
         raise ValueError(
-            f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+            f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label "
+            "per item."
         )
     sizes = np.bincount(z)
     total = np.zeros((len(sizes), len(z)))
@@ -242,7 +243,7 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
 
 
 def cluster_confidence(posterior: Any, labels: ArrayLike) -> FloatArray:
-    """Return the probability (n,) that an item shares a cluster with a random other member of its own.
+    """Return the probability (n,) that an item is with a random other member of its cluster.
 
     It is 1 of an item that is alone in its cluster.
 

@@ -1,4 +1,4 @@
-"""Draws as an `xarray.DataTree` in ArviZ's groups, partitions out of anything that holds draws, and names."""
+"""Draws as an `xarray.DataTree` in ArviZ's groups, and partitions from whatever holds draws."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def to_datatree(
     Examples
     --------
     >>> import numpy as np
-    >>> tree = to_datatree({"z": np.zeros((2, 3, 4), int)}, {"log_joint": np.zeros((2, 3))}, attrs={"seed": 0})
+    >>> draws, stats = {"z": np.zeros((2, 3, 4), int)}, {"log_joint": np.zeros((2, 3))}
+    >>> tree = to_datatree(draws, stats, attrs={"seed": 0})
     >>> sorted(tree.children), dict(tree["posterior"].sizes)
     (['posterior', 'sample_stats'], {'chain': 2, 'draw': 3, 'item': 4})
     """
@@ -89,7 +90,8 @@ def to_datatree(
     z = plain_array(posterior["z"], "z", "pass z (chain, draw, item)")
     if z.ndim != 3 or z.size == 0:
         raise ValueError(
-            f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the missing axes."
+            f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the "
+            "missing axes."
         )
     z = canonical(z, "z")
     names = {"z": ("item",), **(dims or {})}
@@ -102,14 +104,16 @@ def to_datatree(
         data = check_items(X, least=1, missing=True)
         if len(data) != z.shape[2]:
             raise ValueError(
-                f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was clustered."
+                f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was "
+                "clustered."
             )
         groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
     views = each_is(views, (View, StoredView), "views")
     for view in views:
         if view.n_items != z.shape[2]:
             raise ValueError(
-                f"the constraints {view.name!r} are on {view.n_items} items, but z has {z.shape[2]}."
+                f"the constraints {view.name!r} are on {view.n_items} items, but z has "
+                f"{z.shape[2]}."
             )
     answers = to_dataset(views)
     if answers.data_vars:
@@ -148,13 +152,14 @@ def _plain(value: Any) -> Any:
 
 
 def group(posterior: Any, name: str) -> xr.Dataset:
-    """Return one group, such as "sample_stats", of a tree or of a fitted estimator's ``posterior_``."""
+    """Return one group, such as "sample_stats", of a tree or a fitted estimator."""
     import xarray as xr
 
     tree = getattr(posterior, "posterior_", posterior)
     if not isinstance(tree, xr.DataTree):
         raise TypeError(
-            f"a posterior is an xarray.DataTree or a fitted estimator with posterior_; got {type(posterior).__name__}."
+            "a posterior is an xarray.DataTree or a fitted estimator with posterior_; got "
+            f"{type(posterior).__name__}."
         )
     if name not in tree.children:
         fit = "a fit with constraints" if name == "constant_data" else "a fit"
@@ -194,7 +199,8 @@ def _drawn(posterior: Any) -> xr.DataArray:
         or not draws["z"].size
     ):
         raise ValueError(
-            "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a sampler's fit."
+            "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a "
+            "sampler's fit."
         )
     return draws["z"].transpose("chain", "draw", ...)
 
@@ -231,7 +237,8 @@ def stored_views(posterior: Any) -> list[StoredView]:
     found = views_from_dataset(group(posterior, "constant_data"))
     if not found:
         raise ValueError(
-            "the group constant_data of this posterior holds no answers: pass a fit with constraints."
+            "the group constant_data of this posterior holds no answers: pass a fit with "
+            "constraints."
         )
     return found
 
@@ -256,10 +263,11 @@ def with_names(
     features: Sequence[str] | None = None,
     sources: Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataTree:
-    """Return a copy of a posterior with the names of its items, features and sources as coordinates.
+    """Return a copy of a posterior with names of its items, features and sources as coordinates.
 
-    They are ``item``, ``feature`` and ``<name>_source`` in the groups that have these dimensions: ArviZ shows them, and
-    netCDF files keep them. `sources` maps the names of the constraints to one name a source.
+    They are ``item``, ``feature`` and ``<name>_source`` in the groups that have these dimensions:
+    ArviZ shows them, and netCDF files keep them. `sources` maps names of constraints to one name a
+    source.
 
     Examples
     --------
@@ -300,7 +308,7 @@ def feature_names(posterior: Any) -> list[str]:
 
 
 def source_names(posterior: Any, view: str, number: int) -> list[str]:
-    """Return the names of the `number` sources of some constraints: their coordinate, or numbers."""
+    """Return the names of the `number` sources of some constraints, or their numbers."""
     draws = group(posterior, "posterior")
     dim = f"{view}_source"
     return _names(draws, dim) if dim in draws.dims else [str(source) for source in range(number)]

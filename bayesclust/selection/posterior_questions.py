@@ -20,7 +20,7 @@ from bayesclust.inference.particles import systematic
 from bayesclust.posterior.expected_gain import check_target, least_worth
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.selection.beliefs import VIEWS, Beliefs, check_questions, with_skips
 from bayesclust.selection.protocol import PAIR, TRIPLET, Question, Situation
 from bayesclust.selection.random_questions import RandomQuestions

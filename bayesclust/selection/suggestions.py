@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_choice, check_int, check_random_state
-from bayesclust.posterior.answers import confusions
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_views
 from bayesclust.selection.beliefs import VIEWS, Beliefs, check_questions, with_skips

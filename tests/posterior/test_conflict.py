@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.posterior.answers import confusions
 from bayesclust.posterior.conflict import held_out_probabilities
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.tree import group, stored_views, to_datatree
 
 Z = np.repeat([0, 1], 20)

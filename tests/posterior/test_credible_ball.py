@@ -2,9 +2,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from bayesclust.posterior._exact import next_partition
 
 import bayesclust as bc
-from bayesclust.posterior._exact import next_partition
 from bayesclust.posterior.losses import VI, Binder
 
 

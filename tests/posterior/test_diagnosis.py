@@ -5,8 +5,7 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score, rand_score
 
 import bayesclust as bc
-from bayesclust.posterior.diagnostics import diagnose
-from bayesclust.posterior.functionals import label_free, partition_distances
+from bayesclust.posterior.diagnosis import diagnose, label_free, partition_distances
 from bayesclust.posterior.tree import to_datatree
 
 
