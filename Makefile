@@ -5,11 +5,12 @@ WORKERS = -n auto --maxprocesses 4 --dist worksteal
 # with which `make package` fits in each empty environment, nothing compiled yet: "blocked" takes half the time
 SAMPLER = collapsed
 
-.PHONY: help env demo test test-slow lint format bench docs notebooks package
+.PHONY: help env demo test test-experiments test-slow lint format bench docs notebooks package
 
 help:
 	@echo "make demo       fit wine with doubtful links, print a summary, write figures to demo_output/"
 	@echo "make test       the tests, without the slow ones"
+	@echo "make test-experiments  the tests of the papers' experiments, which are no part of the package"
 	@echo "make test-slow  the slow, simulation-based tests"
 	@echo "make lint       ruff, its format included, and mypy"
 	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/output, as JSON and as a page"
@@ -22,10 +23,13 @@ env:
 	@sh tools/make-venv
 
 demo: env
-	@$(PYTHON_IN_VENV) -m bayesclust.experiments.demo
+	@$(PYTHON_IN_VENV) -m experiments.demo
 
 test: env
 	@$(PYTHON_IN_VENV) -m pytest $(WORKERS)
+
+test-experiments: env
+	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) experiments tests/experiments
 
 test-slow: env
 	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow

@@ -7,10 +7,9 @@ the package loads neither JAX nor ArviZ nor numba.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bayesclust._uncollected import uncollected
-
 if TYPE_CHECKING:
     from bayesclust import (
+        active,
         constraints,
         datasets,
         estimators,
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
         models,
         plots,
         posterior,
-        selection,
     )
+    from bayesclust.active import InteractiveSession
     from bayesclust.comparison import agreement, bayesian_signed_rank, compare, leave_view_out
     from bayesclust.constraints import (
         ConfusionNoise,
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
-    from bayesclust.models import answer_sites, families
+    from bayesclust.models import constraint_sites, families
     from bayesclust.models.columns import TiedColumnsWarning, check_columns
     from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
         view_conflict,
     )
     from bayesclust.report import write_report
-    from bayesclust.session import InteractiveSession
 
 __version__ = "0.1.0"
 
@@ -100,14 +98,15 @@ __all__ = [
     "UniformNoise",
     "VariationalSettings",
     "__version__",
+    "active",
     "agreement",
-    "answer_sites",
     "bayesian_signed_rank",
     "check_columns",
     "compare",
     "constraint_credibility",
     "constraint_log_likelihood",
     "constraint_ppc",
+    "constraint_sites",
     "constraints",
     "credible_ball",
     "datasets",
@@ -128,7 +127,6 @@ __all__ = [
     "point_estimate",
     "posterior",
     "posterior_distance",
-    "selection",
     "similar_items",
     "similarity_matrix",
     "source_reliability",
@@ -142,7 +140,7 @@ _HOME = {
     "DCRC": "bayesclust.estimators",
     "DPMeans": "bayesclust.estimators",
     "ImplicationConstraints": "bayesclust.constraints",
-    "InteractiveSession": "bayesclust.session",
+    "InteractiveSession": "bayesclust.active",
     "LabelConstraints": "bayesclust.constraints",
     "LinkNoise": "bayesclust.constraints",
     "MKMeans": "bayesclust.estimators",
@@ -164,7 +162,7 @@ _HOME = {
     "VariationalSettings": "bayesclust.inference.variational.settings",
     "agreement": "bayesclust.comparison",
     "constraint_log_likelihood": "bayesclust.posterior",
-    "answer_sites": "bayesclust.models",
+    "constraint_sites": "bayesclust.models",
     "constraint_ppc": "bayesclust.posterior",
     "check_columns": "bayesclust.models.columns",
     "n_clusters_posterior": "bayesclust.posterior",
@@ -189,7 +187,7 @@ _HOME = {
     "point_estimate": "bayesclust.posterior",
     "posterior": "bayesclust.posterior",
     "posterior_distance": "bayesclust.posterior",
-    "selection": "bayesclust.selection",
+    "active": "bayesclust.active",
     "bayesian_signed_rank": "bayesclust.comparison",
     "similar_items": "bayesclust.posterior",
     "similarity_matrix": "bayesclust.posterior",
@@ -202,11 +200,8 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesclust' has no attribute {name!r}")
-    with uncollected(
-        old=True
-    ):  # a quarter of the time of loading what stands behind most of these names
-        module = import_module(_HOME[name])
-        value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
+    module = import_module(_HOME[name])
+    value = module if _HOME[name].endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

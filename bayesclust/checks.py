@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.constraints._checks import number_between, plain_array, random_generator, shown
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules.base import Rules
 from bayesclust.typing import BoolArray, FloatArray
 
@@ -183,14 +183,14 @@ def _some(values: Sequence[Any], shown: int = 5) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def check_views(
+def check_constraints(
     constraints: Any, n_items: int, *, kinds: Collection[str] | None = ("pairwise", "relative")
-) -> list[View]:
+) -> list[Constraints]:
     """Return side information as a list of views on the items of the data.
 
     Parameters
     ----------
-    constraints : None, View or sequence of View
+    constraints : None, Constraints or sequence of Constraints
     n_items : int
         Number of items of the data.
     kinds : collection of str or None, default ("pairwise", "relative")
@@ -199,7 +199,7 @@ def check_views(
 
     Returns
     -------
-    list of View
+    list of Constraints
         Views have different names: the second of a name gets "_2" appended, and so on.
 
     Raises
@@ -211,14 +211,14 @@ def check_views(
     """
     if constraints is None:
         return []
-    views = [constraints] if isinstance(constraints, (View, Rules)) else constraints
+    views = [constraints] if isinstance(constraints, (Constraints, Rules)) else constraints
     if not isinstance(views, (list, tuple)):
         raise TypeError(_no_view(views, "constraints"))
     checked: list[Any] = []
     for at, view in enumerate(views):
-        if not isinstance(view, (View, Rules)):
+        if not isinstance(view, (Constraints, Rules)):
             raise TypeError(_no_view(view, f"constraints[{at}]"))
-        usable = isinstance(view, View) if kinds is None else view.kind in kinds
+        usable = isinstance(view, Constraints) if kinds is None else view.kind in kinds
         if not usable:
             known = ("pairwise", "relative") if kinds is None else kinds
             raise TypeError(

@@ -17,10 +17,10 @@ from bayesclust.checks import (
     check_int,
     check_positive,
     check_random_state,
-    check_views,
+    check_constraints,
 )
 from bayesclust.constraints._checks import number_between, real_array
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.metrics import (
     adjusted_rand,
     check_partition,
@@ -336,7 +336,7 @@ def leave_view_out(
         without each view.
     X : array-like of shape (n, d)
         The data that it was fitted to.
-    constraints : View or list of View
+    constraints : Constraints or list of Constraints
         The answers that it was fitted to.
     loss : str or Loss, default "vi"
         The distance between partitions, a metric.
@@ -395,7 +395,7 @@ def leave_view_out(
             "TVClust or a DCRC."
         )
     whole = stacked_partitions(estimator)
-    views = check_views(constraints, whole.shape[1])
+    views = check_constraints(constraints, whole.shape[1])
     if not views:
         raise ValueError(
             "there are no constraints to leave out: pass those that the estimator was fitted to."
@@ -424,7 +424,7 @@ def _without(fit: Any, whole: Labels, loss: str | Loss) -> dict[str, Any]:
     }
 
 
-def _predicted(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
+def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]:
     """How partitions of a posterior without the view predict it."""
     right_with, right_without = (
         float((view.truths(z) == view.answers).mean()) for z in (whole, rest)
@@ -440,7 +440,7 @@ def _predicted(view: View, whole: Labels, rest: Labels) -> dict[str, Any]:
     }
 
 
-def _log_marginal(view: View) -> float:
+def _log_marginal(view: Constraints) -> float:
     """Log probability of the answers if each source gives them regardless of the items."""
     codes = np.bincount(view.codes, minlength=view.n_sources * view.n_answers)
     times = codes.reshape(view.n_sources, -1) + 1.0

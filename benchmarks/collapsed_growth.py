@@ -26,7 +26,7 @@ N_LINKS = (0, 1000, 3000, 10_000, 30_000, 100_000)
 def sweep(n: int, d: int, K: int, links: int, moves: Moves) -> Callable[[], Run]:
     """A chain from the generating labels; what it does not know of them is one answer in ten."""
     X, z = mixture(n, d, K, np.random.default_rng(0))
-    views = (PairwiseConstraints.sample(z, size=links, flip=0.1, seed=0),) if links else ()
+    views = (PairwiseConstraints.sample(z, size=links, error_rate=0.1, seed=0),) if links else ()
 
     def build() -> Run:
         return CollapsedChain(

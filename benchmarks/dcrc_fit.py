@@ -32,7 +32,7 @@ class Iteration:
 
     def __init__(self, n: int, d: int, K: int, triplets: int) -> None:
         X, y = mixture(n, d, K, np.random.default_rng(0))
-        view = bc.RelativeConstraints.sample(y, size=triplets, noise=0.05, seed=0)
+        view = bc.RelativeConstraints.sample(y, size=triplets, error_rate=0.05, seed=0)
         self.settings = EMSettings(proportions=False)
         self.answers = NamedAnswers([view], n)
         self.X, _ = named_first((X - X.mean(axis=0)) / X.std(axis=0), self.answers.items)
@@ -51,7 +51,7 @@ class Iteration:
 
     def plain(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The same, in loops over the items in the same order, and without the value of the bound."""
-        (view,), soft = self.answers.views, self.answers.soft
+        (view,), soft = self.answers.constraints, self.answers.soft
         assert soft is not None
         order = np.concatenate([step.items for step in soft.steps]).tolist()
         log_p = self.objective.log_p(self.start)
@@ -72,7 +72,7 @@ def fits(n: int, d: int, K: int, triplets: int) -> dict[str, Any]:
     """Whole fits: ours of triplets, with all its starts, and the yardstick of all labels."""
     X, y = mixture(n, d, K, np.random.default_rng(0))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    view = bc.RelativeConstraints.sample(y, size=triplets, noise=0.05, seed=0)
+    view = bc.RelativeConstraints.sample(y, size=triplets, error_rate=0.05, seed=0)
     return {
         FIT: lambda: bc.DCRC(K, n_jobs=1, random_state=0).fit(X, constraints=view),
         REGRESSION: lambda: LogisticRegression(max_iter=1000).fit(X, y),

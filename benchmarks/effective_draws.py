@@ -54,7 +54,7 @@ def run(scale: Scale) -> Iterator[Race]:
     sweeps, seeds = scale.pick((2000, 5), (60, 2))
     data = make_mixture(N, FEATURES, CLUSTERS, seed=0)
     for number in LINKS:
-        links = bc.PairwiseConstraints.sample(data.y, size=number, flip=WRONG, seed=0)
+        links = bc.PairwiseConstraints.sample(data.y, size=number, error_rate=WRONG, seed=0)
         problem = TVClustProblem(FullGaussian().bind(data.X), (links,))
         for moves in MOVES.values():
             sampled(problem, data.y, moves, 0, 10)  # compiles

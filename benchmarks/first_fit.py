@@ -14,14 +14,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bayesclust._beside import VARIABLE
 from benchmarks.one_fit import COLUMNS, ITEMS, SHARE
 from benchmarks.records import Alternative, Race, Target
 from benchmarks.timing import Scale
 
-NOTHING, ALONE, BEFORE, CALL, AGAIN, IMPORT = (
+NOTHING, BEFORE, CALL, AGAIN, IMPORT = (
     "nothing compiled",
-    "the same, by this process alone",
     "compiled before",
     "its call of fit alone",
     "a second fit",
@@ -29,10 +27,10 @@ NOTHING, ALONE, BEFORE, CALL, AGAIN, IMPORT = (
 )
 
 
-def in_a_process(cache: Path, **environment: str) -> dict[str, float]:
+def in_a_process(cache: Path) -> dict[str, float]:
     """What `benchmarks.one_fit` measures, in a fresh process. It may keep Python's bytecode, which installations have."""
     command = [sys.executable, "-m", "benchmarks.one_fit"]
-    settings = os.environ | {"NUMBA_CACHE_DIR": str(cache)} | environment
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     settings.pop("PYTHONDONTWRITEBYTECODE", None)
     row = subprocess.run(
         command,
@@ -47,22 +45,20 @@ def in_a_process(cache: Path, **environment: str) -> dict[str, float]:
 
 def run(scale: Scale) -> Iterator[Race]:
     """All of them in turn."""
-    cold, alone, warm = [], [], []
+    cold, warm = [], []
     if not scale.quick:
         with tempfile.TemporaryDirectory() as folder:  # for the bytecode
             in_a_process(Path(folder))
     for _ in range(1 if scale.quick else 3):
         with tempfile.TemporaryDirectory() as folder:
-            cold.append(in_a_process(Path(folder, "helped")))
-            warm.append(in_a_process(Path(folder, "helped")))
-            alone.append(in_a_process(Path(folder, "alone"), **{VARIABLE: "0"}))
+            cold.append(in_a_process(Path(folder)))
+            warm.append(in_a_process(Path(folder)))
     yield Race(
         f"First fit, {ITEMS} x {COLUMNS}, {SHARE:.0%} of the pairs answered, four chains, 6000 sweeps",
         "seconds by the clock, imports with them",
         NOTHING,
         (
             Alternative(NOTHING, tuple(row["first"] for row in cold)),
-            Alternative(ALONE, tuple(row["first"] for row in alone)),
             Alternative(BEFORE, tuple(row["first"] for row in warm)),
             Alternative(CALL, tuple(row["call"] for row in warm)),
             Alternative(AGAIN, tuple(row["second"] for row in warm)),

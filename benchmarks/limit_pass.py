@@ -31,7 +31,7 @@ Start = tuple[NDArray[np.int64], NDArray[np.float64]]
 def data(n: int) -> tuple[NDArray[np.float64], PairwiseConstraints, Start]:
     """Overlapping clusters, as many links as items, one in ten wrong, and a start from nearest random items."""
     X, y = mixture(n, D, K, np.random.default_rng(0))
-    links = PairwiseConstraints.sample(y, size=n, flip=0.1, seed=0)
+    links = PairwiseConstraints.sample(y, size=n, error_rate=0.1, seed=0)
     return X, links, means(X, SquaredEuclidean().between(X, X[:K]).argmin(axis=1))
 
 

@@ -76,8 +76,8 @@ def informative_triplets(
 def constraints(y: NDArray[np.int64], wrong: float, number: int) -> dict[str, Any]:
     """As many of each kind."""
     few = np.random.default_rng(3).choice(len(y), min(250, len(y) // 2), replace=False)
-    among = bc.PairwiseConstraints.sample(y[few], size=number, flip=wrong, seed=1)
-    pairs = bc.PairwiseConstraints.sample(y, size=number, flip=wrong, seed=1)
+    among = bc.PairwiseConstraints.sample(y[few], size=number, error_rate=wrong, seed=1)
+    pairs = bc.PairwiseConstraints.sample(y, size=number, error_rate=wrong, seed=1)
     return {
         "pairs": pairs,
         "triplets": informative_triplets(y, np.random.default_rng(2), wrong, number),

@@ -8,9 +8,9 @@ from itertools import combinations, count
 import numpy as np
 from sklearn.cluster import KMeans
 
+from bayesclust.active import NPU, QueryState
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.datasets import make_mixture
-from bayesclust.selection import NPU, Situation
 from benchmarks.records import Race, Target
 from benchmarks.timing import Scale, race
 
@@ -29,7 +29,7 @@ def run(scale: Scale) -> Iterator[Race]:
     others = np.setdiff1d(np.arange(n), first)[:known]
     pairs = [*combinations(first, 2), *zip(first[data.y[others]], others, strict=True)]
     links = PairwiseConstraints(pairs, [data.y[i] == data.y[j] for i, j in pairs], n_items=n)
-    situation, rng = Situation(data.X, labels, [links], []), np.random.default_rng(0)
+    situation, rng = QueryState(data.X, labels, [links], []), np.random.default_rng(0)
     kept, number = NPU(), count()
     yield race(
         f"NPU, n = {n}, {known} items known",

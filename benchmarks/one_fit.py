@@ -18,7 +18,7 @@ def measure() -> dict[str, float]:
 
     imported = time.perf_counter()
     data = bc.datasets.make_mixture(ITEMS, COLUMNS, CLUSTERS, seed=0)
-    links = bc.PairwiseConstraints.sample(data.y, fraction=SHARE, flip=WRONG, seed=0)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=SHARE, error_rate=WRONG, seed=0)
     calls, ends = [], []
     for _ in range(2):
         est = bc.TVClust(random_state=0, progress=False)

@@ -25,13 +25,13 @@ def similarities(n: int, draws: int) -> Callable[[], Run]:
 def credibilities(n: int, draws: int) -> Callable[[], Run]:
     """As many answers as items, from two sources whose noise was drawn too."""
     rng, z = np.random.default_rng(1), noisy_draws(n, draws)
-    links = bc.PairwiseConstraints.sample(z[0], size=n, flip=[0.05, 0.2], n_sources=2, seed=0)
+    links = bc.PairwiseConstraints.sample(z[0], size=n, error_rate=[0.05, 0.2], n_sources=2, seed=0)
     noise = {name: rng.beta(90, 10, (1, draws, 2)) for name in "pq"}
     dims = dict.fromkeys("pq", ("links_source",))
     tree = to_datatree(
         {"z": z[None], **noise},
         {"log_joint": rng.normal(size=(1, draws))},
-        views=[links],
+        constraints=[links],
         dims=dims,
     )
     return lambda: lambda: bc.constraint_credibility(tree)

@@ -13,12 +13,12 @@ import bayesclust as bc
 
 iris = bc.datasets.load("iris")
 X = (iris.X - iris.X.mean(axis=0)) / iris.X.std(axis=0)
-links = bc.PairwiseConstraints.sample(iris.y, fraction=0.03, flip=0.1, seed=0)
+links = bc.PairwiseConstraints.sample(iris.y, fraction=0.03, error_rate=0.1, seed=0)
 links
 
 # %% [markdown]
 # The answers are drawn here, from the true species, so that we can check later what was found;
-# `flip` is the probability of a wrong one. Your own answers come as `bc.PairwiseConstraints(pairs,
+# `error_rate` is the probability of a wrong one. Your own answers come as `bc.PairwiseConstraints(pairs,
 # same, n_items)`, or in another of the forms that the reference shows.
 #
 # Measurements alone separate one species from the other two. Between these two, the answers have to

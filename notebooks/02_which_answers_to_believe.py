@@ -9,7 +9,7 @@ import bayesclust as bc
 
 wine = bc.datasets.load("wine")
 X = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
-links = bc.PairwiseConstraints.sample(wine.y, size=300, flip=[0.05, 0.4], n_sources=2, seed=1)
+links = bc.PairwiseConstraints.sample(wine.y, size=300, error_rate=[0.05, 0.4], n_sources=2, seed=1)
 links.to_frame().head()
 
 # %% [markdown]
@@ -48,7 +48,7 @@ bc.plots.reliability(est.posterior_)
 # One dot an answer, at the probability that it is right; crosses are wrong in truth.
 
 # %%
-bc.plots.constraints(est.posterior_, flipped=links.flipped)
+bc.plots.credibility(est.posterior_, flipped=links.flipped)
 # %% [markdown]
 # How well does credibility tell wrong answers from right ones? The area under the ROC curve is the
 # probability that a right answer is believed more than a wrong one.
@@ -66,7 +66,7 @@ answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 # believed or not.
 
 # %%
-bc.plots.ranking(est.posterior_, flipped=links.flipped)
+bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped)
 # %% [markdown]
 # ## With and without its own say
 #

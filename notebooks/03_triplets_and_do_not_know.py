@@ -45,7 +45,7 @@ ax.legend(frameon=False)
 
 # %%
 iris = bc.datasets.load("iris")
-triplets = bc.RelativeConstraints.sample(iris.y, size=150, noise=0.05, seed=1)
+triplets = bc.RelativeConstraints.sample(iris.y, size=150, error_rate=0.05, seed=1)
 told = triplets.answers != triplets.vocabulary.index("dnk")
 only = bc.RelativeConstraints(triplets.items[told], triplets.answers[told], n_items=len(iris.y))
 print(triplets)

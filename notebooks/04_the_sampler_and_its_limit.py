@@ -15,7 +15,7 @@ import bayesclust as bc
 rng = np.random.default_rng(1)
 y = rng.permutation(np.arange(60) % 3)
 X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]])[y] + rng.normal(size=(60, 2))
-links = bc.PairwiseConstraints.sample(y, fraction=0.05, flip=0.1, seed=2)
+links = bc.PairwiseConstraints.sample(y, fraction=0.05, error_rate=0.1, seed=2)
 links
 
 # %% [markdown]

@@ -11,7 +11,7 @@ import bayesclust as bc
 
 iris = bc.datasets.load("iris")
 X = (iris.X - iris.X.mean(axis=0)) / iris.X.std(axis=0)
-links = bc.PairwiseConstraints.sample(iris.y, fraction=0.03, flip=0.1, seed=0)
+links = bc.PairwiseConstraints.sample(iris.y, fraction=0.03, error_rate=0.1, seed=0)
 links
 
 # %% [markdown]

@@ -21,7 +21,7 @@ calls = pd.DataFrame(
     },
     index=[f"call-{number:03}" for number in range(120)],
 )
-asked = bc.PairwiseConstraints.sample(kind, size=250, flip=0.1, n_sources=2, seed=0)
+asked = bc.PairwiseConstraints.sample(kind, size=250, error_rate=0.1, n_sources=2, seed=0)
 answers = pd.DataFrame(
     {
         "first": calls.index[asked.items[:, 0]],

@@ -32,12 +32,12 @@ response = (
 # whether both are of one kind, and was wrong in one answer of ten.
 
 # %%
-links = bc.PairwiseConstraints.sample(kind, size=250, flip=0.1, seed=2)
+links = bc.PairwiseConstraints.sample(kind, size=250, error_rate=0.1, seed=2)
 links
 
 # %% [markdown]
 # The model is an ordinary one of NumPyro. Two things make the partition update possible: what
-# belongs to one person stands in the plate `item`, and `bc.answer_sites` lets the answers depend on
+# belongs to one person stands in the plate `item`, and `bc.constraint_sites` lets the answers depend on
 # the labels. It brings along the reliability of the answers, `p` for two of one kind and `q` for
 # two of different kinds.
 
@@ -52,7 +52,7 @@ def responses(dose, response, links, kinds=3):
     with numpyro.plate("item", len(dose)):
         z = numpyro.sample("z", dist.Categorical(weight))
         numpyro.sample("response", dist.Normal(level[z] + slope[z] * dose, scatter), obs=response)
-    bc.answer_sites(links, z)
+    bc.constraint_sites(links, z)
 
 
 # %% [markdown]
@@ -77,7 +77,7 @@ print(f"{float(moved.mean()):.0%} of the labels move in a step")
 
 # %%
 tree = bc.posterior.to_datatree(
-    {name: np.asarray(draws[name]) for name in ("z", "p", "q", "scatter")}, views=[links]
+    {name: np.asarray(draws[name]) for name in ("z", "p", "q", "scatter")}, constraints=[links]
 )
 print(bc.diagnose(tree))
 
@@ -125,7 +125,7 @@ bc.plots.similarity(tree, labels=found)
 # Which answers to believe; crosses mark the wrong ones.
 
 # %%
-bc.plots.constraints(tree, flipped=links.flipped)
+bc.plots.credibility(tree, flipped=links.flipped)
 # %%
 credibility = bc.constraint_credibility(tree)["credibility"]
 doubted = credibility < 0.5
@@ -137,5 +137,5 @@ print(f"and {(doubted & ~links.flipped).sum()} of {(~links.flipped).sum()} right
 
 # %% [markdown]
 # **What to take away.** The answers, the partition and the tools that look into a posterior do not
-# depend on `TVClust`. Write the likelihood in NumPyro, put `bc.answer_sites` into it, and let
+# depend on `TVClust`. Write the likelihood in NumPyro, put `bc.constraint_sites` into it, and let
 # `bc.PartitionGibbs` draw the labels.

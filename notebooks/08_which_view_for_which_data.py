@@ -34,7 +34,7 @@ spirals = bc.datasets.make_shape("spirals", 180, noise=0.03, seed=0)
 data = {"ellipses": (ellipses.X, ellipses.y), "spirals": (spirals.X, spirals.y), "spikes": spikes()}
 data = {name: ((X - X.mean(axis=0)) / X.std(axis=0), y) for name, (X, y) in data.items()}
 answers = {
-    name: bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=1)
+    name: bc.PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=1)
     for name, (_, y) in data.items()
 }
 

@@ -21,7 +21,11 @@ os.environ["XLA_FLAGS"] = (
     f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
 )
 os.environ["MPLBACKEND"] = "Agg"
-os.environ.setdefault("BAYESCLUST_COMPILERS", "0")  # the workers compile side by side already
+
+from tools import kernel_cache  # noqa: E402
+
+# numba's cache is not safe for processes that compile the same kernel at the same time
+kernel_cache.use(os.environ.get("PYTEST_XDIST_WORKER", ""))
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

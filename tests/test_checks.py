@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesclust.checks import check_items, check_random_state, check_views
+from bayesclust.checks import check_constraints, check_items, check_random_state
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 
 EXPECTED = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -44,9 +44,9 @@ def test_booleans_are_numbers():
 def test_views_become_a_list():
     links = PairwiseConstraints([(0, 1)], [True], n_items=3)
     triplets = RelativeConstraints([(0, 1, 2)], ["yes"], n_items=3)
-    assert check_views(None, 3) == []
-    assert check_views(links, 3) == [links]
-    assert check_views((links, triplets), 3) == [links, triplets]
+    assert check_constraints(None, 3) == []
+    assert check_constraints(links, 3) == [links]
+    assert check_constraints((links, triplets), 3) == [links, triplets]
 
 
 def test_views_of_one_name_get_numbers_and_stay_as_they_were():
@@ -54,7 +54,7 @@ def test_views_of_one_name_get_numbers_and_stay_as_they_were():
         PairwiseConstraints([(0, 1)], [True], n_items=3, name=name)
         for name in ("links", "links", "links_2", "links")
     ]
-    checked = check_views(views, 3)
+    checked = check_constraints(views, 3)
     assert [view.name for view in checked] == ["links", "links_2", "links_2_2", "links_3"]
     assert [view.name for view in views] == ["links", "links", "links_2", "links"]
     assert checked[1].items is views[1].items

@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayesclust import datasets, metrics
 from bayesclust.datasets import files
-from bayesclust.experiments.baselines import k_means
+from experiments.baselines import k_means
 
 SHAPES = {
     "balance": (625, 4, 3),

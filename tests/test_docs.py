@@ -204,7 +204,7 @@ def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, caps
     ]
     for _, verb, *arguments in commands:
         few = (
-            ["--draws", "60", "--warmup", "60"]
+            ["--samples", "60", "--warmup", "60"]
             if verb == "fit" and "rdp-means" not in arguments
             else []
         )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust._prefetch import prefetch
 
 

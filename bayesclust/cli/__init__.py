@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from bayesclust.cli import ask, compare, demo, fit, report, reproduce, summary
+from bayesclust.cli import ask, compare, fit, report, reproduce, summary
 from bayesclust.cli._codes import INTERRUPTED, MISUSED, REFUSED
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (fit, summary, report, compare, ask, demo, reproduce)
+COMMANDS = (fit, summary, report, compare, ask, reproduce)
 """Modules with a function ``add(commands)``, which adds a parser to what `ArgumentParser.add_subparsers` returned and sets
 its default `run`: a function of the parsed settings that returns the exit code."""
 
@@ -22,9 +22,6 @@ EPILOG = """examples:
   bayesclust report run.nc --out run.html                     the same with figures, as one page
   bayesclust compare run.nc other.nc labels.csv               fits and labels side by side
   bayesclust ask iris --session iris.npz                      answer questions about pairs, and see the partition follow
-  bayesclust demo                                             doubtful links on wine, from data to figures
-  bayesclust reproduce tvclust --quick                        the TVClust paper's tables in small, in a minute or two
-  bayesclust reproduce dcrc --quick                           the DCRC paper's figures and tables, likewise
   bayesclust COMMAND --help                                   what a command does, and all its options
 
 Results go to standard output and to files, progress to standard error.

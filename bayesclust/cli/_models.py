@@ -83,7 +83,7 @@ OPTIONS = (
         {"type": int, "metavar": "N", "help": "sweeps before the draws (500)"},
     ),
     Option(
-        "draws",
+        "samples",
         "num_samples",
         (TVCLUST, DCRC),
         {"type": int, "metavar": "N", "help": "draws of each chain (1000)"},
@@ -164,13 +164,13 @@ OPTIONS = (
         {"type": float, "metavar": "XI", "help": "weight of an answer (from held-out answers)"},
     ),
     Option(
-        "starts",
+        "n-init",
         "n_init",
         (MEANS,),
         {"type": int, "metavar": "N", "help": "starts, of which the best is kept (1)"},
     ),
     Option(
-        "jobs",
+        "n-jobs",
         "n_jobs",
         (TVCLUST, DCRC),
         {"type": int, "metavar": "N", "help": "threads (one for each chain)"},
@@ -232,11 +232,7 @@ def given_options(settings: argparse.Namespace) -> dict[str, Any]:
     for name in ("triplet_noise", "checkpoint"):
         if getattr(settings, name) is not None:
             _check_model(name.replace("_", "-"), (TVCLUST,), settings.model)
-    sampling = [
-        name
-        for name in ("chains", "warmup", "draws")
-        if f"num_{name.replace('draws', 'samples')}" in chosen
-    ]
+    sampling = [name for name in ("chains", "warmup", "samples") if f"num_{name}" in chosen]
     if settings.model == DCRC and sampling and chosen.get("inference") != "gibbs":
         raise ValueError(
             f"--{sampling[0]} says how to sample, but dcrc does not unless asked to: add --inference gibbs."

@@ -21,9 +21,9 @@ bayesclust.datasets, whose classes then tell the quality. Answers are read line 
 don't know, m modify now, u undo, q stop. The session is saved after each; the same command goes on where it stopped."""
 
 EPILOG = """examples:
-  bayesclust ask iris --session iris.npz --clusters 3
-  bayesclust ask plants.csv --session plants.npz --partition clusters.csv --output corrected.csv
-  yes y | bayesclust ask plants.csv --session all.npz --questions 5"""
+  bayesclust ask iris --session iris.npz --n-clusters 3
+  bayesclust ask plants.csv --session plants.npz --partition clusters.csv --out corrected.csv
+  yes y | bayesclust ask plants.csv --session all.npz --queries 5"""
 
 
 def add(commands: Any) -> None:
@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
         help="where the session is kept (.npz)",
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="file to write the labels to, one a line"
+        "--out", type=Path, metavar="FILE", help="file to write the labels to, one a line"
     )
     begin = parser.add_argument_group("a new session")
     begin.add_argument(
@@ -54,19 +54,19 @@ def add(commands: Any) -> None:
         help="labels to start from, one a line, counted from 0",
     )
     begin.add_argument(
-        "--clusters",
+        "--n-clusters",
         type=int,
         metavar="K",
         help="start from k-means (default: from DP-means, K unknown)",
     )
     begin.add_argument(
-        "--chooser",
+        "--query-strategy",
         default="random",
         metavar="NAME",
-        help="who chooses questions (default: %(default)s)",
+        help="how queries are chosen (default: %(default)s)",
     )
     begin.add_argument(
-        "--satisfied",
+        "--min-satisfied",
         type=float,
         default=1.0,
         metavar="S",
@@ -82,7 +82,7 @@ def add(commands: Any) -> None:
     begin.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of questions and k-means (default: 0)"
     )
-    parser.add_argument("--questions", type=int, metavar="N", help="stop after so many answers")
+    parser.add_argument("--queries", type=int, metavar="N", help="stop after so many answers")
     parser.add_argument(
         "--every",
         type=int,
@@ -111,14 +111,12 @@ def run(settings: argparse.Namespace) -> int:
     ValueError, OSError
         If data, labels or the session cannot be read or do not fit together.
     """
+    from bayesclust.active import InteractiveSession
+    from bayesclust.active.loop import answer_queries
     from bayesclust.checks import check_int
-    from bayesclust.session import InteractiveSession
-    from bayesclust.session.loop import answer_questions
 
     every = check_int(settings.every, "every")
-    number = (
-        None if settings.questions is None else check_int(settings.questions, "questions", least=0)
-    )
+    number = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
     X, y = _data(settings.data)
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
@@ -127,7 +125,7 @@ def run(settings: argparse.Namespace) -> int:
         session = _begin(settings, X, y)
         session.save(settings.session)
 
-    answer_questions(
+    answer_queries(
         session,
         sys.stdin,
         sys.stdout,
@@ -136,8 +134,8 @@ def run(settings: argparse.Namespace) -> int:
         save=lambda: session.save(settings.session),
     )
     print(session.history.to_string())
-    if settings.output is not None:
-        with replaced(settings.output) as draft:
+    if settings.out is not None:
+        with replaced(settings.out) as draft:
             np.savetxt(draft, session.labels, fmt="%d")
     return 0
 
@@ -145,26 +143,26 @@ def run(settings: argparse.Namespace) -> int:
 def _begin(settings: argparse.Namespace, X: Any, y: Any) -> Any:
     from sklearn.cluster import KMeans
 
+    from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int, check_items
     from bayesclust.estimators import MinimalModification
-    from bayesclust.session import InteractiveSession
 
     points, seed = check_items(X), check_int(settings.seed, "seed", least=0)
     partition: Any = None
     if settings.partition is not None:
         partition = np.loadtxt(settings.partition, dtype=np.int64, ndmin=1)
-    elif settings.clusters is not None:
-        K = check_int(settings.clusters, "clusters", most=len(points))
+    elif settings.n_clusters is not None:
+        K = check_int(settings.n_clusters, "n_clusters", most=len(points))
         partition = KMeans(K, n_init=10, random_state=seed)
     modification = MinimalModification(
-        satisfied=settings.satisfied, new_clusters=settings.new_clusters
+        satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
     )
     return InteractiveSession(
         points,
         partition,
         y=y,
         modification=modification,
-        chooser=settings.chooser,
+        query_strategy=settings.query_strategy,
         random_state=seed,
     )
 

@@ -198,7 +198,7 @@ def _standardized(
     return (X - mean) / np.where(deviation > 0, deviation, 1.0)
 
 
-def _tree(settings: argparse.Namespace, estimator: Any, X: Any, views: list[Any]) -> Any:
+def _tree(settings: argparse.Namespace, estimator: Any, X: Any, constraints: list[Any]) -> Any:
     """The posterior or, of the limit, its one partition in the same form."""
     if hasattr(estimator, "posterior_"):
         return estimator.posterior_
@@ -213,7 +213,9 @@ def _tree(settings: argparse.Namespace, estimator: Any, X: Any, views: list[Any]
         "penalty": float(estimator.penalty_),
     }
     stats = {"objective": [[estimator.objective_]]}
-    return to_datatree({"z": estimator.labels_[None, None]}, stats, X=X, views=views, attrs=attrs)
+    return to_datatree(
+        {"z": estimator.labels_[None, None]}, stats, X=X, constraints=constraints, attrs=attrs
+    )
 
 
 def _named(tree: Any, items: Items, answers: dict[str, Answers]) -> Any:

@@ -1,8 +1,8 @@
 """What the user knows: doubtful answers about pairs and triplets of items, as views of a partition."""
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.coloring import constraint_graph, greedy_coloring
-from bayesclust.constraints.dataset import StoredView, to_dataset, views_from_dataset
+from bayesclust.constraints.dataset import StoredConstraints, constraints_from_dataset, to_dataset
 from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
 from bayesclust.constraints.noise_model import DirichletRows
 from bayesclust.constraints.pairwise import PairwiseConstraints
@@ -18,6 +18,7 @@ from bayesclust.constraints.rules import (
 
 __all__ = [
     "ConfusionNoise",
+    "Constraints",
     "DirichletRows",
     "ImplicationConstraints",
     "LabelConstraints",
@@ -28,12 +29,11 @@ __all__ = [
     "Rules",
     "SpanConstraints",
     "SpreadConstraints",
-    "StoredView",
+    "StoredConstraints",
     "UniformNoise",
-    "View",
     "constraint_graph",
+    "constraints_from_dataset",
     "equality_patterns",
     "greedy_coloring",
     "to_dataset",
-    "views_from_dataset",
 ]

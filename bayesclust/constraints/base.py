@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class View(ABC):
+class Constraints(ABC):
     """Side information that depends on a partition only through the equality pattern of the items of each answer.
 
     A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood,
@@ -259,7 +259,7 @@ class View(ABC):
 
         Returns
         -------
-        View
+        Constraints
             Its `flipped` tells which answers came out unlike the truth.
         """
         return self._answered(
@@ -282,7 +282,7 @@ class View(ABC):
 
         Returns
         -------
-        View
+        Constraints
             With n_items = k. Sources keep their numbers, whether or not any of their answers are
             left.
 
@@ -315,4 +315,4 @@ class View(ABC):
         return pd.DataFrame(columns)
 
 
-__all__ = ["View", "draw_answers", "equality_patterns"]
+__all__ = ["Constraints", "draw_answers", "equality_patterns"]

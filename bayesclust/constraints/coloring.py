@@ -8,16 +8,16 @@ from itertools import combinations
 import numpy as np
 
 from bayesclust.constraints._checks import each_is, positive_int
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.typing import IntArray
 
 
-def constraint_graph(views: Sequence[View], n_items: int) -> tuple[IntArray, IntArray]:
+def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[IntArray, IntArray]:
     """Return the graph that joins the items named together by some answer, as compressed rows.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
 
     Returns
@@ -33,9 +33,9 @@ def constraint_graph(views: Sequence[View], n_items: int) -> tuple[IntArray, Int
     >>> start, neighbour
     (array([0, 1, 1, 2]), array([2, 0]))
     """
-    views, n_items = _checked(views, n_items)
+    constraints, n_items = _checked(constraints, n_items)
     arcs = [np.empty(0, dtype=np.int64)]
-    for view in views:
+    for view in constraints:
         for a, b in combinations(range(view.items.shape[1]), 2):
             left, right = view.items[:, a], view.items[:, b]
             arcs += [left * n_items + right, right * n_items + left]
@@ -43,9 +43,9 @@ def constraint_graph(views: Sequence[View], n_items: int) -> tuple[IntArray, Int
     return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
 
 
-def _checked(views: Sequence[View], n_items: int) -> tuple[list[View], int]:
+def _checked(constraints: Sequence[Constraints], n_items: int) -> tuple[list[Constraints], int]:
     number = positive_int(n_items, "n_items")
-    found: list[View] = each_is(views, (View,), "views")
+    found: list[Constraints] = each_is(constraints, (Constraints,), "constraints")
     for view in found:
         if view.n_items != number:
             raise ValueError(
@@ -55,7 +55,7 @@ def _checked(views: Sequence[View], n_items: int) -> tuple[list[View], int]:
     return found, number
 
 
-def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
+def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
     """Colour the items greedily, those with most neighbours first (Welsh and Powell 1967).
 
     Given everything else, items of one colour are independent under any model whose items meet only
@@ -64,7 +64,7 @@ def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
 
     Returns
@@ -84,7 +84,7 @@ def greedy_coloring(views: Sequence[View], n_items: int) -> IntArray:
     >>> greedy_coloring([path], n_items=5)
     array([1, 0, 1, 0, 0])
     """
-    start, neighbour = constraint_graph(views, n_items)
+    start, neighbour = constraint_graph(constraints, n_items)
     order = np.argsort(-np.diff(start), kind="stable")
     bounds, adjacent = (
         start.tolist(),

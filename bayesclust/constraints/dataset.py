@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.constraints._checks import each_is, item_labels
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.typing import ArrayLike, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesclust.constraints.base import View
+    from bayesclust.constraints.base import Constraints
 
 
 @dataclass(frozen=True, eq=False)
-class StoredView:
+class StoredConstraints:
     """The questions and answers of a view as read from a data set, without its noise model.
 
     Attributes
@@ -42,7 +42,7 @@ class StoredView:
     --------
     >>> from bayesclust.constraints import PairwiseConstraints
     >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
-    >>> (stored,) = views_from_dataset(to_dataset([links]))
+    >>> (stored,) = constraints_from_dataset(to_dataset([links]))
     >>> stored.truths([0, 0, 0]) == stored.answers
     array([ True, False])
     """
@@ -77,7 +77,7 @@ class StoredView:
         return truths
 
 
-def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
+def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
     """For each view, the posterior's name of each noise parameter.
 
     The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v
@@ -85,7 +85,7 @@ def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
         Stored ones know theirs.
 
     Returns
@@ -101,8 +101,8 @@ def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
     """
     names: list[dict[str, str]] = []
     taken: set[str] = set()
-    for view in views:
-        if isinstance(view, StoredView):
+    for view in constraints:
+        if isinstance(view, StoredConstraints):
             own = view.parameters
         else:
             own = {
@@ -114,12 +114,12 @@ def noise_names(views: Sequence[View | StoredView]) -> list[dict[str, str]]:
     return names
 
 
-def noise_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
+def noise_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Dimensions, after chain and draw, of each noise parameter by its name in the posterior.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
 
     Returns
     -------
@@ -135,17 +135,17 @@ def noise_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
         names[parameter]: tuple(
             f"{view.name}_source" if kind == "source" else kind for kind in kinds
         )
-        for view, names in zip(views, noise_names(views), strict=True)
+        for view, names in zip(constraints, noise_names(constraints), strict=True)
         for parameter, kinds in view.noise.parameters.items()
     }
 
 
-def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
+def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dataset:
     """Return the questions and answers of views as variables of a data set.
 
     Parameters
     ----------
-    views : iterable of View
+    constraints : iterable of Constraints
         With different names.
 
     Returns
@@ -154,7 +154,7 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
         For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id);
         kind, vocabulary and truth (JSON lists), n_items, n_sources, parameters (what the posterior
         calls those of the noise, JSON) and prior (their prior means, JSON) are attributes of
-        v_items. The attribute `views` of the data set is the JSON list of names.
+        v_items. The attribute `constraints` of the data set is the JSON list of names.
 
     Raises
     ------
@@ -165,15 +165,15 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
     --------
     >>> from bayesclust.constraints import PairwiseConstraints
     >>> ds = to_dataset([PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)])
-    >>> ds["links_answer"].values, ds.attrs["views"]
+    >>> ds["links_answer"].values, ds.attrs["constraints"]
     (array([1, 0], dtype=int8), '["links"]')
     """
     import xarray as xr
 
     variables: dict[str, Any] = {}
     names: list[str] = []
-    views = each_is(views, (View, StoredView), "views")
-    for view, parameters in zip(views, noise_names(views), strict=True):
+    constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
+    for view, parameters in zip(constraints, noise_names(constraints), strict=True):
         if view.name in names:
             raise ValueError(
                 f'two views are named "{view.name}": give each a name of its own, name="...".'
@@ -192,12 +192,12 @@ def to_dataset(views: Iterable[View | StoredView]) -> xr.Dataset:
         variables[f"{v}_items"] = ((rows, f"{v}_member"), view.items, about)
         variables[f"{v}_answer"] = ((rows,), view.answers)
         variables[f"{v}_source"] = ((rows,), view.source)
-    return xr.Dataset(variables, attrs={"views": json.dumps(names)})
+    return xr.Dataset(variables, attrs={"constraints": json.dumps(names)})
 
 
-def _prior_means(view: View | StoredView) -> dict[str, Any]:
+def _prior_means(view: Constraints | StoredConstraints) -> dict[str, Any]:
     """Prior mean of each noise parameter, the mean over sources where they are known to differ, as plain numbers."""
-    if isinstance(view, StoredView):
+    if isinstance(view, StoredConstraints):
         return view.prior
     return {
         name: np.mean(mean, axis=0).tolist()
@@ -205,7 +205,7 @@ def _prior_means(view: View | StoredView) -> dict[str, Any]:
     }
 
 
-def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
+def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
     """Return the views that `to_dataset` wrote.
 
     Parameters
@@ -215,7 +215,7 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
 
     Returns
     -------
-    list of StoredView
+    list of StoredConstraints
 
     Raises
     ------
@@ -226,7 +226,7 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
     --------
     >>> from bayesclust.constraints import RelativeConstraints
     >>> triplets = RelativeConstraints([(0, 1, 2)], ["dnk"], n_items=3)
-    >>> [view.name for view in views_from_dataset(to_dataset([triplets]))]
+    >>> [view.name for view in constraints_from_dataset(to_dataset([triplets]))]
     ['triplets']
     """
     import xarray as xr
@@ -248,12 +248,12 @@ def views_from_dataset(ds: xr.Dataset) -> list[StoredView]:
         ) from None
 
 
-def _stored(ds: xr.Dataset) -> list[StoredView]:
+def _stored(ds: xr.Dataset) -> list[StoredConstraints]:
     views = []
-    for name in json.loads(ds.attrs.get("views", "[]")):
+    for name in json.loads(ds.attrs.get("constraints", "[]")):
         about = ds[f"{name}_items"].attrs
         views.append(
-            StoredView(
+            StoredConstraints(
                 name=name,
                 kind=about["kind"],
                 items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
@@ -270,4 +270,10 @@ def _stored(ds: xr.Dataset) -> list[StoredView]:
     return views
 
 
-__all__ = ["StoredView", "noise_dims", "noise_names", "to_dataset", "views_from_dataset"]
+__all__ = [
+    "StoredConstraints",
+    "constraints_from_dataset",
+    "noise_dims",
+    "noise_names",
+    "to_dataset",
+]

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner
-from bayesclust.constraints.base import View
+from bayesclust._numba import FAST, device
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
 from bayesclust.constraints.sites import N_PATTERNS, Sites, factor_pattern
 
@@ -84,12 +84,12 @@ def _rows_of(noise: NoiseModel) -> DirichletRows | None:
     return DirichletRows(rows.weights, kind, log_factor)
 
 
-def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
+def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
     """The rows of all views whose noise is learned, or None if there is one that has no such form.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
 
     Returns
     -------
@@ -104,7 +104,7 @@ def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
     """
     weights: list[Sequence[float]] = []
     kinds, factors, n_kinds = [NONE.kind], [NONE.factor], 0
-    for view in views:
+    for view in constraints:
         shape = view.n_sources, view.n_answers, N_PATTERNS
         kind, factor, noise = np.full(shape, PASSED_OVER), np.zeros(shape), view.noise
         rows = _rows_of(noise) if noise.free else None
@@ -125,7 +125,7 @@ def stack_dirichlets(views: Sequence[View]) -> Dirichlets | None:
     return Dirichlets(flat, start, np.concatenate(kinds), np.concatenate(factors))
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def unheard_surplus(
     rows: Dirichlets,
     sites: Sites,

@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.constraints import _checks as check
 from bayesclust.constraints import entailment, questions
 from bayesclust.constraints._matrix import answers_in_matrix
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.typing import ArrayLike, CodeArray, IntArray, Seed
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class PairwiseConstraints(View):
+class PairwiseConstraints(Constraints):
     """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, any of which may be wrong.
 
     The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several
@@ -42,7 +42,7 @@ class PairwiseConstraints(View):
     Attributes
     ----------
     items, answers, source, n_items, n_sources, noise, name, flipped
-        As for every `View`; patterns are 0 = same, 1 = different.
+        As for every `Constraints`; patterns are 0 = same, 1 = different.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class PairwiseConstraints(View):
         *,
         fraction: float | None = None,
         size: int | None = None,
-        flip: ArrayLike = 0.0,
+        error_rate: ArrayLike = 0.0,
         ordered: bool = False,
         n_sources: int = 1,
         seed: Seed = None,
@@ -109,7 +109,7 @@ class PairwiseConstraints(View):
         fraction, size : float in (0, 1] or int
             How many pairs to ask about: a share of all n (n - 1) / 2 (rounded, at least one), or a
             number.
-        flip : float or (n_sources,) array of float, default 0
+        error_rate : float or (n_sources,) array of float, default 0
             Probability that an answer is wrong, in [0, 1]. Each answer is flipped independently, so
             the share of wrong ones varies around it.
         ordered : bool, default False
@@ -135,7 +135,7 @@ class PairwiseConstraints(View):
 
         Examples
         --------
-        >>> links = PairwiseConstraints.sample([0, 0, 1, 1, 2, 2], fraction=0.4, flip=0.1, seed=0)
+        >>> links = PairwiseConstraints.sample([0, 0, 1, 1, 2, 2], fraction=0.4, error_rate=0.1, seed=0)
         >>> len(links), int(links.flipped.sum())
         (6, 2)
         """
@@ -150,7 +150,7 @@ class PairwiseConstraints(View):
                 n, questions.how_many(comb(n, 2), fraction, size, "pairs"), rng
             )
         source = questions.deal_sources(len(pairs), n_sources, rng)
-        rates = check.rates_per_source(flip, n_sources, "flip")
+        rates = check.rates_per_source(error_rate, n_sources, "error_rate")
         asked = cls(pairs, np.zeros(len(pairs), dtype=np.int8), n, source, name=name)
         return asked._answered(
             asked.truths(truth) ^ (rng.random(len(pairs)) < rates[source]), truth

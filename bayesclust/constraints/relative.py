@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.constraints import _checks as check
 from bayesclust.constraints import entailment, questions
 from bayesclust.constraints._conjugate import confusion_per_source
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import NoiseModel, UniformNoise
 from bayesclust.constraints.patterns import draw_answers
 from bayesclust.typing import ArrayLike, CodeArray, IntArray, Seed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 YES, NO, DNK = 0, 1, 2
 
 
-class RelativeConstraints(View):
+class RelativeConstraints(Constraints):
     """Answers "yes", "no" or "dnk" (do not know) about triplets of items, any of which may be wrong.
 
     Of the triplet (i, j, k) it is asked whether i is more similar to j than to k. The true answer
@@ -46,7 +46,7 @@ class RelativeConstraints(View):
     Attributes
     ----------
     items, answers, source, n_items, n_sources, noise, name, flipped
-        As for every `View`; patterns are 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 = all
+        As for every `Constraints`; patterns are 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 = all
         different.
 
     Raises
@@ -93,7 +93,7 @@ class RelativeConstraints(View):
         *,
         fraction: float | None = None,
         size: int | None = None,
-        noise: ArrayLike = 0.05,
+        error_rate: ArrayLike = 0.05,
         confusion: ArrayLike | None = None,
         n_sources: int = 1,
         seed: Seed = None,
@@ -109,11 +109,11 @@ class RelativeConstraints(View):
             How many questions to ask: a share of all n (n - 1) (n - 2) / 2 (rounded, at least one),
             or a number. They are drawn uniformly without replacement; (i, j, k) and (i, k, j) are
             one question.
-        noise : float or (n_sources,) array of float, default 0.05
+        error_rate : float or (n_sources,) array of float, default 0.05
             Probability that an answer is wrong, in [0, 1]; the two wrong answers are equally likely
             (DCRC, Table I). Answers go wrong independently. The default is the paper's.
         confusion : (3, 3) or (n_sources, 3, 3) array of float, optional
-            p(answer | truth) in place of `noise`; rows are the truth and columns the answer, yes,
+            p(answer | truth) in place of `error_rate`; rows are the truth and columns the answer, yes,
             no, dnk.
         n_sources : int, default 1
             Sources among whom the questions are dealt at random, in equal shares.
@@ -133,7 +133,7 @@ class RelativeConstraints(View):
 
         Examples
         --------
-        >>> RelativeConstraints.sample([0, 0, 1, 1, 2, 2], size=10, noise=0.0, seed=0).flipped.any()
+        >>> RelativeConstraints.sample([0, 0, 1, 1, 2, 2], size=10, error_rate=0.0, seed=0).flipped.any()
         np.False_
         """
         truth = check.true_labels(labels, least=3)
@@ -144,7 +144,7 @@ class RelativeConstraints(View):
         source = questions.deal_sources(len(triplets), n_sources, rng)
         if confusion is None:
             table = UniformNoise().confusion(
-                {"noise": check.rates_per_source(noise, n_sources, "noise")}
+                {"noise": check.rates_per_source(error_rate, n_sources, "error_rate")}
             )
         else:
             table = confusion_per_source(confusion, 3, n_sources, "confusion")

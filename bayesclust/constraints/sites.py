@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner, kernel
-from bayesclust.constraints.base import View
+from bayesclust._numba import FAST, device, kernel
+from bayesclust.constraints.base import Constraints
 
 UNPLACED = -1
 N_PATTERNS = 5
@@ -30,12 +30,12 @@ class Sites(NamedTuple):
     code: NDArray[np.int64]  # (F,) row of the table
 
 
-def compile_sites(views: Sequence[View], n_items: int) -> Sites:
+def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     """Merge views into one factor graph.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
 
     Returns
@@ -43,7 +43,7 @@ def compile_sites(views: Sequence[View], n_items: int) -> Sites:
     Sites
     """
     members, codes, offset = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.int64)], 0
-    for view in views:
+    for view in constraints:
         padded = np.full((len(view), 3), UNPLACED, dtype=np.int64)
         padded[:, : view.items.shape[1]] = view.items
         members.append(padded)
@@ -57,9 +57,11 @@ def compile_sites(views: Sequence[View], n_items: int) -> Sites:
     return Sites(start, factor[order].astype(np.int64), member, code)
 
 
-def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+def stack_tables(
+    constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
+) -> NDArray[np.float64]:
     """One table log p(answer | pattern) for all views, shape (codes, 5); pairs use the first two columns."""
-    tables = [view.noise.log_table(noise) for view, noise in zip(views, noises, strict=True)]
+    tables = [view.noise.log_table(noise) for view, noise in zip(constraints, noises, strict=True)]
     stacked, first = np.zeros((sum(map(len, tables)), N_PATTERNS)), 0
     for table in tables:
         stacked[first : first + len(table), : table.shape[1]] = table
@@ -67,7 +69,7 @@ def stack_tables(views: Sequence[View], noises: Sequence[Mapping[str, Any]]) -> 
     return stacked
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def triplet_pattern(a: int, b: int, c: int) -> int:
     """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
     if a == b:
@@ -77,7 +79,7 @@ def triplet_pattern(a: int, b: int, c: int) -> int:
     return 3 if b == c else 4
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
     """Equality pattern of the items of answer f."""
     a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
@@ -87,21 +89,21 @@ def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
     return pattern
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
     """Return log p(answer f | z)."""
     value: float = table[sites.code[f], factor_pattern(sites, z, f)]
     return value
 
 
-@kernel(lean=True)
+@kernel(no_refcount=True)
 def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):
         counts[sites.code[f], factor_pattern(sites, z, f)] += 1
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _add_triplet(
     row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
 ) -> None:
@@ -121,7 +123,7 @@ def _add_triplet(
         logits[right] += row[with_right] - row[4]
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def add_site_logits(
     sites: Sites,
     table: NDArray[np.float64],
@@ -146,7 +148,7 @@ def add_site_logits(
         _add_triplet(row, place, z[first], z[second], z[third], logits)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def add_block_logits(
     sites: Sites,
     table: NDArray[np.float64],
@@ -180,7 +182,7 @@ def add_block_logits(
                 logits[max(a, b, c)] += row[0] - row[apart]
 
 
-@kernel(fastmath=FAST, lean=True)
+@kernel(fastmath=FAST, no_refcount=True)
 def log_prob_touching(
     sites: Sites,
     table: NDArray[np.float64],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference import processes
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.typing import FloatArray
@@ -58,7 +58,7 @@ def open_store(
     path: str | os.PathLike[str] | None,
     settings: Mapping[str, Any],
     items: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     seed: int | Generator | None,
     dims: Mapping[str, tuple[str, ...]],
 ) -> Checkpoint | None:
@@ -84,7 +84,7 @@ def open_store(
     if path is None and processes.number() == 1:
         return None
     _check_seed(seed)
-    words = fingerprint(settings, items, views, seed) if seed is not None else {}
+    words = fingerprint(settings, items, constraints, seed) if seed is not None else {}
     if path is not None:
         return Checkpoint(path, words, settings["num_chains"], dims)
     processes.check_alike(words)
@@ -92,7 +92,10 @@ def open_store(
 
 
 def fingerprint(
-    settings: Mapping[str, Any], items: FloatArray, views: Sequence[View], seed: int | Generator
+    settings: Mapping[str, Any],
+    items: FloatArray,
+    constraints: Sequence[Constraints],
+    seed: int | Generator,
 ) -> dict[str, Any]:
     """Words that differ as soon as the draws would.
 
@@ -101,7 +104,7 @@ def fingerprint(
     settings : mapping
         Parameters of the estimator.
     items : ndarray of shape (n, d)
-    views : sequence of View
+    constraints : sequence of Constraints
     seed : int or Generator
         As `run_seed` gives it.
 
@@ -112,7 +115,7 @@ def fingerprint(
     words = {name: _word(value) for name, value in settings.items() if name not in LATER}
     answers = [
         _digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}"
-        for view in views
+        for view in constraints
     ]
     words |= {
         "version": version("bayesclust"),

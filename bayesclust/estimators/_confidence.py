@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.answers import (
     PAIRWISE,
     Graph,
@@ -71,14 +71,14 @@ def _check_source(value: Any, what: str) -> Any:
     )
 
 
-def fixed_confidence(xi: Any, views: Sequence[View], n_items: int) -> tuple[Graph, Xi]:
+def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """Return the answers as a graph, and what each of them weighs.
 
     Parameters
     ----------
     xi : float, (float, float) or dict
         As `check_xi` returns it.
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
 
     Returns
@@ -87,32 +87,32 @@ def fixed_confidence(xi: Any, views: Sequence[View], n_items: int) -> tuple[Grap
     xi : (float, float) or (codes, 5) array
     """
     if not isinstance(xi, dict):
-        graph, unit = pose(views, n_items)
+        graph, unit = pose(constraints, n_items)
         if isinstance(xi, float):
             return graph, times(unit, xi)
         if isinstance(unit, tuple):
             return graph, xi
-        names = ", ".join(f"{view.name!r}: ..." for view in views)
+        names = ", ".join(f"{view.name!r}: ..." for view in constraints)
         raise ValueError(
             f"xi={xi} says nothing about triplets: give a dict by the names of the views, {{{names}}}."
         )
     for name in xi:
-        if name not in {view.name for view in views}:
-            there = " and ".join(repr(view.name) for view in views) or "none"
+        if name not in {view.name for view in constraints}:
+            there = " and ".join(repr(view.name) for view in constraints) or "none"
             raise ValueError(
                 f"xi names the view {name!r}, but the constraints are {there}: use the views' names."
             )
     confidence = {}
-    for view in views:
+    for view in constraints:
         if view.name not in xi:
             raise ValueError(
                 f"xi has no entry for the constraints {view.name!r}: give every view one, 0 to leave it aside."
             )
         confidence[view.name] = _of_view(xi[view.name], view)
-    return answer_graph(views, n_items), cost_table(views, confidence)
+    return answer_graph(constraints, n_items), cost_table(constraints, confidence)
 
 
-def _of_view(value: Any, view: View) -> FloatArray:
+def _of_view(value: Any, view: Constraints) -> FloatArray:
     by_source = value if isinstance(value, dict) else dict.fromkeys(range(view.n_sources), value)
     if set(by_source) != set(range(view.n_sources)):
         raise ValueError(
@@ -137,7 +137,7 @@ def _of_view(value: Any, view: View) -> FloatArray:
     return rows
 
 
-def by_view(xi: Xi, views: Sequence[View]) -> Any:
+def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
     """Return a confidence as users see it: (xi1, xi2) as it is, a table as a dict by the names of the views.
 
     Of links an array (S, 2) of xi1 and xi2, of triplets (S, 3, 3), the costs of answers (columns)
@@ -146,7 +146,7 @@ def by_view(xi: Xi, views: Sequence[View]) -> Any:
     if isinstance(xi, tuple):
         return xi
     found, begin = {}, 0
-    for view in views:
+    for view in constraints:
         end = begin + view.n_sources * view.n_answers
         table = xi[begin:end].reshape(view.n_sources, view.n_answers, -1)
         if view.kind == PAIRWISE:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.typing import FloatArray
 
 FORMS = (
@@ -40,26 +40,28 @@ def check_cost(cost: Any, what: str = "cost") -> Any:
     return array
 
 
-def costs_of_answers(cost: Any, views: Sequence[View]) -> FloatArray:
+def costs_of_answers(cost: Any, constraints: Sequence[Constraints]) -> FloatArray:
     """Return what breaking each answer costs, those of the views one after the other.
 
     Parameters
     ----------
     cost : float, (float, float), array or dict
         As `check_cost` returns it.
-    views : sequence of PairwiseConstraints
+    constraints : sequence of PairwiseConstraints
 
     Returns
     -------
     (m,) array of float
     """
     if not isinstance(cost, dict):
-        if isinstance(cost, np.ndarray) and len(views) > 1:
+        if isinstance(cost, np.ndarray) and len(constraints) > 1:
             raise ValueError(
                 "cost has one number per answer, but there are several views: give a dict by their names."
             )
-        return np.concatenate([np.empty(0), *(_of_view(cost, view, "cost") for view in views)])
-    names = [view.name for view in views]
+        return np.concatenate(
+            [np.empty(0), *(_of_view(cost, view, "cost") for view in constraints)]
+        )
+    names = [view.name for view in constraints]
     for name in cost:
         if name not in names:
             there = " and ".join(map(repr, names)) or "none"
@@ -72,11 +74,14 @@ def costs_of_answers(cost: Any, views: Sequence[View]) -> FloatArray:
                 f"cost has no entry for the constraints {name!r}: give every view one, 0 to leave it aside."
             )
     return np.concatenate(
-        [np.empty(0), *(_of_view(cost[view.name], view, f"cost[{view.name!r}]") for view in views)]
+        [
+            np.empty(0),
+            *(_of_view(cost[view.name], view, f"cost[{view.name!r}]") for view in constraints),
+        ]
     )
 
 
-def _of_view(cost: Any, view: View, what: str) -> FloatArray:
+def _of_view(cost: Any, view: Constraints, what: str) -> FloatArray:
     if isinstance(cost, dict):
         if set(cost) != set(range(view.n_sources)):
             raise ValueError(
@@ -99,6 +104,6 @@ def _of_view(cost: Any, view: View, what: str) -> FloatArray:
     return _by_answer(cost, view)
 
 
-def _by_answer(cost: float | tuple[float, float], view: View) -> FloatArray:
+def _by_answer(cost: float | tuple[float, float], view: Constraints) -> FloatArray:
     same, different = cost if isinstance(cost, tuple) else (cost, cost)
     return np.where(view.answers == 1, same, different)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bayesclust.constraints.dataset import StoredView
+from bayesclust.constraints.dataset import StoredConstraints
 from bayesclust.estimators._means import start_labels
 from bayesclust.inference.limits.answers import PAIRWISE
 from bayesclust.inference.limits.divergences import Divergence, Mahalanobis, as_divergence
@@ -99,7 +99,7 @@ def _scale(
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 
-def confidence_by_source(draws: Any, view: StoredView, gamma: float) -> dict[int, Any]:
+def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> dict[int, Any]:
     """xi of each source of a view."""
     if view.kind == PAIRWISE:
         p, q = _noise_mean(draws, view, "p"), _noise_mean(draws, view, "q")
@@ -127,7 +127,7 @@ def confidence_by_source(draws: Any, view: StoredView, gamma: float) -> dict[int
     return found
 
 
-def _noise_mean(draws: Any, view: StoredView, name: str) -> Any:
+def _noise_mean(draws: Any, view: StoredConstraints, name: str) -> Any:
     """Posterior mean of a noise parameter of a view, the axis of sources first; None if the view has none."""
     if name not in view.parameters:
         return None

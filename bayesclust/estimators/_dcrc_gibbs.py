@@ -11,7 +11,7 @@ from numpy.random import Generator
 from scipy.optimize import linear_sum_assignment
 
 from bayesclust.checks import check_choice, check_int
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._draws import check_room, draws_tree
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
@@ -84,7 +84,7 @@ class SampledLabels:
         self: Any,
         points: FloatArray,
         items: FloatArray,
-        views: Sequence[View],
+        constraints: Sequence[Constraints],
         fit: EMFit,
         chosen: EMSettings,
         schedule: Schedule,
@@ -94,11 +94,11 @@ class SampledLabels:
         """Set what follows from draws."""
         check_room(len(items), self.num_chains, schedule.num_samples)
         prior = (
-            weight_prior(chosen, fit, sum(map(len, views)), self.penalty is None)
+            weight_prior(chosen, fit, sum(map(len, constraints)), self.penalty is None)
             if self.weights == SAMPLE
             else None
         )
-        problem = DCRCProblem(points, tuple(views), fit.W, prior)
+        problem = DCRCProblem(points, tuple(constraints), fit.W, prior)
         starts = [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)]
         draws = run_chains(
             starts,
@@ -133,15 +133,19 @@ class SampledLabels:
             W = np.take_along_axis(W.reshape(len(z), *fit.W.shape), rows[:, :, None], axis=1)
             self._classifiers = W[:: -(-len(W) // MOST_CLASSIFIERS)]
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
-        self._tree = self._chains_tree(draws, W, items, views)
+        self._tree = self._chains_tree(draws, W, items, constraints)
         self._learn_confusion(self._tree)
 
     def _chains_tree(
-        self: Any, draws: Draws, W: FloatArray | None, items: FloatArray, views: Sequence[View]
+        self: Any,
+        draws: Draws,
+        W: FloatArray | None,
+        items: FloatArray,
+        constraints: Sequence[Constraints],
     ) -> Any:
         import xarray as xr
 
-        tree = draws_tree(draws, views, items, self.get_params(deep=False))
+        tree = draws_tree(draws, constraints, items, self.get_params(deep=False))
         if W is not None:
             shape = draws.posterior["z"].shape[:2]
             names = ("chain", "draw", "cluster", "coefficient")

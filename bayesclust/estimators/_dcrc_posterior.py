@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_dims, noise_names
 from bayesclust.inference.variational.draws import draw_labels
 from bayesclust.inference.variational_em.fit import EMFit
@@ -26,7 +26,7 @@ class MeanFieldLabels:
     _tree: Any = None
 
     def _take_mean_field(
-        self: Any, fit: EMFit, items: FloatArray, views: Sequence[View], seed: int
+        self: Any, fit: EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
     ) -> None:
         """Set the attributes."""
         mode = fit.q.argmax(axis=1)
@@ -41,10 +41,10 @@ class MeanFieldLabels:
         )
         self.confusion_: dict[str, FloatArray] = {
             view.name: mean_confusion(view, counts)
-            for view, counts in zip(views, fit.counts, strict=True)
+            for view, counts in zip(constraints, fit.counts, strict=True)
         }
         self._given, self._tree = (
-            (views, fit.counts, items, self.get_params(deep=False), seed),
+            (constraints, fit.counts, items, self.get_params(deep=False), seed),
             None,
         )
 
@@ -59,7 +59,7 @@ class MeanFieldLabels:
 
 def draw_tree(
     proba: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     counts: Sequence[Counts],
     items: FloatArray,
     settings: dict[str, Any],
@@ -71,7 +71,7 @@ def draw_tree(
     ----------
     proba : ndarray of shape (n, K)
         Distributions of the labels.
-    views : sequence of View
+    constraints : sequence of Constraints
     counts : sequence of ndarray
         Expected counts of each view's answers by code and pattern.
     items : ndarray of shape (n, d)
@@ -84,14 +84,16 @@ def draw_tree(
     """
     rng, shape = np.random.default_rng(seed), (CHAINS, DRAWS)
     variables: dict[str, Any] = {"z": draw_labels(proba, CHAINS * DRAWS, rng).reshape(*shape, -1)}
-    for view, names, count in zip(views, noise_names(views), counts, strict=True):
+    for view, names, count in zip(constraints, noise_names(constraints), counts, strict=True):
         initial = view.noise.initial(view.n_sources)
         repeated: FloatArray = np.broadcast_to(count, (*shape, *count.shape))
         for name, value in view.noise.draw(repeated, initial, rng).items():
             variables[names[name]] = np.broadcast_to(value, (*shape, *initial[name].shape)).copy()
     attrs = {"created_by": "bayesclust", "version": version("bayesclust"), "settings": settings}
     attrs["approximation"] = "mean field"
-    return to_datatree(variables, X=items, views=views, dims=noise_dims(views), attrs=attrs)
+    return to_datatree(
+        variables, X=items, constraints=constraints, dims=noise_dims(constraints), attrs=attrs
+    )
 
 
 __all__ = ["draw_tree"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_choice, check_int, check_positive
-from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise, View
+from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
 from bayesclust.constraints._checks import number_between
 from bayesclust.inference.variational_em.features import EXACT_UP_TO, KERNELS, LANDMARKS
 from bayesclust.inference.variational_em.held_out import PENALTIES, TAUS
@@ -27,17 +27,17 @@ ALMOST_ONE = float(np.nextafter(1.0, 0.0))
 CELLS, FEWEST_STARTS, MOST_STARTS = 4e6, 6, 24
 
 
-def with_noise(views: Sequence[View], noise: Any) -> list[View]:
+def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constraints]:
     """Return views whose noise models are what `noise` asks for.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     noise : float, "learn", "confusion" or None
 
     Returns
     -------
-    list of View
+    list of Constraints
 
     Raises
     ------
@@ -45,7 +45,7 @@ def with_noise(views: Sequence[View], noise: Any) -> list[View]:
         If `noise` is something else.
     """
     if noise is None:
-        return list(views)
+        return list(constraints)
     if type(noise) is not bool and isinstance(noise, Real):
         eps = number_between(noise, "noise", "[0, 1)")
         right = min(max(1.0 - eps, 1.0 - ALMOST_ONE), ALMOST_ONE)
@@ -63,7 +63,7 @@ def with_noise(views: Sequence[View], noise: Any) -> list[View]:
         raise TypeError(
             f'noise must be a number in [0, 1), "learn", "confusion" or None; got {noise!r}.'
         )
-    return [view.with_noise(models[view.kind]) for view in views]
+    return [view.with_noise(models[view.kind]) for view in constraints]
 
 
 def check_balance(value: Any) -> tuple[dict[str, bool], ...]:

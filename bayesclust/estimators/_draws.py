@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust._memory import check_memory
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_dims
 from bayesclust.estimators._samplers import VARIATIONAL
 from bayesclust.inference.runner import Draws
@@ -19,9 +19,9 @@ from bayesclust.typing import FloatArray
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
-def draw_dims(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
+def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, beyond chain and draw."""
-    return {"component": ("item",), **noise_dims(views)}
+    return {"component": ("item",), **noise_dims(constraints)}
 
 
 def check_room(n_items: int, num_chains: int, num_samples: int) -> None:
@@ -46,14 +46,14 @@ def check_room(n_items: int, num_chains: int, num_samples: int) -> None:
 
 
 def draws_tree(
-    draws: Draws, views: Sequence[View], items: FloatArray, settings: Mapping[str, Any]
+    draws: Draws, constraints: Sequence[Constraints], items: FloatArray, settings: Mapping[str, Any]
 ) -> Any:
     """Put draws, data, answers and settings together.
 
     Parameters
     ----------
     draws : Draws
-    views : sequence of View
+    constraints : sequence of Constraints
     items : ndarray of shape (n, d)
         As the user gave them.
     settings : mapping
@@ -76,8 +76,8 @@ def draws_tree(
         draws.posterior,
         draws.sample_stats,
         X=items,
-        views=views,
-        dims=draw_dims(views),
+        constraints=constraints,
+        dims=draw_dims(constraints),
         attrs=attrs,
     )
 

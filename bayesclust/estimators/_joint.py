@@ -80,7 +80,7 @@ class JudgesPartitions:
         return log_marginal_joint(
             z,
             problem.family,
-            views=problem.views,
+            constraints=problem.constraints,
             concentration=problem.concentration,
             hyper=self._usual_hyper(),
         )

@@ -18,7 +18,7 @@ from bayesclust.checks import (
     check_n_clusters,
     check_random_state,
 )
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._costs import check_cost, costs_of_answers
 from bayesclust.estimators._credible import confidence_by_source
 from bayesclust.estimators._means import start_labels
@@ -191,10 +191,14 @@ class LinkedMeans(ConstrainedClusterer):
         return labels
 
 
-def joined(views: Sequence[View]) -> tuple[IntArray, Any]:
+def joined(constraints: Sequence[Constraints]) -> tuple[IntArray, Any]:
     """Pairs (m, 2) of all views, and which of them were answered "same"."""
-    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(view.items for view in views)])
-    return pairs, np.concatenate([np.empty(0, dtype=bool), *(view.answers == 1 for view in views)])
+    pairs = np.concatenate(
+        [np.empty((0, 2), dtype=np.int64), *(view.items for view in constraints)]
+    )
+    return pairs, np.concatenate(
+        [np.empty(0, dtype=bool), *(view.answers == 1 for view in constraints)]
+    )
 
 
 def credible_costs(posterior: Any, X: ArrayLike, loss: Any, metric: str | None) -> dict[str, Any]:

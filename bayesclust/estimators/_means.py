@@ -20,7 +20,7 @@ from bayesclust.checks import (
     check_random_state,
 )
 from bayesclust.constraints._checks import plain_array, true_labels
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators.base import ConstrainedClusterer, with_names
 from bayesclust.inference.limits.answers import Graph, Xi
@@ -41,7 +41,7 @@ class Task(NamedTuple):
 
     points: FloatArray
     divergence: Divergence
-    views: list[View]
+    constraints: list[Constraints]
     start: IntArray | None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from bayesclust.constraints._checks import plain_array
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules import Rules, Statement, statements_of, unsure
 from bayesclust.estimators._means import start_labels
 from bayesclust.typing import BoolArray, FloatArray, IntArray
@@ -115,7 +115,7 @@ def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
     return values
 
 
-def state_constraints(given: Sequence[View | Rules], n_clusters: int) -> Stated:
+def state_constraints(given: Sequence[Constraints | Rules], n_clusters: int) -> Stated:
     """Return what views and rules say, refusing clusters that there cannot be."""
     statements, origin = [], []
     for constraints in given:

@@ -45,7 +45,7 @@ def averaged_particles(
     estimators : sequence of TVClust
         Not changed. Their models, moves, chains and warm-up are used.
     X : array-like of shape (n, d)
-    constraints : View, list of View or None
+    constraints : Constraints, list of Constraints or None
     number : int
         Draws over all estimators, of which each begins with an equal part.
     rng : Generator

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from sklearn.base import clone
 
 from bayesclust.checks import check_items, check_positive
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._samplers import sampler_name
 from bayesclust.estimators._views import MIXTURE, SINGLE
@@ -56,7 +56,7 @@ def fitted_limit(
     limit : RDPMeans or DPMeans
     X : array-like of shape (n, d)
         As the user gave them.
-    constraints : View, list of View or None
+    constraints : Constraints, list of Constraints or None
     items : (n, d) array of float
         X, checked.
 
@@ -83,15 +83,17 @@ def fitted_limit(
 
 
 def limit_problem(
-    limit: MeansClusterer, items: FloatArray, views: list[View]
+    limit: MeansClusterer, items: FloatArray, constraints: list[Constraints]
 ) -> tuple[Problem, Any]:
     """Return what J depends on, and xi as the problem's graph reads it."""
-    graph, xi = pose_answers(limit.xi_, views, len(items))
+    graph, xi = pose_answers(limit.xi_, constraints, len(items))
     points = limit._divergence.points(items)
     return Problem.of(points, limit._divergence, graph, limit.penalty_), xi
 
 
-def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[View]) -> PathModel:
+def model_at(
+    gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
+) -> PathModel:
     """Return the model at gamma whose limit a fitted RDPMeans is."""
     within = (
         limit.within_penalty_
@@ -99,7 +101,7 @@ def model_at(gamma: float, limit: MeansClusterer, problem: Problem, views: list[
         else None
     )
     return PathModel.at(
-        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, views, within
+        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, constraints, within
     )
 
 

@@ -11,43 +11,37 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust._memory import check_memory
-from bayesclust.checks import check_choice, check_items
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.variational.authors import fit_as_released, released_problem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import VariationalFit, fit_variational
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.typing import FloatArray, IntArray
 
-AUTHORS = "authors"
 
-
-def check_variational(settings: Any) -> VariationalSettings | None:
-    """Return settings of the variational method; None stands for the authors' preset.
+def check_variational(settings: Any) -> VariationalSettings:
+    """Return settings of the variational method.
 
     Parameters
     ----------
-    settings : VariationalSettings, "authors" or None
+    settings : VariationalSettings or None
+        None stands for the defaults.
 
     Returns
     -------
-    VariationalSettings or None
+    VariationalSettings
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError
         If it is something else.
     """
     if settings is None:
         return VariationalSettings()
     if isinstance(settings, VariationalSettings):
         return settings
-    if not isinstance(settings, str):
-        raise TypeError(
-            f"variational is a {type(settings).__name__}: pass a VariationalSettings, 'authors' or None for the defaults."
-        )
-    check_choice(settings, "variational", (AUTHORS,))
-    return None
+    raise TypeError(
+        f"variational is a {type(settings).__name__}: pass a VariationalSettings, or None for the defaults."
+    )
 
 
 class VariationalMixin:
@@ -63,34 +57,27 @@ class VariationalMixin:
     def _maximise(
         self,
         problem: TVClustProblem,
-        items: FloatArray,
-        settings: VariationalSettings | None,
+        settings: VariationalSettings,
         init: IntArray | None,
         shape: tuple[int, int],
         rng: Generator,
-    ) -> tuple[TVClustProblem, dict[str, NDArray[Any]]]:
-        """Set the attributes of a fit; return the model that was fitted and draws of the given shape from q."""
-        if settings is None:
-            problem = released_problem(
-                check_items(items), problem.views
-            )  # the authors' family takes no missing cells
-            fit = fit_as_released(problem)
-        else:
-            T = min(settings.truncation, problem.n_items)
-            check_memory(
-                16 * problem.n_items * T * settings.starts,
-                f"{settings.starts} starts of {T} components for {problem.n_items:,} items",
-                "lower starts or truncation of VariationalSettings",
+    ) -> dict[str, NDArray[Any]]:
+        """Set the attributes of a fit; return draws of the given shape from q."""
+        T = min(settings.truncation, problem.n_items)
+        check_memory(
+            16 * problem.n_items * T * settings.starts,
+            f"{settings.starts} starts of {T} components for {problem.n_items:,} items",
+            "lower starts or truncation of VariationalSettings",
+        )
+        fit = fit_variational(problem, settings, rng, init)
+        if not fit.converged:
+            warnings.warn(
+                f"the bound still rises after max_sweeps={settings.max_sweeps} sweeps: allow more sweeps.",
+                ConvergenceWarning,
+                stacklevel=4,
             )
-            fit = fit_variational(problem, settings, rng, init)
-            if not fit.converged:
-                warnings.warn(
-                    f"the bound still rises after max_sweeps={settings.max_sweeps} sweeps: allow more sweeps.",
-                    ConvergenceWarning,
-                    stacklevel=4,
-                )
         self._learned(fit)
-        return problem, draw_mean_field(fit.state, shape, rng)
+        return draw_mean_field(fit.state, shape, rng)
 
     def _learned(self, fit: VariationalFit) -> None:
         mode = fit.state.r.argmax(axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import check_choice, check_random_state
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._draws import draws_tree
 from bayesclust.estimators._samplers import chain_starts
 from bayesclust.estimators._ties import bind_family, tied_columns
@@ -51,7 +51,7 @@ class Pieces(NamedTuple):
     """The pieces of a problem that views are made of; of the families the first is the one asked for."""
 
     families: Mapping[str, BoundFamily]
-    answers: tuple[View, ...]
+    answers: tuple[Constraints, ...]
     concentration: Concentration
     within: Concentration
 

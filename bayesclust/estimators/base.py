@@ -10,8 +10,8 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from bayesclust.checks import check_items, check_views
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_constraints, check_items
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules.base import Rules
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -19,7 +19,7 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 def _check_no_answers(y: object) -> None:
     """Refuse answers in the place of labels, where nobody would read them."""
     for view in y if isinstance(y, (list, tuple)) else (y,):
-        if isinstance(view, (View, Rules)):
+        if isinstance(view, (Constraints, Rules)):
             raise TypeError(
                 f"a {type(view).__name__} came as y, which is ignored: pass constraints=... instead."
             )
@@ -70,11 +70,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         constraints: Any,
         read: Callable[[Any], FloatArray] = check_items,
         kinds: Collection[str] | None = ("pairwise", "relative"),
-    ) -> tuple[FloatArray, list[View]]:
+    ) -> tuple[FloatArray, list[Constraints]]:
         """Check data with `read` and side information on it, and remember the features."""
         items = read(X)
         validate_data(self, with_names(X), skip_check_array=True)
-        return items, check_views(constraints, len(items), kinds=kinds)
+        return items, check_constraints(constraints, len(items), kinds=kinds)
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Fit and return the labels.
@@ -83,7 +83,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like of shape (n, d)
         y : ignored
-        constraints : View, list of View or None, default None
+        constraints : Constraints, list of Constraints or None, default None
 
         Returns
         -------

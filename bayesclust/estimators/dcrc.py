@@ -163,7 +163,7 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
     >>> X[:, 0] += 4 * y
-    >>> triplets = bc.RelativeConstraints.sample(y, size=30, noise=0.05, seed=0)
+    >>> triplets = bc.RelativeConstraints.sample(y, size=30, error_rate=0.05, seed=0)
     >>> est = bc.DCRC(2, random_state=0).fit(X, constraints=triplets)
     >>> bc.metrics.pairwise_f(est.labels_, y) > 0.9
     True
@@ -238,7 +238,7 @@ class DCRC(SampledLabels, MeanFieldLabels, ClassifiesNewItems, ConstrainedCluste
         ----------
         X : array-like of shape (n, d), or (n, n) for a precomputed kernel
         y : ignored
-        constraints : View, list of View or None, default None
+        constraints : Constraints, list of Constraints or None, default None
             Answers about triplets and pairs. Without any, clusters are those that a linear
             classifier separates most clearly (Eq. 9 without its first term).
         checkpoint : str, path or None, default None

@@ -207,7 +207,7 @@ class MPCKMeans(LinkedMeans):
         >>> import numpy as np
         >>> import bayesclust as bc
         >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [4.0]], 20, axis=0)
-        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, flip=0.1, seed=0)
+        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, error_rate=0.1, seed=0)
         >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
         >>> est = bc.MPCKMeans.from_posterior(chains, X, random_state=0).fit(X, constraints=links)
         >>> est.n_clusters_, est.n_broken_ == int(links.flipped.sum())

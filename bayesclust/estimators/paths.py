@@ -11,11 +11,11 @@ from numpy.random import Generator
 
 from bayesclust.checks import (
     check_choice,
+    check_constraints,
     check_int,
     check_items,
     check_random_state,
     check_threads,
-    check_views,
 )
 from bayesclust.constraints._checks import number_between, real_array, shown
 from bayesclust.estimators._draws import check_room
@@ -65,7 +65,7 @@ def limit_path(
     Parameters
     ----------
     X : array-like of shape (n, d)
-    constraints : View, list of View or None, default None
+    constraints : Constraints, list of Constraints or None, default None
         Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
@@ -148,7 +148,7 @@ def limit_path(
     wanted = None if gammas is None else _check_gammas(gammas)
     chosen = checked_limit(limit, random_state)
     items = check_items(X, missing=as_divergence(chosen.divergence).takes_missing)
-    views = check_views(constraints, len(items))
+    views = check_constraints(constraints, len(items))
     check_room(len(items), num_chains, num_samples)
     found = fitted_limit(chosen, X, constraints, items)
     problem, xi = limit_problem(found, items, views)

@@ -258,7 +258,7 @@ class RDPMeans(SeveralCentres):
         >>> import numpy as np
         >>> import bayesclust as bc
         >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [4.0]], 20, axis=0)
-        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, flip=0.1, seed=0)
+        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, error_rate=0.1, seed=0)
         >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
         >>> bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links).n_clusters_
         2
@@ -286,7 +286,7 @@ class RDPMeans(SeveralCentres):
         penalty, steps = self._way_down(task)
         graph, penalty, schedule = self._pose(task, penalty, xi, rng, steps)
         self._keep_components(self._solve(task, graph, penalty, schedule, rng, steps))
-        self.xi_: Any = by_view(self._xi, task.views)
+        self.xi_: Any = by_view(self._xi, task.constraints)
         return self
 
     def _check_xi(self) -> Any:

@@ -92,11 +92,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         all chains.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
-    variational : VariationalSettings, "authors" or None, default None
-        How "variational" searches; None takes the defaults. "authors" runs the paper's own
-        variational settings instead: truncation 15, a fixed base measure, concentration and noise
-        prior (`family`, `concentration` and the noise of links are then not used), for comparison
-        with its tables.
+    variational : VariationalSettings or None, default None
+        How "variational" searches; None takes the defaults.
     gamma : float or None, default None
         Put the model on the way to its small-variance limit, for "collapsed" and "gibbs": an item
         weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance 1 /
@@ -229,7 +226,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             The items. Missing cells (NaN) are left out of the likelihood by the families that can
             do so.
         y : ignored
-        constraints : View, list of View or None
+        constraints : Constraints, list of Constraints or None
             Answers about the items, of any kinds.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
@@ -264,19 +261,17 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             checkpoint,
             self._settings(),
             items,
-            problem.views,
+            problem.constraints,
             random_state,
-            draw_dims(problem.views),
+            draw_dims(problem.constraints),
         )
         seed = check_random_state(random_state)
         if self.sampler == VARIATIONAL:
             shape = (self.num_chains, schedule.num_samples)
-            problem, drawn = self._maximise(
-                problem, items, settings, self._start(problem.n_items), shape, seed
-            )
+            drawn = self._maximise(problem, settings, self._start(problem.n_items), shape, seed)
             self._problem = problem
             self.posterior_ = draws_tree(
-                Draws(drawn, {}, False), problem.views, items, self._settings()
+                Draws(drawn, {}, False), problem.constraints, items, self._settings()
             )
             return self
         given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
@@ -290,7 +285,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             spread=True,
         )
         self._problem = problem
-        self.posterior_ = draws_tree(draws, problem.views, items, self._settings())
+        self.posterior_ = draws_tree(draws, problem.constraints, items, self._settings())
         self.labels_: IntArray = point_estimate(
             self.posterior_, loss=loss, seed=int(seed.integers(2**31))
         )

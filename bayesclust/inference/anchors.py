@@ -18,8 +18,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner, kernel
-from bayesclust.constraints.base import View
+from bayesclust._numba import FAST, device, kernel
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.seating import draw_below
 
 NEIGHBOUR_CANDIDATES = 32
@@ -43,7 +43,7 @@ NOWHERE = Places(np.zeros((0, 0)), np.zeros((0, 2), np.int64), np.zeros((0, 2), 
 """For pairs that are given."""
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
     """One pair of at least two items."""
     n, asked, noted = len(places.X), len(places.asked), len(places.noted)
@@ -64,7 +64,7 @@ def draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
     return first, best
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def fill_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> None:
     """Draw those of some pairs, shape (P, 2), that are `NOBODY`."""
     for position in range(len(pairs)):
@@ -80,9 +80,9 @@ def _draw_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> Non
 class AnchorProposal:
     """Draws pairs of different items, with probabilities that do not depend on the partition."""
 
-    def __init__(self, X: NDArray[np.float64], views: Sequence[View]) -> None:
+    def __init__(self, X: NDArray[np.float64], constraints: Sequence[Constraints]) -> None:
         self.X = X
-        pairs = [view.items[:, :2] for view in views if len(view)]
+        pairs = [view.items[:, :2] for view in constraints if len(view)]
         self.asked = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
         self.noted, self.noting = np.zeros((0, 2), np.int64), False
 

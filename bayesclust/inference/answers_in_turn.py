@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 
 __all__ = ["check_extends", "extends", "one_by_one"]
 
 
-def extends(views: Sequence[View], more: Sequence[View]) -> bool:
+def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> bool:
     """Tell whether views hold all answers of others, in their order and before any further ones.
 
     Parameters
     ----------
-    views, more : sequence of View
+    constraints, more : sequence of Constraints
         Of the same kinds in the same order, as far as both go.
 
     Returns
@@ -31,17 +31,17 @@ def extends(views: Sequence[View], more: Sequence[View]) -> bool:
     >>> extends([one], [other]), extends([other], [one]), extends([], [one])
     (True, False, True)
     """
-    return len(views) <= len(more) and all(
-        _continues(old, new) for old, new in zip(views, more, strict=False)
+    return len(constraints) <= len(more) and all(
+        _continues(old, new) for old, new in zip(constraints, more, strict=False)
     )
 
 
-def check_extends(views: Sequence[View], more: Sequence[View]) -> None:
+def check_extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> None:
     """Refuse answers that leave out some of those that were heard.
 
     Parameters
     ----------
-    views, more : sequence of View
+    constraints, more : sequence of Constraints
         Heard before, and all of them.
 
     Raises
@@ -49,13 +49,13 @@ def check_extends(views: Sequence[View], more: Sequence[View]) -> None:
     ValueError
         If `extends` does not hold of them.
     """
-    if not extends(views, more):
+    if not extends(constraints, more):
         raise ValueError(
             "answers that were heard are missing from views: start anew from chains of the other problem."
         )
 
 
-def _continues(old: View, new: View) -> bool:
+def _continues(old: Constraints, new: Constraints) -> bool:
     m = len(old)
     alike = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items) and m <= len(
         new
@@ -64,7 +64,7 @@ def _continues(old: View, new: View) -> bool:
     return alike and all(np.array_equal(before, after[:m]) for before, after in rows)
 
 
-def _first(view: View, number: int) -> View:
+def _first(view: Constraints, number: int) -> Constraints:
     """The first answers of a view."""
     part = copy.copy(view)
     part.items, part.answers, part.source = (
@@ -76,18 +76,20 @@ def _first(view: View, number: int) -> View:
     return part
 
 
-def one_by_one(views: Sequence[View], more: Sequence[View]) -> Iterator[tuple[View, ...]]:
+def one_by_one(
+    constraints: Sequence[Constraints], more: Sequence[Constraints]
+) -> Iterator[tuple[Constraints, ...]]:
     """Yield the views with one further answer at a time, up to all of `more`.
 
     Parameters
     ----------
-    views, more : sequence of View
+    constraints, more : sequence of Constraints
         Of which `extends` holds.
 
     Yields
     ------
-    tuple of View
+    tuple of Constraints
     """
     for v, view in enumerate(more):
-        for number in range(len(views[v]) if v < len(views) else 0, len(view)):
-            yield (*more[:v], _first(view, number + 1), *views[v + 1 :])
+        for number in range(len(constraints[v]) if v < len(constraints) else 0, len(view)):
+            yield (*more[:v], _first(view, number + 1), *constraints[v + 1 :])

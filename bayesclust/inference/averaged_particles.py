@@ -22,7 +22,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.answers_in_turn import check_extends, one_by_one
 from bayesclust.inference.particles import LEAST, Particles
 from bayesclust.inference.problem import TVClustProblem
@@ -34,7 +34,7 @@ FEWEST = 8
 """Draws that the least likely model keeps, so that it can come back when answers speak for it."""
 
 
-def leave_one_out(view: View, draws: IntArray, weights: FloatArray) -> FloatArray:
+def leave_one_out(view: Constraints, draws: IntArray, weights: FloatArray) -> FloatArray:
     """Return log p(answer | data, all other answers) of each answer of a view, the noise integrated out.
 
     It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers
@@ -43,7 +43,7 @@ def leave_one_out(view: View, draws: IntArray, weights: FloatArray) -> FloatArra
 
     Parameters
     ----------
-    view : View
+    view : Constraints
     draws : (S, n) array of int
         Given all answers.
     weights : (S,) array of float
@@ -119,7 +119,7 @@ class AveragedParticles:
 
     @staticmethod
     def _score(part: Particles) -> float:
-        views, weights = part.problem.views, part.weights
+        views, weights = part.problem.constraints, part.weights
         return float(
             sum(leave_one_out(view, part.draws, weights).sum() for view in views if len(view))
         )
@@ -151,12 +151,12 @@ class AveragedParticles:
         """How often draws of some model were resampled and moved."""
         return sum(part.renewals for part in self.parts)
 
-    def hear(self, views: Sequence[View], rng: Generator) -> None:
+    def hear(self, constraints: Sequence[Constraints], rng: Generator) -> None:
         """Take in further answers.
 
         Parameters
         ----------
-        views : sequence of View
+        constraints : sequence of Constraints
             All answers: those heard before, in their order, and further ones. Views of further
             kinds come last.
         rng : Generator
@@ -166,8 +166,8 @@ class AveragedParticles:
         ValueError
             If answers that were heard are missing.
         """
-        check_extends(self.problem.views, views)
-        for stage in one_by_one(self.problem.views, views):
+        check_extends(self.problem.constraints, constraints)
+        for stage in one_by_one(self.problem.constraints, constraints):
             for part in self.parts:
                 part.weigh(stage)
             if self.effective_size < LEAST * self._number:
@@ -177,7 +177,7 @@ class AveragedParticles:
                 for part in self.parts:
                     part.go_on(rng)
         for part in self.parts:
-            part.problem = replace(part.problem, views=tuple(views))
+            part.problem = replace(part.problem, constraints=tuple(constraints))
 
     def _numbers(self) -> list[int]:
         """How many draws each model is to have: as its share says, but `FEWEST` at least, or half of an even share."""

@@ -15,11 +15,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._beside import Call, compile_beside
-from bayesclust._stream import as_stream
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference._ahead import calls_of_data, calls_of_moves, is_first, of_one_item
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.joint_moves import NONE_DRAWN, SHARE, UnheardNoise
@@ -54,37 +51,23 @@ class CollapsedChain:
     def __init__(
         self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
     ) -> None:
-        self.rng, self.moves = as_stream(rng), moves
+        self.rng, self.moves = rng, moves
         self._pose(problem)
         self.schedule = MoveSchedule(moves)
         self.hyper_sampler = HyperSampler(problem.family)
         self.hyper = self.hyper_sampler.start(np.asarray(z), rng)
         self.alpha = problem.concentration.initial()
-        self.noise = [view.noise.initial(view.n_sources) for view in problem.views]
+        self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.moved = np.zeros(1, np.int64)
         self.accepted = self.blocks_moved = np.nan
-        if is_first(type(self), type(problem.family), moves, len(self.sites.code) > 0):
-            compile_beside(self.calls_ahead())
         self._seat(np.asarray(z))
-
-    def calls_ahead(self) -> list[Call]:
-        """Calls of the kernels that are worth compiling beside those of the first scan."""
-        family, answers, places = (
-            self.problem.family,
-            (self.sites, self.table, self.log_alpha),
-            self.anchors.places,
-        )
-        seated = of_one_item(family, self.hyper)
-        return calls_of_moves(
-            seated, family, answers, places, self.moves, self.rng
-        ) + calls_of_data(seated, family)
 
     def _pose(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and answers alone."""
         self.problem = problem
-        self.sites = compile_sites(problem.views, problem.n_items)
-        self.anchors = AnchorProposal(problem.family.embedding(), problem.views)
-        self.tally = Tally(problem.views, self.sites)
+        self.sites = compile_sites(problem.constraints, problem.n_items)
+        self.anchors = AnchorProposal(problem.family.embedding(), problem.constraints)
+        self.tally = Tally(problem.constraints, self.sites)
         self.unheard = UnheardNoise(self.tally)
 
     @staticmethod
@@ -99,7 +82,7 @@ class CollapsedChain:
 
     @noise.setter
     def noise(self, noise: list[dict[str, Any]]) -> None:
-        self._noise, self.table = noise, stack_tables(self.problem.views, noise)
+        self._noise, self.table = noise, stack_tables(self.problem.constraints, noise)
 
     @property
     def log_alpha(self) -> float:
@@ -181,7 +164,7 @@ class CollapsedChain:
         value += problem.family.log_hyper_prior(self.hyper)
         value += sum(
             view.noise.log_prior(noise)
-            for view, noise in zip(problem.views, self.noise, strict=True)
+            for view, noise in zip(problem.constraints, self.noise, strict=True)
         )
         return float(value + (self.tally(self.labels) * self.table).sum())
 
@@ -356,7 +339,7 @@ class CollapsedChain:
         )
 
     def _update_noise(self) -> None:
-        views: Sequence[View] = self.problem.views
+        views: Sequence[Constraints] = self.problem.constraints
         if not views:
             return
         counts = self.tally.by_view(self.tally(self.labels))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.inference.seating import Seating, refresh
 from bayesclust.models.components import Components, Terms, hard_statistics
 from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
@@ -36,7 +36,7 @@ TOTAL, PROPOSED, DERIVE = range(3)
 
 # with the samplers' options, whose compiled versions of the families' functions are used again; one
 # kernel for all of it, since most of the compiling is of what they have in common
-@kernel(fastmath=FAST, lean=True)
+@kernel(fastmath=FAST, no_refcount=True)
 def walk_clusters(state: Any, seating: Seating, task: int) -> float:
     """Do a task at the prior slot and at all clusters in use; returns log p(X | z, hyper-parameters), where it is asked for.
 

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.constraints import dirichlets
 from bayesclust.constraints.dirichlets import Dirichlets, stack_dirichlets, unheard_surplus
 from bayesclust.constraints.sites import N_PATTERNS, Sites, stack_tables
@@ -50,7 +49,7 @@ NONE_DRAWN = Drawn(np.zeros((0, 0, N_PATTERNS)), dirichlets.NONE)
 """For proposals that are all made by the noise as it is."""
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def gain_of_split(
     rows: Dirichlets,
     sites: Sites,
@@ -60,7 +59,7 @@ def gain_of_split(
     merged: int,
 ) -> float:
     """What answers say of a partition beyond `table`, less the same where its `items` share the free slot `merged`."""
-    mass, split = zeros(len(rows.weight), np.float64), z[items]
+    mass, split = np.zeros(len(rows.weight), np.float64), z[items]
     gain: float = unheard_surplus(rows, sites, table, z, mass)
     z[items] = merged
     gain -= unheard_surplus(rows, sites, table, z, mass)
@@ -78,14 +77,14 @@ class UnheardNoise:
     """
 
     def __init__(self, tally: Tally) -> None:
-        self.tally, self.views = tally, tally.views
-        self._learned = [bool(view.noise.free) for view in self.views]
+        self.tally, self.constraints = tally, tally.constraints
+        self._learned = [bool(view.noise.free) for view in self.constraints]
         self._heard = np.zeros(tally.shape)
         for part, learned in zip(tally.by_view(self._heard), self._learned, strict=True):
             part[:] = learned
         # where noise must inform it is an integral, and a chain comes back to the same counts
         self._log_marginal = lru_cache(maxsize=REMEMBERED)(self._log_marginal_of)
-        self.rows = stack_dirichlets(self.views)
+        self.rows = stack_dirichlets(self.constraints)
 
     def __bool__(self) -> bool:
         """Whether any of it is learned."""
@@ -129,7 +128,8 @@ class UnheardNoise:
 
     def _table(self, rng: Generator) -> NDArray[np.float64]:
         return stack_tables(
-            self.views, [view.noise.sample_prior(view.n_sources, rng) for view in self.views]
+            self.constraints,
+            [view.noise.sample_prior(view.n_sources, rng) for view in self.constraints],
         )
 
     def _surplus(self, z: NDArray[np.int64], heard: FloatArray) -> float:
@@ -142,7 +142,7 @@ class UnheardNoise:
         return value
 
     def _log_marginal_of(self, number: int, tally: bytes) -> float:
-        view = self.views[number]
+        view = self.constraints[number]
         shape = view.n_sources * view.n_answers, view.n_patterns
         return float(view.noise.log_marginal(np.frombuffer(tally, np.int64).reshape(shape)))
 

@@ -25,10 +25,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
-from bayesclust._stream import enter_python
-from bayesclust._turns import YIELDS
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.seating import (
     Seating,
@@ -43,7 +40,7 @@ from bayesclust.models.families.base import add_item, derive, log_marginal, remo
 from bayesclust.models.families.joined import log_marginal_joined
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def find_root(parent: NDArray[np.int64], i: int) -> int:
     """Root of item i, halving the path on the way."""
     while parent[i] != i:
@@ -52,12 +49,12 @@ def find_root(parent: NDArray[np.int64], i: int) -> int:
     return i
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def draw_bonds(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
 ) -> NDArray[np.int64]:
     """Root of each item's component under freshly drawn bonds, shape (n,)."""
-    parent = zeros(len(z), np.int64)
+    parent = np.zeros(len(z), np.int64)
     for i in range(len(z)):
         parent[i] = i
     for f in range(len(sites.code)):
@@ -72,14 +69,14 @@ def draw_bonds(
     return parent
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def rebuild(state: Any, seating: Seating, k: int) -> None:
     """Recompute a cluster from its items."""
     set_items(state, members(seating, k, k), k)
     derive(state, k)
 
 
-@inner(fastmath=FAST, inline="always")
+@device(fastmath=FAST, inline="always")
 def _move_block(
     state: Any,
     seating: Seating,
@@ -104,7 +101,7 @@ def _move_block(
     number = seating.number[0]
     block = seating.slots[number]
     set_items(state, items, block)
-    logits, site = zeros(number + 1, np.float64), zeros(len(seating.slots), np.float64)
+    logits, site = np.zeros(number + 1, np.float64), np.zeros(len(seating.slots), np.float64)
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number + 1):  # the last is a cluster of its own
         k = seating.slots[a] if a < number else empty
@@ -135,19 +132,19 @@ class Blocks(NamedTuple):
     end: NDArray[np.int64]  # (B,)
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def draw_blocks(
     sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
 ) -> Blocks:
     """Draw bonds and list the blocks they make."""
     items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
-    blocks, number = zeros(len(z), np.int64), 0
+    blocks, number = np.zeros(len(z), np.int64), 0
     for r in range(len(z)):
         if start[r + 1] - start[r] > 1:
             blocks[number] = r
             number += 1
     shuffle(blocks[:number], rng)
-    begin, end = zeros(number, np.int64), zeros(number, np.int64)
+    begin, end = np.zeros(number, np.int64), np.zeros(number, np.int64)
     for b in range(number):
         begin[b], end[b] = start[blocks[b]], start[blocks[b] + 1]
     return Blocks(items, begin, end)
@@ -183,9 +180,7 @@ def move_blocks(
         blocks = draw_blocks(sites, table, seating.z, rng)
     for block in range(first, len(blocks.begin)):
         if seating.number[0] == len(seating.slots):
-            enter_python(rng, YIELDS)
             return block, blocks
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
         moved[0] += _move_block(state, seating, sites, table, log_alpha, items, rng)
-    enter_python(rng, YIELDS)
     return len(blocks.begin), blocks

@@ -12,8 +12,8 @@ import numpy as np
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.util import is_prng_key
 
-from bayesclust.checks import check_views
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_constraints
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.coloring import greedy_coloring
 from bayesclust.inference.numpyro_scopes import Program
 
@@ -47,7 +47,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     covariates.
 
     The sites of one item (likelihood, local variables) belong into the plate of the items, answers
-    into the model by `bayesclust.models.answer_sites`. Weights that are a stick-breaking site make
+    into the model by `bayesclust.models.constraint_sites`. Weights that are a stick-breaking site make
     this the blocked Gibbs sampler of Ishwaran and James (2001) for a truncated Dirichlet process;
     `bayesclust.models.tvclust` is such a model.
 
@@ -55,8 +55,8 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     ----------
     model : callable
         The NumPyro model, the same object as that of the other blocks.
-    views : View, sequence of View or None
-        The answers that the model has, as passed to `answer_sites`.
+    constraints : Constraints, sequence of Constraints or None
+        The answers that the model has, as passed to `constraint_sites`.
     site : str, default "z"
         Name of the site of the labels.
     plate : str, default "item"
@@ -96,21 +96,21 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     >>> from numpyro.infer import MCMC, NUTS, Gibbs
     >>> import bayesclust as bc
     >>> from bayesclust.inference.numpyro_kernel import PartitionGibbs
-    >>> from bayesclust.models import answer_sites
+    >>> from bayesclust.models import constraint_sites
     >>> def lines(x, y, links):
     ...     with numpyro.plate("component", 2):
     ...         slope = numpyro.sample("slope", dist.Normal(0, 2))
     ...     with numpyro.plate("item", len(x)):
     ...         z = numpyro.sample("z", dist.Categorical(jnp.ones(2) / 2))
     ...         numpyro.sample("y", dist.Normal(slope[z] * x, 0.2), obs=y)
-    ...     answer_sites(links, z)
+    ...     constraint_sites(links, z)
     >>> x = jnp.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 0.0, 0.0])
     >>> y = jnp.array([1.1, 1.8, 3.1, -0.9, -2.1, -3.0, 0.0, 0.1])
     >>> links = bc.PairwiseConstraints([(0, 6), (3, 7)], [True, True], n_items=8)
     >>> kernel = Gibbs([(PartitionGibbs(lines, links), ["z"]), (NUTS(lines), None)])
     >>> mcmc = MCMC(kernel, num_warmup=100, num_samples=200, progress_bar=False)
     >>> mcmc.run(jax.random.key(0), x, y, links)
-    >>> tree = bc.posterior.to_datatree({"z": mcmc.get_samples(group_by_chain=True)["z"]}, views=[links])
+    >>> tree = bc.posterior.to_datatree({"z": mcmc.get_samples(group_by_chain=True)["z"]}, constraints=[links])
     >>> bc.point_estimate(tree)
     array([0, 0, 0, 1, 1, 1, 0, 1])
     """
@@ -120,15 +120,15 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     def __init__(
         self,
         model: Callable[..., Any],
-        views: View | Sequence[View] | None = None,
+        constraints: Constraints | Sequence[Constraints] | None = None,
         *,
         site: str = "z",
         plate: str = "item",
         batch_size: int | None = None,
     ) -> None:
-        given = [views] if isinstance(views, View) else views
+        given = [constraints] if isinstance(constraints, Constraints) else constraints
         n_items = getattr(given[0], "n_items", 0) if given else 0
-        answered = tuple(view for view in check_views(views, n_items) if len(view) > 0)
+        answered = tuple(view for view in check_constraints(constraints, n_items) if len(view) > 0)
         self._program = Program(model, site, plate, answered)
         self._colors = (
             greedy_coloring(answered, n_items) if answered else np.zeros(n_items, np.int64)
@@ -198,7 +198,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
             lambda k: self._item_logits(jnp.full_like(z, k), args, kwargs), support
         )
         noise = jax.random.gumbel(key, by_item.shape, by_item.dtype)
-        if not self._program.views:
+        if not self._program.constraints:
             return _draw(by_item, noise, support, z)
         colors = jnp.asarray(self._colors)
 
@@ -255,7 +255,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         wrapped = copy.copy(self)
         program = self._program
         wrapped._program = Program(
-            wrapper(program.model), program.site, program.plate, program.views
+            wrapper(program.model), program.site, program.plate, program.constraints
         )
         return wrapped
 

@@ -20,7 +20,7 @@ from numpyro.infer.gibbs import GIBBS_SITES_KWARG
 from numpyro.infer.initialization import init_to_sample
 from numpyro.infer.util import compute_log_probs
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.models.answers import answers_plate
 from bayesclust.typing import BoolArray, IntArray
 
@@ -86,14 +86,14 @@ class Program:
         The site of the labels.
     plate : str
         The plate of the items.
-    views : tuple of View
+    constraints : tuple of Constraints
         Those with answers.
     """
 
     model: Any
     site: str
     plate: str
-    views: tuple[View, ...]
+    constraints: tuple[Constraints, ...]
 
     def trace(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Run the program once, on values drawn from its prior, and return its trace."""
@@ -133,7 +133,7 @@ class Program:
         dims = {frame.name: frame.dim for frame in site["cond_indep_stack"]}
         if self.plate in dims:
             return Scope(self.plate, dims[self.plate], np.arange(n_items)[:, None])
-        for view in self.views:
+        for view in self.constraints:
             if answers_plate(view) in dims:
                 return Scope(answers_plate(view), dims[answers_plate(view)], view.items)
         return Scope(None, 0, np.empty((1, 0), dtype=np.int64))
@@ -189,7 +189,7 @@ class Program:
             for site in trace.values()
             for frame in site.get("cond_indep_stack", ())
         }
-        for view in self.views:
+        for view in self.constraints:
             if view.n_items != n_items:
                 raise ValueError(
                     f"the constraints {view.name!r} are on {view.n_items} items, but the model has {n_items} labels "
@@ -198,7 +198,7 @@ class Program:
             if plates.get(answers_plate(view)) != len(view):
                 raise ValueError(
                     f"no site of the model lies in a plate {answers_plate(view)!r} of size {len(view)}: call "
-                    "answer_sites(views, z) in it, and pass the same views to PartitionGibbs."
+                    "constraint_sites(constraints, z) in it, and pass the same constraints to PartitionGibbs."
                 )
 
     def check_labels(self, z: jax.Array, trace: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import softmax
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.answers_in_turn import check_extends, one_by_one
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.typing import FloatArray, IntArray, Params
@@ -153,7 +153,7 @@ class Particles:
             partitions.append(chain.labels.copy())
         self.draws: IntArray = np.stack(partitions)
         self._log_weights = np.zeros(number)
-        self._log_answers = self._log_prob(self.problem.views)
+        self._log_answers = self._log_prob(self.problem.constraints)
 
     @property
     def weights(self) -> FloatArray:
@@ -166,12 +166,12 @@ class Particles:
         """1 / sum w^2: how many equally weighted draws would be as good (Kong, Liu and Wong 1994)."""
         return float(1.0 / (self.weights**2).sum())
 
-    def hear(self, views: Sequence[View], rng: Generator) -> None:
+    def hear(self, constraints: Sequence[Constraints], rng: Generator) -> None:
         """Take in further answers.
 
         Parameters
         ----------
-        views : sequence of View
+        constraints : sequence of Constraints
             All answers: those heard before, in their order, and further ones. Views of further
             kinds come last.
         rng : Generator
@@ -181,23 +181,23 @@ class Particles:
         ValueError
             If answers that were heard are missing.
         """
-        check_extends(self.problem.views, views)
-        for stage in one_by_one(self.problem.views, views):
+        check_extends(self.problem.constraints, constraints)
+        for stage in one_by_one(self.problem.constraints, constraints):
             self.weigh(stage)
             self.go_on(rng)
-        self.problem = replace(self.problem, views=tuple(views))
+        self.problem = replace(self.problem, constraints=tuple(constraints))
 
-    def weigh(self, views: Sequence[View]) -> None:
+    def weigh(self, constraints: Sequence[Constraints]) -> None:
         """Take in further answers by the weights alone.
 
         Parameters
         ----------
-        views : sequence of View
+        constraints : sequence of Constraints
             As for `hear`.
         """
-        before, self._log_answers = self._log_answers, self._log_prob(views)
+        before, self._log_answers = self._log_answers, self._log_prob(constraints)
         self._log_weights += self._log_answers - before
-        self.problem = replace(self.problem, views=tuple(views))
+        self.problem = replace(self.problem, constraints=tuple(constraints))
 
     def go_on(self, rng: Generator) -> None:
         """Move the draws on after an answer: all of them, resampled, where their weights are uneven, else a part.
@@ -256,19 +256,19 @@ class Particles:
             for _ in range(self.sweeps):
                 chain.sweep()
             self._states[s], self.draws[s] = chain.snapshot(), chain.labels
-        self._log_answers = self._log_prob(self.problem.views)
+        self._log_answers = self._log_prob(self.problem.constraints)
 
-    def _log_prob(self, views: Sequence[View]) -> FloatArray:
+    def _log_prob(self, constraints: Sequence[Constraints]) -> FloatArray:
         """log p(answers | z) of each draw, the noise integrated out."""
         values = np.zeros(len(self.draws))
-        for view in views:
+        for view in constraints:
             values += view.noise.log_marginal(view.counts(self.draws))
         return values
 
     def _draw_noise(self, draws: IntArray, rng: Generator) -> list[Params]:
         """The noise of each view given each partition and the answers, with a leading axis of draws."""
         drawn = []
-        for view in self.problem.views:
+        for view in self.problem.constraints:
             start = view.noise.initial(view.n_sources)
             params, number = view.noise.draw(view.counts(draws), start, rng), len(draws)
             # known values come without the axis of draws

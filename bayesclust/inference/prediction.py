@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.models.components import hard_statistics
 from bayesclust.models.families.base import BoundFamily, log_predictive

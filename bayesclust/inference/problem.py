@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
@@ -17,12 +17,12 @@ class TVClustProblem:
     Attributes
     ----------
     family : BoundFamily
-    views : tuple of View
+    constraints : tuple of Constraints
     concentration : Concentration
     """
 
     family: BoundFamily
-    views: tuple[View, ...] = ()
+    constraints: tuple[Constraints, ...] = ()
     concentration: Concentration = field(default_factory=Concentration)
 
     @property
@@ -33,4 +33,4 @@ class TVClustProblem:
     @property
     def noise_names(self) -> list[dict[str, str]]:
         """For each view, the posterior's name of each noise parameter."""
-        return noise_names(self.views)
+        return noise_names(self.constraints)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.inference.seating import Seating, close_slot, use_slot
 
 Gain = Callable[[NDArray[np.int64]], float]

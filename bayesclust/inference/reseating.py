@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bayesclust._jit import FAST, implements, inner
+from bayesclust._numba import FAST, device, generic, implements
 from bayesclust.constraints.sites import UNPLACED
 from bayesclust.inference.scan_full import predictive_by_form
 from bayesclust.models.families.base import add_item, log_predictive, remove_item
@@ -19,7 +19,8 @@ from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.models.families.quadratic import quadratic_form
 
 
-def log_odds(state: Any, i: int, own: int, a: int, b: int) -> float:
+@generic
+def log_odds(state: Any, i: int, own: int, a: int, b: int) -> Any:
     """log p(item i in slot a) - log p(item i in slot b) by sizes and data, given all other items; `reseat` must follow.
 
     Parameters
@@ -35,9 +36,9 @@ def log_odds(state: Any, i: int, own: int, a: int, b: int) -> float:
     -------
     float
     """
-    raise TypeError("log_odds runs in compiled code only")
 
 
+@generic
 def reseat(state: Any, i: int, own: int, chosen: int) -> None:
     """Leave item i in slot `chosen`, after `log_odds`.
 
@@ -48,10 +49,9 @@ def reseat(state: Any, i: int, own: int, chosen: int) -> None:
         As there.
     chosen : int
     """
-    raise TypeError("reseat runs in compiled code only")
 
 
-@implements(log_odds, FullState, others=True, fastmath=FAST, forceinline=True, lean=True)
+@implements(log_odds, None, fastmath=FAST, forceinline=True, no_refcount=True)
 def _log_odds_of_any(state, i, own, a, b):  # type: ignore[no-untyped-def]
     if own != UNPLACED:
         remove_item(state, i, own)
@@ -62,12 +62,12 @@ def _log_odds_of_any(state, i, own, a, b):  # type: ignore[no-untyped-def]
     )
 
 
-@implements(reseat, FullState, others=True, fastmath=FAST, forceinline=True, lean=True)
+@implements(reseat, None, fastmath=FAST, forceinline=True, no_refcount=True)
 def _reseat_of_any(state, i, own, chosen):  # type: ignore[no-untyped-def]
     add_item(state, i, chosen)
 
 
-@inner(fastmath=FAST, forceinline=True, lean=True)
+@device(fastmath=FAST, forceinline=True, no_refcount=True)
 def _by_form(state: FullState, i: int, k: int, own: bool) -> float:
     return float(
         math.log(state.count[k] - own)
@@ -75,12 +75,12 @@ def _by_form(state: FullState, i: int, k: int, own: bool) -> float:
     )
 
 
-@implements(log_odds, FullState, fastmath=FAST, forceinline=True, lean=True)
+@implements(log_odds, FullState, fastmath=FAST, forceinline=True, no_refcount=True)
 def _log_odds_of_full(state, i, own, a, b):  # type: ignore[no-untyped-def]
     return _by_form(state, i, a, own == a) - _by_form(state, i, b, own == b)
 
 
-@implements(reseat, FullState, fastmath=FAST, forceinline=True, lean=True)
+@implements(reseat, FullState, fastmath=FAST, forceinline=True, no_refcount=True)
 def _reseat_of_full(state, i, own, chosen):  # type: ignore[no-untyped-def]
     if chosen != own:
         if own != UNPLACED:

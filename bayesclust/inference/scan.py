@@ -20,10 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, kernel
-from bayesclust._stream import enter_python
-from bayesclust._turns import YIELDS
+from bayesclust._numba import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
@@ -51,10 +48,9 @@ def scan(
     """
     z = seating.z
     empty = len(state.count) - 1
-    logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
+    logits, site = np.zeros(empty + 1, np.float64), np.zeros(empty + 1, np.float64)
     for position in range(first, len(order)):
         if seating.number[0] == empty:
-            enter_python(rng, YIELDS)
             return position
         i = order[position]
         old = z[i]
@@ -82,5 +78,4 @@ def scan(
         moved[0] += k != old
         z[i] = k
         add_item(state, i, k)
-    enter_python(rng, YIELDS)
     return len(order)

@@ -24,10 +24,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
-from bayesclust._stream import enter_python
-from bayesclust._turns import YIELDS
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.models.families.base import add_item, clear_cluster, remove_item
@@ -37,12 +34,12 @@ from bayesclust.models.families.quadratic import write_direction
 BLOCK = 64
 
 
-@inner(fastmath=FAST, inline="always")
+@device(fastmath=FAST, inline="always")
 def quadratic_forms(
     state: FullState, k: int, rows: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """Write (x - m_k)' P_k (x - m_k) of every row."""
-    difference, mean = zeros(rows.shape, np.float64), state.mean[k]
+    difference, mean = np.zeros(rows.shape, np.float64), state.mean[k]
     for j in range(len(rows)):
         for a in range(len(mean)):
             difference[j, a] = rows[j, a] - mean[a]
@@ -54,7 +51,7 @@ def quadratic_forms(
         out[j] = form
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def mend(
     state: FullState,
     i: int,
@@ -79,7 +76,7 @@ def mend(
         forms[j] += 2.0 * shift * w + shift * shift * q + beta * (w + shift * q) ** 2
 
 
-@inner(fastmath=FAST, forceinline=True, lean=True)
+@device(fastmath=FAST, forceinline=True, no_refcount=True)
 def predictive_by_form(state: FullState, k: int, form: float, own: bool) -> float:
     """log p(x | cluster k without x) of an item with this form; `own` says that it is one of k's items, which has others."""
     kappa0, nu0, power = state.kappa0[0], state.nu0[0], state.power[0]
@@ -97,7 +94,7 @@ def predictive_by_form(state: FullState, k: int, form: float, own: bool) -> floa
     return float(state.constant[n] - 0.5 * power * logdet - 0.5 * (nu0 + mass + power) * tail)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _block_logits(
     state: FullState,
     seating: Seating,
@@ -140,12 +137,12 @@ def scan_full(
 ) -> int:
     """Update the items order[first:], one after another; see `bayesclust.inference.scan.scan`."""
     z, empty, n, nu0 = seating.z, len(state.count) - 1, len(order), state.nu0[0]
-    logits, site = zeros(empty + 1, np.float64), zeros(empty + 1, np.float64)
-    forms = zeros((empty + 1, BLOCK), np.float64)
+    logits, site = np.zeros(empty + 1, np.float64), np.zeros(empty + 1, np.float64)
+    forms = np.zeros((empty + 1, BLOCK), np.float64)
     power = state.power[0]
     prior_kappa = power * state.kappa0[0] / (state.kappa0[0] + power)
     prior_constant = log_alpha + state.constant[0] - 0.5 * power * state.logdet[empty]
-    log_size = zeros(len(z) + 1, np.float64)
+    log_size = np.zeros(len(z) + 1, np.float64)
     for size in range(1, len(z) + 1):
         log_size[size] = math.log(size)
     for begin in range(first, n, BLOCK):
@@ -157,7 +154,6 @@ def scan_full(
         for j in range(size):
             number = seating.number[0]
             if number == empty:
-                enter_python(rng, YIELDS)
                 return begin + j
             i = order[begin + j]
             old = z[i]
@@ -189,5 +185,4 @@ def scan_full(
             mend(state, i, k, 1.0, rows[j + 1 :], forms[k, j + 1 : size])
             add_item(state, i, k)
             z[i] = k
-    enter_python(rng, YIELDS)
     return n

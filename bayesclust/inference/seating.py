@@ -13,8 +13,7 @@ from numba.np.random import random_methods
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.models.families.base import derive, set_items
 
 random_interval: Any = random_methods.random_interval
@@ -48,7 +47,7 @@ def new_seating(z: NDArray[np.integer], capacity: int) -> Seating:
     return Seating(z.astype(np.int64), every.copy(), every.copy(), number)
 
 
-@inner(fastmath=FAST, inline="always")
+@device(fastmath=FAST, inline="always")
 def open_slot(seating: Seating) -> int:
     """Take a free slot into use."""
     k: int = seating.slots[seating.number[0]]
@@ -56,7 +55,7 @@ def open_slot(seating: Seating) -> int:
     return k
 
 
-@inner(fastmath=FAST, inline="always")
+@device(fastmath=FAST, inline="always")
 def swap_slots(seating: Seating, first: int, second: int) -> None:
     """Swap two positions of `slots`."""
     a, b = seating.slots[first], seating.slots[second]
@@ -64,14 +63,14 @@ def swap_slots(seating: Seating, first: int, second: int) -> None:
     seating.place[a], seating.place[b] = second, first
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def close_slot(seating: Seating, k: int) -> None:
     """Give an empty slot back."""
     seating.number[0] -= 1
     swap_slots(seating, seating.place[k], seating.number[0])
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def use_slot(seating: Seating, k: int) -> None:
     """Take one given free slot into use."""
     swap_slots(seating, seating.place[k], seating.number[0])
@@ -82,12 +81,12 @@ def use_slot(seating: Seating, k: int) -> None:
 def refresh(state: Any, seating: Seating) -> None:
     """Recompute every cluster from its items: hyper-parameters may have changed, rounding may have crept in."""
     n, empty = len(seating.z), len(state.count) - 1
-    end = zeros(empty + 1, np.int64)
+    end = np.zeros(empty + 1, np.int64)
     for i in range(n):
         end[seating.z[i]] += 1
     for k in range(empty):
         end[k + 1] += end[k]
-    items = zeros(n, np.int64)
+    items = np.zeros(n, np.int64)
     for i in range(n - 1, -1, -1):  # from the last, so that each cluster has its items in order
         k = seating.z[i]
         end[k] -= 1
@@ -101,7 +100,7 @@ def refresh(state: Any, seating: Seating) -> None:
         derive(state, k)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
     """Draw a position 0..number-1 with probability proportional to exp(logits)."""
     largest = logits[0]
@@ -122,7 +121,7 @@ def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
 def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
     """Items of one or two slots."""
     n, number = len(seating.z), 0
-    items = zeros(n, np.int64)
+    items = np.zeros(n, np.int64)
     for i in range(n):
         if seating.z[i] == first or seating.z[i] == second:
             items[number] = i
@@ -130,20 +129,20 @@ def members(seating: Seating, first: int, second: int) -> NDArray[np.int64]:
     return items[:number]
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def seat_each(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
     """z[items] = labels, which takes numba a second and a half to compile, for what it says where lengths differ."""
     for t in range(len(items)):
         z[items[t]] = labels[t]
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def draw_below(number: int, rng: Generator) -> int:
     """Draw one of 0..number-1, each as likely."""
     return np.int64(random_interval(rng.bit_generator, number - 1))  # type: ignore[return-value]
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
     """Put items in random order, that of `rng.shuffle`, which takes ten times as long to compile: it is for any shape."""
     for t in range(len(items) - 1, 0, -1):
@@ -151,12 +150,12 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
         items[t], items[other] = items[other], items[t]
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def sort_by_group(
     group: NDArray[np.int64], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Items by group 0..number-1, and where each begins: those of group g, in order, are items[start[g] : start[g + 1]]."""
-    items, start = zeros(len(group), np.int64), zeros(number + 1, np.int64)
+    items, start = np.zeros(len(group), np.int64), np.zeros(number + 1, np.int64)
     for i in range(len(group)):
         start[group[i] + 1] += 1
     for g in range(number):

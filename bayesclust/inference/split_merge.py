@@ -28,10 +28,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
-from bayesclust._stream import enter_python
-from bayesclust._turns import YIELDS
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.anchors import NOWHERE, Places, fill_pairs
 from bayesclust.inference.joint_moves import NONE_DRAWN, Drawn, gain_of_split
@@ -50,7 +47,7 @@ BOUND, PROPOSE, DECIDE = range(3)
 """Stages of a proposal: what is known of a merge before anything is launched; the proposal; all of it."""
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def anchors_first(items: NDArray[np.int64], anchor: int, other: int, rng: Generator) -> None:
     """Shuffle items, the two anchors to the front."""
     shuffle(items, rng)
@@ -70,7 +67,7 @@ def order_by_answers(
     the data alone.
     """
     anchors_first(items, anchor, other, rng)
-    shuffled, waiting = items.copy(), zeros(len(sites.start) - 1, np.bool_)
+    shuffled, waiting = items.copy(), np.zeros(len(sites.start) - 1, np.bool_)
     waiting[items] = True
     waiting[anchor] = waiting[other] = False
     head, end = 0, 2
@@ -91,14 +88,14 @@ def order_by_answers(
                         end += 1
 
 
-@inner(fastmath=FAST, inline="always")
+@device(fastmath=FAST, inline="always")
 def log_shares(odds: float) -> tuple[float, float]:
     """(log p, log(1 - p)) of log odds."""
     log_a = -math.log1p(math.exp(-odds)) if odds > -700.0 else odds
     return log_a, log_a - odds
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _restricted_scan(
     state: Any,
     sites: Sites,
@@ -131,7 +128,7 @@ def _restricted_scan(
     return log_prob
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _log_ratio(
     state: Any,
     sites: Sites,
@@ -156,7 +153,7 @@ def _log_ratio(
     return ratio
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _launch(
     state: Any,
     seating: Seating,
@@ -171,7 +168,7 @@ def _launch(
 ) -> float:
     """Leave the items, the anchors first, formerly in slots `before`, split between a and b; returns log q."""
     z, first, apart = seating.z, before[0], before[0] != before[1]
-    target, site = zeros(len(items), np.int64), zeros(len(state.count), np.float64)
+    target, site = np.zeros(len(items), np.int64), np.zeros(len(state.count), np.float64)
     target[:] = UNPLACED
     z[items] = UNPLACED
     for i, k in ((items[0], a), (items[1], b)):
@@ -187,7 +184,7 @@ def _launch(
     return log_q
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def smaller_side(z: NDArray[np.int64], items: NDArray[np.int64], before: NDArray[np.int64]) -> int:
     """Items of the smaller of the two clusters that were, or that are proposed; the anchors come first."""
     number, apart = 0, before[0] != before[1]
@@ -233,13 +230,12 @@ def attempt(
         What it was about, and where the items were.
     """
     z, slots, accepted, ratio = seating.z, seating.slots, 0, 0.0
-    items = before = zeros(0, np.int64)
-    mark = zeros(len(z), np.int64)
+    items = before = np.zeros(0, np.int64)
+    mark = np.zeros(len(z), np.int64)
     fill_pairs(anchors, places, rng)
     for position in range(len(anchors)):
         number = seating.number[0]
         if number + 3 > len(slots):
-            enter_python(rng, YIELDS)
             return position, accepted, ratio, items, before
         anchor, other = anchors[position, 0], anchors[position, 1]
         unheard = position - len(anchors) + len(drawn.table)
@@ -277,7 +273,6 @@ def attempt(
             settle(seating, items, before)
         else:
             seat_each(z, items, before)
-    enter_python(rng, YIELDS)
     return len(anchors), accepted, ratio, items, before
 
 

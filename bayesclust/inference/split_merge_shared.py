@@ -31,9 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._jit import FAST, kernel
-from bayesclust._stream import enter_python
-from bayesclust._turns import YIELDS
+from bayesclust._numba import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, log_prob_touching
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.seating import Seating, members, refresh
@@ -58,7 +56,6 @@ def restricted_scan(
 ) -> float:
     """Call from Python what is compiled for kernels alone."""
     log_prob: float = _restricted_scan(state, sites, table, z, items, a, b, site, target, rng)
-    enter_python(rng, YIELDS)
     return log_prob
 
 

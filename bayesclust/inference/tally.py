@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import N_PATTERNS, Sites, count_answers
 from bayesclust.typing import IntArray
 
@@ -15,22 +15,22 @@ from bayesclust.typing import IntArray
 class Tally:
     """Counts the answers of all views in one pass, for partitions of one chain.
 
-    The compiled twin of `View.counts`, for one partition at a time, whose labels are not checked.
+    The compiled twin of `Constraints.counts`, for one partition at a time, whose labels are not checked.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     sites : Sites
         Compiled from these views.
     """
 
-    def __init__(self, views: Sequence[View], sites: Sites) -> None:
-        self.views, self.sites = tuple(views), sites
-        ends = np.cumsum([0, *(view.n_sources * view.n_answers for view in views)])
+    def __init__(self, constraints: Sequence[Constraints], sites: Sites) -> None:
+        self.constraints, self.sites = tuple(constraints), sites
+        ends = np.cumsum([0, *(view.n_sources * view.n_answers for view in constraints)])
         self.shape = int(ends[-1]), N_PATTERNS
         self._parts = [
             (slice(a, b), slice(view.n_patterns))
-            for a, b, view in zip(ends, ends[1:], views, strict=False)
+            for a, b, view in zip(ends, ends[1:], constraints, strict=False)
         ]
 
     def __call__(self, z: IntArray) -> IntArray:

@@ -6,7 +6,7 @@ JAX is told to compute in 64 bits, but not loaded: only running a program does t
 import os
 import sys
 
-from bayesclust.models.answers import answer_sites
+from bayesclust.models.answers import constraint_sites
 from bayesclust.models.dcrc import dcrc, dcrc_log_joint
 from bayesclust.models.dcrc_objective import PaperObjective
 from bayesclust.models.dcrc_weights import WeightPrior
@@ -22,7 +22,7 @@ if "jax" in sys.modules:
 __all__ = [
     "PaperObjective",
     "WeightPrior",
-    "answer_sites",
+    "constraint_sites",
     "dcrc",
     "dcrc_log_joint",
     "log_joint",

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_views
-from bayesclust.constraints.base import View
+from bayesclust.checks import check_constraints
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.noise_sites import noise_sites
 from bayesclust.typing import IntArray
 
 
-def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool = True) -> None:
+def constraint_sites(
+    constraints: Constraints | Sequence[Constraints] | None, z: Any, *, observe: bool = True
+) -> None:
     """Let answers depend on the labels of a NumPyro program of your own.
 
     To be called once in the program, outside its plates. For a view named v it samples the
@@ -26,7 +28,7 @@ def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool =
 
     Parameters
     ----------
-    views : View, sequence of View or None
+    constraints : Constraints, sequence of Constraints or None
         The answers. Views of one name are told apart by "_2" and so on.
     z : array of shape (n,)
         Labels, from a site of the program.
@@ -52,14 +54,14 @@ def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool =
     >>> import jax.numpy as jnp
     >>> import numpyro.distributions as dist
     >>> import bayesclust as bc
-    >>> from bayesclust.models import answer_sites
+    >>> from bayesclust.models import constraint_sites
     >>> def mixture(x, links):
     ...     with numpyro.plate("component", 3):
     ...         mean = numpyro.sample("mean", dist.Normal(0, 5))
     ...     with numpyro.plate("item", len(x)):
     ...         z = numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3))
     ...         numpyro.sample("x", dist.Normal(mean[z], 1), obs=x)
-    ...     answer_sites(links, z)
+    ...     constraint_sites(links, z)
     >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
     >>> program = numpyro.handlers.seed(mixture, jax.random.key(0))
     >>> list(numpyro.handlers.trace(program).get_trace(jnp.array([0.1, 0.3, 4.0]), links))
@@ -67,7 +69,7 @@ def answer_sites(views: View | Sequence[View] | None, z: Any, *, observe: bool =
     """
     jnp, _, _ = numpyro_modules()
     refuse_enumerated(z)
-    answered = check_views(views, jnp.shape(z)[0])
+    answered = check_constraints(constraints, jnp.shape(z)[0])
     for view, names in zip(answered, noise_names(answered), strict=True):
         _answers_of(view, names, z, observe)
 
@@ -96,12 +98,12 @@ def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
         )
 
 
-def answers_plate(view: View) -> str:
+def answers_plate(view: Constraints) -> str:
     """Return the name of the plate of a view's answers.
 
     Parameters
     ----------
-    view : View
+    view : Constraints
 
     Returns
     -------
@@ -110,7 +112,7 @@ def answers_plate(view: View) -> str:
     return f"{view.name}_answers"
 
 
-def _answers_of(view: View, names: dict[str, str], z: Any, observe: bool) -> None:
+def _answers_of(view: Constraints, names: dict[str, str], z: Any, observe: bool) -> None:
     """p(answer | z) = C[source, truth(pattern of the items' labels), answer]."""
     jnp, numpyro, dist = numpyro_modules()
     confusion = noise_sites(view.noise, names, view.n_sources)
@@ -155,4 +157,4 @@ def patterns(z: Any, items: IntArray) -> Any:
     return jnp.where(first == second, jnp.where(second == third, 0, 1), apart)
 
 
-__all__ = ["answer_sites", "answers_plate", "patterns", "refuse_enumerated"]
+__all__ = ["answers_plate", "constraint_sites", "patterns", "refuse_enumerated"]

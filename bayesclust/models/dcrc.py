@@ -20,21 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.checks import check_constraints, check_int, check_items
 from bayesclust.constraints._checks import item_labels, real_array
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import answer_sites, refuse_enumerated
+from bayesclust.models.answers import constraint_sites, refuse_enumerated
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms, weight_site
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
 
-def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
+def unnamed(constraints: Sequence[Constraints], n_items: int) -> BoolArray:
     """Which items no answer names: the set U of the paper.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
 
     Returns
@@ -42,7 +42,7 @@ def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
     ndarray of bool, shape (n,)
     """
     free = np.ones(n_items, dtype=np.bool_)
-    for view in views:
+    for view in constraints:
         free[view.items] = False
     return free
 
@@ -50,7 +50,7 @@ def unnamed(views: Sequence[View], n_items: int) -> BoolArray:
 def dcrc(
     X: ArrayLike,
     n_clusters: int,
-    views: View | Sequence[View] | None = None,
+    constraints: Constraints | Sequence[Constraints] | None = None,
     prior: WeightPrior | None = None,
     observe: bool = True,
 ) -> None:
@@ -63,7 +63,7 @@ def dcrc(
         all weights.
     n_clusters : int
         K, at least 2.
-    views : View, sequence of View or None
+    constraints : Constraints, sequence of Constraints or None
         Answers about triplets or pairs; each view is a site "<name>_answer", with its own noise
         model.
     prior : WeightPrior or None
@@ -93,7 +93,7 @@ def dcrc(
     jnp, numpyro, dist = numpyro_modules()
     items = check_items(X, least=1)
     number = check_int(n_clusters, "n_clusters", least=2)
-    answered = check_views(views, len(items))
+    answered = check_constraints(constraints, len(items))
     prior = WeightPrior() if prior is None else prior
     W = weight_site(prior, number, items.shape[1])
     terms = class_terms(jnp, W, items, unnamed(answered, len(items)))
@@ -102,7 +102,7 @@ def dcrc(
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(logits=terms.log_p))
         refuse_enumerated(z, len(items))
-    answer_sites(answered, z, observe=observe)
+    constraint_sites(answered, z, observe=observe)
 
 
 def _check_weights(W: ArrayLike, d: int) -> FloatArray:
@@ -120,7 +120,7 @@ def dcrc_log_joint(
     W: ArrayLike,
     z: ArrayLike,
     X: ArrayLike,
-    views: Sequence[View] = (),
+    constraints: Sequence[Constraints] = (),
     noise: Sequence[Mapping[str, Any]] = (),
     prior: WeightPrior | None = None,
     precision: float | None = None,
@@ -134,7 +134,7 @@ def dcrc_log_joint(
     z : array of int, shape (n,)
         Labels in 0..K-1.
     X : array of shape (n, d)
-    views : sequence of View
+    constraints : sequence of Constraints
     noise : sequence of mappings
         Noise parameters of each view.
     prior : WeightPrior or None
@@ -161,11 +161,11 @@ def dcrc_log_joint(
         raise ValueError(
             f"z must hold one label from 0 to {len(weights) - 1} for each of the {len(items)} items."
         )
-    terms = class_terms(np, weights, items, unnamed(views, len(items)))
+    terms = class_terms(np, weights, items, unnamed(constraints, len(items)))
     value = prior.entropies(np, terms)
     value += prior.log_density(weights, prior.first_precision if precision is None else precision)
     value += terms.log_p[np.arange(len(items)), labels].sum()
-    for view, params in zip(views, noise, strict=True):
+    for view, params in zip(constraints, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
     return float(value)
 

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.checks import check_constraints, check_int, check_items
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.coloring import constraint_graph
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.dcrc import unnamed
@@ -35,7 +35,7 @@ class PaperObjective:
     X : array of shape (n, d)
     n_clusters : int
         K, at least 2.
-    views : View or sequence of View
+    constraints : Constraints or sequence of Constraints
         Answers. Their noise must be known (``UniformNoise(eps=0.05)``); where it has a prior, its
         mean is taken.
     tau : float, default 1.0
@@ -76,21 +76,21 @@ class PaperObjective:
         self,
         X: ArrayLike,
         n_clusters: int,
-        views: View | Sequence[View],
+        constraints: Constraints | Sequence[Constraints],
         tau: float = 1.0,
         penalty: float = 2.0**-6,
         balance: bool = True,
     ) -> None:
         self.X = check_items(X, least=1)
         self.K = check_int(n_clusters, "n_clusters", least=2)
-        self.views = check_views(views, len(self.X))
+        self.constraints = check_constraints(constraints, len(self.X))
         self.tau, self.penalty = (
             number_between(tau, "tau", "[0, inf)"),
             number_between(penalty, "penalty", "[0, inf)"),
         )
         self.balance = bool(balance)
-        self.free = unnamed(self.views, len(self.X))
-        self.n_answers = max(sum(map(len, self.views)), 1)
+        self.free = unnamed(self.constraints, len(self.X))
+        self.n_answers = max(sum(map(len, self.constraints)), 1)
         self.groups = [self._labelings(items) for items in self._tied()]
 
     def __call__(self, W: Any) -> Any:
@@ -149,7 +149,7 @@ class PaperObjective:
     def _tied(self) -> list[IntArray]:
         """Groups of items that answers tie together."""
         n = len(self.X)
-        start, neighbour = constraint_graph(self.views, n)
+        start, neighbour = constraint_graph(self.constraints, n)
         graph: Any = csr_array((np.ones(len(neighbour)), neighbour, start), shape=(n, n))
         _, group = connected_components(graph, directed=False)
         return [np.flatnonzero(group == g) for g in np.unique(group[~self.free])]
@@ -162,7 +162,7 @@ class PaperObjective:
                 "sum over fewer answers, or use the lower bound of bayesclust.DCRC."
             )
         labels = np.array(list(product(range(self.K), repeat=len(items))), dtype=np.int64)
-        views = [view.restrict(items) for view in self.views]
+        views = [view.restrict(items) for view in self.constraints]
         values = [view.log_prob(labels, view.noise.initial(view.n_sources)) for view in views]
         return items, labels, np.sum(values, axis=0)
 

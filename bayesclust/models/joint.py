@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesclust.checks import check_positive
 from bayesclust.constraints._checks import item_labels
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -19,7 +19,7 @@ def log_joint(
     z: ArrayLike,
     family: BoundFamily,
     *,
-    views: Sequence[View] = (),
+    constraints: Sequence[Constraints] = (),
     concentration: Concentration | None = None,
     alpha: float = 1.0,
     hyper: FloatArray | None = None,
@@ -37,7 +37,7 @@ def log_joint(
         Labels.
     family : BoundFamily
         ``bayesclust.families.FullGaussian().bind(X)`` or another.
-    views : sequence of View
+    constraints : sequence of Constraints
     concentration : Concentration or None
         Prior of alpha; None leaves its density out.
     alpha : float, default 1.0
@@ -67,7 +67,7 @@ def log_joint(
     value = prior.log_prob(np.array([len(items) for items in clusters]), alpha)
     value += log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
     value += prior.log_prior(alpha)
-    for view, params in zip(views, noise, strict=True):
+    for view, params in zip(constraints, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
     return float(value)
 
@@ -76,7 +76,7 @@ def log_marginal_joint(
     z: ArrayLike,
     family: BoundFamily,
     *,
-    views: Sequence[View] = (),
+    constraints: Sequence[Constraints] = (),
     concentration: Concentration | None = None,
     hyper: FloatArray | None = None,
 ) -> float:
@@ -89,7 +89,7 @@ def log_marginal_joint(
     z : array of shape (n,)
         Labels.
     family : BoundFamily
-    views : sequence of View
+    constraints : sequence of Constraints
         Each with its own noise model.
     concentration : Concentration or None
         Prior of alpha, or its fixed value; None is the default Gamma(1, 1).
@@ -119,7 +119,7 @@ def log_marginal_joint(
     prior = Concentration() if concentration is None else concentration
     value = prior.log_marginal(np.array([len(items) for items in clusters]))
     value += log_data(clusters, family, family.initial_hyper() if hyper is None else hyper)
-    value += sum(view.noise.log_marginal(view.counts(labels)) for view in views)
+    value += sum(view.noise.log_marginal(view.counts(labels)) for view in constraints)
     return float(value)
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_items, check_positive, check_views
+from bayesclust.checks import check_constraints, check_int, check_items, check_positive
 from bayesclust.constraints._checks import item_labels
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import answer_sites, refuse_enumerated
+from bayesclust.models.answers import constraint_sites, refuse_enumerated
 from bayesclust.models.families import Family, get_family
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.joint import log_data
@@ -31,7 +31,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 def tvclust_mixture(
     X: ArrayLike,
-    views: View | Sequence[View] | None = None,
+    constraints: Constraints | Sequence[Constraints] | None = None,
     family: str | Family = "gaussian",
     concentration: float | tuple[float, float] | Concentration = (1.0, 1.0),
     within_concentration: float | tuple[float, float] | Concentration = (1.0, 10.0),
@@ -46,7 +46,7 @@ def tvclust_mixture(
     ----------
     X : array of shape (n, d)
         The items. The base measure takes its units from them even where they are not observed.
-    views : View, sequence of View or None
+    constraints : Constraints, sequence of Constraints or None
         Answers about the items; each view is a site "<name>_answer".
     family : str or Family, default "gaussian"
         Likelihood of a component.
@@ -85,7 +85,7 @@ def tvclust_mixture(
     jnp, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
-    answered = check_views(views, len(items))
+    answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
     T, S = (
         check_int(truncation, "truncation", least=2),
@@ -110,7 +110,7 @@ def tvclust_mixture(
         refuse_enumerated(z, len(items))
         component = numpyro.sample("component", dist.Categorical(probs=stick_weights(below)[z]))
         item_site(likelihood(z * S + component), bound.columns(items) if observe else None, power)
-    answer_sites(answered, z, observe=observe)
+    constraint_sites(answered, z, observe=observe)
 
 
 def mixture_log_joint(
@@ -118,7 +118,7 @@ def mixture_log_joint(
     components: ArrayLike,
     family: BoundFamily,
     *,
-    views: Sequence[View] = (),
+    constraints: Sequence[Constraints] = (),
     concentration: Concentration | None = None,
     within: Concentration = WITHIN,
     alpha: float = 1.0,
@@ -133,7 +133,7 @@ def mixture_log_joint(
     z, components : array of shape (n,)
         Labels of clusters and of components; items of one component are in one cluster.
     family : BoundFamily
-    views : sequence of View
+    constraints : sequence of Constraints
     concentration : Concentration or None
         Prior of alpha; None leaves its density out.
     within : Concentration
@@ -168,7 +168,7 @@ def mixture_log_joint(
     value += 0.0 if concentration is None else concentration.log_prior(alpha)
     value += log_data([np.flatnonzero(lower == k) for k in np.unique(lower)], family, hyper)
     value += family.log_hyper_prior(hyper)
-    for view, params in zip(views, noise, strict=True):
+    for view, params in zip(constraints, noise, strict=True):
         value += view.log_prob(labels, params) + view.noise.log_prior(params)
     return float(value)
 

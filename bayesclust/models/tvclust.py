@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_items, check_views
+from bayesclust.checks import check_constraints, check_int, check_items
 from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import answer_sites, refuse_enumerated
+from bayesclust.models.answers import constraint_sites, refuse_enumerated
 from bayesclust.models.families import Family, HyperPrior, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.typing import ArrayLike
@@ -35,7 +35,7 @@ from bayesclust.typing import ArrayLike
 
 def tvclust(
     X: ArrayLike,
-    views: View | Sequence[View] | None = None,
+    constraints: Constraints | Sequence[Constraints] | None = None,
     family: str | Family = "gaussian",
     concentration: float | tuple[float, float] | Concentration = (1.0, 1.0),
     truncation: int = 20,
@@ -48,7 +48,7 @@ def tvclust(
     ----------
     X : array of shape (n, d)
         The items. The base measure takes its units from them even where they are not observed.
-    views : View, sequence of View or None
+    constraints : Constraints, sequence of Constraints or None
         Answers about the items; each view is a site "<name>_answer".
     family : str or Family, default "gaussian"
         Likelihood of a cluster, as in `bayesclust.TVClust`.
@@ -94,7 +94,7 @@ def tvclust(
     jnp, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
-    answered = check_views(views, len(items))
+    answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
     T = check_int(truncation, "truncation", least=2)
     hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
@@ -107,7 +107,7 @@ def tvclust(
         z = numpyro.sample("z", dist.Categorical(probs=weight))
         refuse_enumerated(z, len(items))
         item_site(likelihood(z), bound.columns(items) if observe else None, power)
-    answer_sites(answered, z, observe=observe)
+    constraint_sites(answered, z, observe=observe)
 
 
 def item_site(likelihood: Any, observed: Any, power: float) -> None:

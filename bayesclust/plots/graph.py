@@ -73,7 +73,7 @@ def constraint_graph(
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 1, 1]]]}, X=[[0, 0], [1, 0], [2, 0]], views=[links])
+    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 1, 1]]]}, X=[[0, 0], [1, 0], [2, 0]], constraints=[links])
     >>> ax = bc.plots.constraint_graph(tree)
     >>> [lines.get_array().tolist() for lines in ax.collections[:2]]
     [[0.5], [1.0]]

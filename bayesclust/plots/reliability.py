@@ -75,7 +75,7 @@ def reliability(
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3, source=[0, 1])
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9, 0.7], [0.8, 0.5]]], "q": [[[0.7, 0.5], [0.6, 0.5]]]}
-    >>> (ax,) = bc.plots.reliability(to_datatree(draws, views=[links]))
+    >>> (ax,) = bc.plots.reliability(to_datatree(draws, constraints=[links]))
     >>> [line.get_xdata().tolist() for line in ax.lines[:2]]
     [[0.85, 0.6], [0.65, 0.5]]
     """

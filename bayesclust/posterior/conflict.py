@@ -18,7 +18,7 @@ from bayesclust.typing import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
 
 __all__ = ["Violations", "held_out_probabilities", "view_conflict", "violations"]
 
@@ -123,7 +123,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def held_out_probabilities(view: StoredView, z: Labels, confusion: FloatArray) -> FloatArray:
+def held_out_probabilities(view: StoredConstraints, z: Labels, confusion: FloatArray) -> FloatArray:
     """Return p(answer | data and all other answers), (m, answers).
 
     z is (draws, n), and `confusion` (draws, source, truth, answer).
@@ -139,7 +139,7 @@ def held_out_probabilities(view: StoredView, z: Labels, confusion: FloatArray) -
     return probabilities
 
 
-def _log_marginal(view: StoredView, own: BoolArray) -> FloatArray:
+def _log_marginal(view: StoredConstraints, own: BoolArray) -> FloatArray:
     """Log probability of answers by how often the source gave each otherwise, one of each added."""
     answers = view.answers[own]
     times = np.bincount(answers, minlength=view.n_answers)
@@ -304,7 +304,7 @@ def _merges(
     return won(same), float(shuffled.mean()), float(shuffled.std())
 
 
-def _expected(view: StoredView, z: Labels) -> float:
+def _expected(view: StoredConstraints, z: Labels) -> float:
     """Wrong answers to expect by the means of the noise's prior; nan where it was not kept."""
     same = float((view.truths(z) == 1).sum())
     p, q = (view.prior.get(name, np.nan) for name in ("p", "q"))

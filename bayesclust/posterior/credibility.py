@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
 
 __all__ = [
     "confusions",
@@ -107,7 +107,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     return table
 
 
-def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
+def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     import pandas as pd
 
     kept = all(name in draws for name in view.parameters.values())
@@ -133,7 +133,7 @@ def _table(view: StoredView, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     return frame
 
 
-def _prior_shares(view: StoredView, alpha: FloatArray) -> FloatArray:
+def _prior_shares(view: StoredConstraints, alpha: FloatArray) -> FloatArray:
     """Prior probability (answers,) of each true answer, by the Chinese restaurant process."""
     if view.items.shape[1] == 2:
         patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
@@ -151,7 +151,7 @@ class _Tally(NamedTuple):
     left_out: tuple[FloatArray, FloatArray] | None  # (m,) each: leave-one-out credibility, elpd
 
 
-def _tally(view: StoredView, z: Labels, confusion: FloatArray | None) -> _Tally:
+def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
     """Go once through the draws, with the confusion matrix of each of them if it was kept."""
     shares = np.zeros((len(view), view.n_answers))
     means = []
@@ -278,12 +278,12 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def confusions(view: StoredView, draws: xr.Dataset) -> FloatArray:
+def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
     """Return the confusion matrices (chain, draw, source, truth, answer) of the group posterior."""
     return _noise_model(view).confusion(_noise(view, draws))
 
 
-def log_likelihoods(view: StoredView, truths: CodeArray, confusion: FloatArray) -> FloatArray:
+def log_likelihoods(view: StoredConstraints, truths: CodeArray, confusion: FloatArray) -> FloatArray:
     """Return log p(answer | z, noise), (draws, m); -708 stands for a probability of zero.
 
     `truths` (draws, m) are the answers of a faultless source, and `confusion` is (draws, source,
@@ -294,7 +294,7 @@ def log_likelihoods(view: StoredView, truths: CodeArray, confusion: FloatArray) 
     return np.log(np.maximum(likelihood, np.finfo(np.float64).tiny))
 
 
-def _noise_model(view: StoredView) -> NoiseModel:
+def _noise_model(view: StoredConstraints) -> NoiseModel:
     """Without settings: confusion matrices follow from the parameters, whatever the priors were."""
     waiting = deque(NoiseModel.__subclasses__())
     wanted = (view.kind, set(view.parameters))
@@ -311,7 +311,7 @@ def _noise_model(view: StoredView) -> NoiseModel:
     )
 
 
-def _noise(view: StoredView, draws: xr.Dataset) -> dict[str, FloatArray]:
+def _noise(view: StoredConstraints, draws: xr.Dataset) -> dict[str, FloatArray]:
     """Draws of the noise parameters by their own names, (chain, draw, source, ...)."""
     missing = [name for name in view.parameters.values() if name not in draws]
     if missing:

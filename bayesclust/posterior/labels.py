@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.constraints._checks import plain_array
 from bayesclust.typing import ArrayLike
 

@@ -20,7 +20,7 @@ from typing import Any, override
 
 import numpy as np
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.constraints._checks import number_between, shown
 from bayesclust.posterior.labels import Labels, as_labels, as_partitions, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray

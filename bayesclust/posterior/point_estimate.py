@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 from bayesclust._memory import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior.labels import Labels, canonical, label_rows
@@ -312,7 +312,7 @@ def allocate(problem: Problem, state: State, labels: NDArray[Any]) -> None:
             state.labels[i] = k
 
 
-@kernel(lean=True)
+@kernel(no_refcount=True)
 def close(problem: Problem, state: State, k: int) -> None:
     """Drop cluster k, whose items have left it; the last cluster takes its number."""
     last = state.used[0] - 1
@@ -350,7 +350,7 @@ def visit_in_turn(
     return last, quiet
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _visit(problem: Problem, state: State, i: int) -> bool:
     """Put item i where it costs least, and tell whether that moved it; ties keep it."""
     own = np.int64(state.labels[i])
@@ -389,7 +389,7 @@ def _visit(problem: Problem, state: State, i: int) -> bool:
     return True
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _count(problem: Problem, state: State, i: int, k: int, step: int) -> None:
     """Count item i into (step = 1) or out of (step = -1) cluster k."""
     rows, gain = problem.rows[i], problem.gain
@@ -401,7 +401,7 @@ def _count(problem: Problem, state: State, i: int, k: int, step: int) -> None:
     state.sizes[k] += step
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> None:
     """Write sum_b d(N_kb[l_ib]) for the eight clusters of one chunk."""
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
@@ -424,7 +424,7 @@ def _sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) ->
     sums[7] = s7
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> Any:
     """Return the cost of item i where it is or, where it surely beats `rival`, an upper bound."""
     k = state.labels[i]

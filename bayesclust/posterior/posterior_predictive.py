@@ -18,7 +18,7 @@ from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredView
+    from bayesclust.constraints.dataset import StoredConstraints
 
 __all__ = ["constraint_ppc"]
 
@@ -123,7 +123,7 @@ class _Draw(NamedTuple):
 
 
 def _replicated(
-    view: StoredView, z: Labels, confusion: FloatArray, rng: np.random.Generator
+    view: StoredConstraints, z: Labels, confusion: FloatArray, rng: np.random.Generator
 ) -> tuple[dict[Any, FloatArray], dict[Any, FloatArray]]:
     """Statistics of the answers given, and of those made up, by (check, source) and draw."""
     given: dict[Any, list[float]] = {}
@@ -146,7 +146,7 @@ def _replicated(
     }
 
 
-def _statistics(view: StoredView, answers: CodeArray, draw: _Draw) -> dict[Any, float]:
+def _statistics(view: StoredConstraints, answers: CodeArray, draw: _Draw) -> dict[Any, float]:
     wrong = answers != draw.truths
     sources = range(view.n_sources)
     number = np.maximum(np.bincount(view.source, minlength=view.n_sources), 1)
@@ -174,7 +174,7 @@ def _statistics(view: StoredView, answers: CodeArray, draw: _Draw) -> dict[Any, 
     return found
 
 
-def _contradictions(view: StoredView, answers: CodeArray, chosen: Labels) -> int:
+def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
     """Count answers "different" between items that the answers "same" among those chosen join."""
     pairs, same = view.items[chosen], answers[chosen] == 1
     component = must_link_components(pairs[same], view.n_items)
@@ -182,7 +182,7 @@ def _contradictions(view: StoredView, answers: CodeArray, chosen: Labels) -> int
     return int((apart[:, 0] == apart[:, 1]).sum())
 
 
-def _triangles(view: StoredView, answers: CodeArray, chosen: Labels) -> int:
+def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
     """Count, for the chosen answers "different", the items that are "same" as both."""
     pairs, same = view.items[chosen], answers[chosen] == 1
     both_ways = np.concatenate([pairs[same], pairs[same][:, ::-1]])
@@ -192,7 +192,7 @@ def _triangles(view: StoredView, answers: CodeArray, chosen: Labels) -> int:
     return int(np.asarray((joined[apart[:, 0]] * joined[apart[:, 1]]).sum())) if len(apart) else 0
 
 
-def _repeated(view: StoredView) -> IntArray:
+def _repeated(view: StoredConstraints) -> IntArray:
     """Question of each answer, -1 where it was asked only once; empty where all were."""
     items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
     question, times = np.unique(items, axis=0, return_inverse=True, return_counts=True)[1:]
@@ -213,7 +213,7 @@ def _disagreements(question: IntArray, answers: CodeArray) -> int:
     return int((times * (times - 1)).sum() - (alike * (alike - 1)).sum()) // 2
 
 
-def _by_item(view: StoredView, wrong: Labels) -> FloatArray:
+def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
     """Pairs of wrong answers of each source that share an item, summed over items."""
     where = (view.source[wrong, None] * view.n_items + view.items[wrong]).ravel()
     times = np.bincount(where, minlength=view.n_sources * view.n_items).reshape(view.n_sources, -1)
@@ -221,7 +221,7 @@ def _by_item(view: StoredView, wrong: Labels) -> FloatArray:
     return pairs
 
 
-def _by_cluster(view: StoredView, wrong: Labels, draw: _Draw) -> FloatArray:
+def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
     """Squared surplus of wrong answers by source, summed over combinations of clusters."""
     expected, seen = np.bincount(draw.cell, draw.error_rate), np.bincount(draw.cell, wrong)
     surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
@@ -232,7 +232,7 @@ def _by_cluster(view: StoredView, wrong: Labels, draw: _Draw) -> FloatArray:
 
 
 def _rows(
-    view: StoredView, given: dict[Any, FloatArray], made: dict[Any, FloatArray]
+    view: StoredConstraints, given: dict[Any, FloatArray], made: dict[Any, FloatArray]
 ) -> list[dict[str, Any]]:
     rows = []
     for (check, source), seen in given.items():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
 from bayesclust._memory import check_memory
+from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.tree import stacked_partitions
@@ -182,7 +182,7 @@ def _count_rows(z: Labels, top: int, bottom: int) -> NDArray[np.int32]:
     return out
 
 
-@inner
+@device
 def _count_tile(
     z: Labels, top: int, bottom: int, left: int, right: int, first_row: int, out: NDArray[np.int32]
 ) -> None:

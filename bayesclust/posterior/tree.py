@@ -10,8 +10,8 @@ import numpy as np
 
 from bayesclust.checks import check_items
 from bayesclust.constraints._checks import each_is, plain_array
-from bayesclust.constraints.base import View
-from bayesclust.constraints.dataset import StoredView, to_dataset, views_from_dataset
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.dataset import StoredConstraints, to_dataset, constraints_from_dataset
 from bayesclust.posterior.labels import Labels, as_partitions, canonical
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -40,7 +40,7 @@ def to_datatree(
     sample_stats: Mapping[str, ArrayLike] | None = None,
     *,
     X: ArrayLike | None = None,
-    views: Iterable[View] = (),
+    constraints: Iterable[Constraints] = (),
     dims: Mapping[str, tuple[str, ...]] | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> xr.DataTree:
@@ -55,8 +55,8 @@ def to_datatree(
         Statistics of the sampler, such as log_joint.
     X : array of shape (n, d), optional
         Data, for the group observed_data.
-    views : iterable of View
-        Answers, for the group constant_data.
+    constraints : iterable of Constraints
+        For the group constant_data.
     dims : mapping, optional
         Names of the dimensions after chain and draw of variables other than z.
     attrs : mapping, optional
@@ -108,14 +108,14 @@ def to_datatree(
                 "clustered."
             )
         groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
-    views = each_is(views, (View, StoredView), "views")
-    for view in views:
+    constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
+    for view in constraints:
         if view.n_items != z.shape[2]:
             raise ValueError(
                 f"the constraints {view.name!r} are on {view.n_items} items, but z has "
                 f"{z.shape[2]}."
             )
-    answers = to_dataset(views)
+    answers = to_dataset(constraints)
     if answers.data_vars:
         groups["constant_data"] = answers
     tree = xr.DataTree.from_dict(groups)
@@ -232,9 +232,9 @@ def stacked_partitions(posterior: Any) -> Labels:
     return partitions.reshape(-1, partitions.shape[-1])
 
 
-def stored_views(posterior: Any) -> list[StoredView]:
+def stored_views(posterior: Any) -> list[StoredConstraints]:
     """Return the constraints that a fit was given; refuse a posterior without any."""
-    found = views_from_dataset(group(posterior, "constant_data"))
+    found = constraints_from_dataset(group(posterior, "constant_data"))
     if not found:
         raise ValueError(
             "the group constant_data of this posterior holds no answers: pass a fit with "

@@ -168,7 +168,7 @@ def _ranking(posterior: Any, found: Findings) -> Iterator[Picture]:
     if found.answers <= CURVE:
         return
     figure = _figure(2.8)
-    plots.ranking(posterior, ax=figure.add_subplot())
+    plots.credibility_ranking(posterior, ax=figure.add_subplot())
     alt = f"Credibility of {found.answers:,} answers in rising order; {found.doubted:,} are below one half."
     yield _taken(figure, "answers", "All answers, from the least to the most believed.", alt)
 

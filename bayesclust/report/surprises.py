@@ -41,7 +41,7 @@ def surprises(posterior: Any) -> list[str]:
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, True, False], n_items=4)
     >>> sure = {"z": np.zeros((1, 50, 4), int), "p": np.full((1, 50, 1), 0.999), "q": np.full((1, 50, 1), 0.999)}
-    >>> "links: contradictions: 1, where 0 is expected." in surprises(to_datatree(sure, views=[links]))
+    >>> "links: contradictions: 1, where 0 is expected." in surprises(to_datatree(sure, constraints=[links]))
     True
     """
     names = {

@@ -22,7 +22,7 @@ def main(address: str, processes: str, number: str, folder: str, sampler: str = 
     jax.distributed.initialize(address, int(processes), int(number), heartbeat_timeout_seconds=30)
     # the same in all processes, the seed too: each takes its part by itself
     data = bc.datasets.make_mixture(120, 2, 3, separation=6, seed=0)
-    links = bc.PairwiseConstraints.sample(data.y, size=60, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(data.y, size=60, error_rate=0.1, seed=0)
     est = bc.TVClust(
         sampler, num_chains=4, num_warmup=50, num_samples=150, random_state=0, progress=False
     )

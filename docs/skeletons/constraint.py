@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import digamma, gammaln
 
-from bayesclust.constraints import DirichletRows, NoiseModel, View
+from bayesclust.constraints import Constraints, DirichletRows, NoiseModel
 from bayesclust.typing import ArrayLike, CodeArray, Counts, FloatArray, IntArray, Params
 
 WORDS = ("first", "second", "third", "none")
@@ -107,7 +107,7 @@ def log_beta(weights: FloatArray) -> FloatArray:
     return np.asarray(gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1)))
 
 
-class OddOneOut(View):
+class OddOneOut(Constraints):
     """Answers "first", "second", "third" or "none" about triplets of items.
 
     What a user writes:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ive
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.checks import check_items
 from bayesclust.models.components import Components, Terms
 from bayesclust.models.families import BoundFamily, Family, HyperPrior, base
@@ -73,7 +73,7 @@ def sum_levels(state: DirectionState, total: FloatArray, more: FloatArray) -> fl
     return value
 
 
-@base.implements(base.clear_cluster, DirectionState, lean=True)
+@base.implements(base.clear_cluster, DirectionState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -94,13 +94,13 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.total[k] -= state.X[i]
 
 
-@base.implements(base.log_predictive, DirectionState, lean=True)
+@base.implements(base.log_predictive, DirectionState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1] // 2
     return sum_levels(state, state.total[k], state.X[i]) - state.level[k] - d * state.log_norm[0]
 
 
-@base.implements(base.log_marginal, DirectionState, lean=True)
+@base.implements(base.log_marginal, DirectionState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return state.level[k] - state.count[k] * (state.X.shape[1] // 2) * state.log_norm[0]
 

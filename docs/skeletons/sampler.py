@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.seating import Seating, close_slot, open_slot

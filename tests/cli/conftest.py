@@ -62,7 +62,7 @@ def run_nc(files):
         2,
         "--warmup",
         30,
-        "--draws",
+        "--samples",
         60,
         "--no-progress",
     ]

@@ -25,14 +25,12 @@ def told(monkeypatch, capsys):
 
 def test_a_session_is_begun_and_gone_on_with(told, tmp_path):
     kept, labels = tmp_path / "s.npz", tmp_path / "labels.csv"
-    begin = ("iris", "--session", kept, "--clusters", 3, "--seed", 5)
+    begin = ("iris", "--session", kept, "--n-clusters", 3, "--seed", 5)
     code, out, error = told(["y", "n", "q"], *begin)
     assert (code, error) == (0, "")
     assert out.count("in one cluster?") == 3
     assert "quality" in out
-    code, out, error = told(
-        ["n"] * 5, "iris", "--session", kept, "--questions", 2, "--output", labels
-    )
+    code, out, error = told(["n"] * 5, "iris", "--session", kept, "--queries", 2, "--out", labels)
     assert code == 0
     assert error == "going on: <InteractiveSession: 150 items in 3 clusters after 2 answers>\n"
     session = bc.InteractiveSession.load(kept, bc.datasets.load("iris").X)
@@ -59,7 +57,7 @@ def test_files_of_numbers_and_of_labels(told, tmp_path, form):
         kept,
         "--partition",
         tmp_path / "labels",
-        "--chooser",
+        "--query-strategy",
         "random-triplets",
     )
     assert code == 0
@@ -73,14 +71,14 @@ def test_files_of_numbers_and_of_labels(told, tmp_path, form):
     ("arguments", "sentence"),
     [
         (["nowhere.csv"], "nowhere.csv"),
-        (["iris", "--clusters", "0"], "clusters must be an integer from 1 to 150; got 0."),
-        (["iris", "--clusters", "3", "--chooser", "oracle"], "chooser must be"),
+        (["iris", "--n-clusters", "0"], "n_clusters must be an integer from 1 to 150; got 0."),
+        (["iris", "--n-clusters", "3", "--query-strategy", "oracle"], "query_strategy must be"),
         (
-            ["iris", "--clusters", "3", "--satisfied", "2", "--questions", "1"],
+            ["iris", "--n-clusters", "3", "--min-satisfied", "2", "--queries", "1"],
             "satisfied must lie in (0, 1]; got 2.0.",
         ),
         (["iris", "--every", "0"], "every must be an integer of at least 1; got 0."),
-        (["iris", "--questions", "-1"], "questions must be an integer of at least 0; got -1."),
+        (["iris", "--queries", "-1"], "queries must be an integer of at least 0; got -1."),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sentence):
@@ -100,9 +98,9 @@ def test_a_pipe_in_a_process_of_its_own(tmp_path):
         "iris",
         "--session",
         tmp_path / "s.npz",
-        "--clusters",
+        "--n-clusters",
         "3",
     ]
     done = subprocess.run(command, input="n\nn\n", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert bc.InteractiveSession.load(tmp_path / "s.npz", bc.datasets.load("iris").X).heard == 2
+    assert bc.InteractiveSession.load(tmp_path / "s.npz", bc.datasets.load("iris").X).n_answers == 2

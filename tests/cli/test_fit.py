@@ -17,7 +17,7 @@ from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.models.families import COMPOSED, FAMILIES
 from bayesclust.posterior.tree import feature_names, item_names, source_names
 
-SHORT = ["--chains", "2", "--warmup", "20", "--draws", "30", "--no-progress"]
+SHORT = ["--chains", "2", "--warmup", "20", "--samples", "30", "--no-progress"]
 
 
 def fit(files, out, *arguments, data="data.csv"):
@@ -123,8 +123,8 @@ def test_columns_are_standardised_when_asked_for(files, tmp_path):
     [
         (["--model", "dcrc"], r"dcrc is told the number of clusters: pass --n-clusters K\."),
         (
-            ["--model", "dcrc", "--n-clusters", "2", "--draws", "9"],
-            "--draws says how to sample, .* add --inference gibbs",
+            ["--model", "dcrc", "--n-clusters", "2", "--samples", "9"],
+            "--samples says how to sample, .* add --inference gibbs",
         ),
         (
             ["--model", "dcrc", "--n-clusters", "2", "--sampler", "gibbs"],
@@ -194,7 +194,7 @@ def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
             1,
             "--warmup",
             5,
-            "--draws",
+            "--samples",
             1_000_000,
             "--no-progress",
         )
@@ -230,7 +230,7 @@ def test_the_noise_of_triplets_can_be_a_confusion_matrix(files, tmp_path):
 
 
 def test_a_view_can_be_chosen_by_the_answers(files, tmp_path, capsys):
-    short = ["--chains", "2", "--warmup", "10", "--draws", "10", "--pairs", files / "pairs.csv"]
+    short = ["--chains", "2", "--warmup", "10", "--samples", "10", "--pairs", files / "pairs.csv"]
     assert (
         fit(files, tmp_path / "auto.nc", "--cluster-model", "auto", "--power", "0.5", *short) == 0
     )

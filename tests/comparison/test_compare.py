@@ -23,7 +23,7 @@ DRAWS = np.array([[0, 0, 1, 1]] * 16 + [[0, 0, 0, 0]] * 3 + [[0, 1, 2, 3]])
 def data():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(24, 2)) + 3.0 * np.c_[Y == 1, Y == 2]
-    return X, bc.PairwiseConstraints.sample(Y, size=30, flip=0.1, seed=1)
+    return X, bc.PairwiseConstraints.sample(Y, size=30, error_rate=0.1, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,10 @@ SHORT = {
 @pytest.fixture(scope="module")
 def fitted():
     X = np.random.default_rng(0).normal(size=(30, 2)) + 4.0 * Y[:, None]
-    links = bc.PairwiseConstraints.sample(Y, size=25, flip=0.1, seed=0)
-    triplets = bc.RelativeConstraints.sample(np.tile([0, 1, 2], 10), size=30, noise=0.05, seed=1)
+    links = bc.PairwiseConstraints.sample(Y, size=25, error_rate=0.1, seed=0)
+    triplets = bc.RelativeConstraints.sample(
+        np.tile([0, 1, 2], 10), size=30, error_rate=0.05, seed=1
+    )
     return X, [links, triplets], bc.TVClust(**SHORT).fit(X, constraints=[links, triplets])
 
 

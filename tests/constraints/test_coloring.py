@@ -17,7 +17,7 @@ from bayesclust.constraints import (
 def random_views(n, rng):
     labels = rng.integers(3, size=n)
     return [
-        PairwiseConstraints.sample(labels, size=2 * n, seed=rng, flip=0.2),
+        PairwiseConstraints.sample(labels, size=2 * n, seed=rng, error_rate=0.2),
         RelativeConstraints.sample(labels, size=n, seed=rng),
     ]
 

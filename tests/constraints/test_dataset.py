@@ -9,8 +9,8 @@ import xarray as xr
 from bayesclust.constraints import (
     PairwiseConstraints,
     RelativeConstraints,
+    constraints_from_dataset,
     to_dataset,
-    views_from_dataset,
 )
 from bayesclust.constraints.dataset import noise_names
 
@@ -19,14 +19,14 @@ from bayesclust.constraints.dataset import noise_names
 def views(rng):
     labels = rng.integers(3, size=12)
     return [
-        PairwiseConstraints.sample(labels, size=20, flip=0.2, n_sources=2, seed=0),
+        PairwiseConstraints.sample(labels, size=20, error_rate=0.2, n_sources=2, seed=0),
         RelativeConstraints.sample(labels, size=15, seed=0),
         PairwiseConstraints([], [], 12, name="silent"),
     ]
 
 
 def through_memory(ds, _):
-    return to_dataset(views_from_dataset(ds))
+    return to_dataset(constraints_from_dataset(ds))
 
 
 def through_a_file(ds, path):
@@ -43,7 +43,7 @@ def through_a_tree(ds, path):
 
 @pytest.mark.parametrize("way", [through_memory, through_a_file, through_a_tree])
 def test_views_come_back(way, views, rng, tmp_path):
-    stored = views_from_dataset(way(to_dataset(views), tmp_path))
+    stored = constraints_from_dataset(way(to_dataset(views), tmp_path))
     z = rng.integers(3, size=(4, 12))
     assert len(stored) == 3
     assert [view.parameters for view in stored] == noise_names(views)
@@ -67,7 +67,7 @@ def test_the_schema(views):
         np.int8,
         np.int64,
     )
-    assert json.loads(ds.attrs["views"]) == ["links", "triplets", "silent"]
+    assert json.loads(ds.attrs["constraints"]) == ["links", "triplets", "silent"]
     about = ds["triplets_items"].attrs
     assert (about["kind"], json.loads(about["vocabulary"]), json.loads(about["truth"])) == (
         "relative",
@@ -78,6 +78,6 @@ def test_the_schema(views):
 
 def test_other_variables_are_passed_over(views):
     ds = to_dataset(views[:1]).assign(weights=("item", np.ones(12)))
-    assert [view.name for view in views_from_dataset(ds)] == ["links"]
-    assert views_from_dataset(xr.Dataset({"x": 1})) == []
-    assert views_from_dataset(to_dataset([])) == []
+    assert [view.name for view in constraints_from_dataset(ds)] == ["links"]
+    assert constraints_from_dataset(xr.Dataset({"x": 1})) == []
+    assert constraints_from_dataset(to_dataset([])) == []

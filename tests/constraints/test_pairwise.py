@@ -51,7 +51,7 @@ def test_clean_answers_are_the_truth():
 def test_answers_are_flipped_at_the_rate_of_their_source(rng):
     labels = rng.integers(5, size=200)
     rates = [0.0, 0.1, 0.45, 1.0]
-    links = PairwiseConstraints.sample(labels, size=8000, flip=rates, n_sources=4, seed=1)
+    links = PairwiseConstraints.sample(labels, size=8000, error_rate=rates, n_sources=4, seed=1)
     wrong = links.answers != (labels[links.items[:, 0]] == labels[links.items[:, 1]])
     np.testing.assert_array_equal(links.flipped, wrong)
     for source, rate in enumerate(rates):
@@ -63,7 +63,7 @@ def test_answers_are_flipped_at_the_rate_of_their_source(rng):
 def test_flips_are_independent_draws_not_an_exact_share():
     labels = np.arange(40) % 3
     wrong = [
-        PairwiseConstraints.sample(labels, size=100, flip=0.2, seed=seed).flipped.sum()
+        PairwiseConstraints.sample(labels, size=100, error_rate=0.2, seed=seed).flipped.sum()
         for seed in range(300)
     ]
     assert np.var(wrong) == pytest.approx(100 * 0.2 * 0.8, rel=0.25)
@@ -71,7 +71,7 @@ def test_flips_are_independent_draws_not_an_exact_share():
 
 def test_flips_hit_both_answers_alike(rng):
     labels = rng.integers(2, size=300)
-    links = PairwiseConstraints.sample(labels, size=10_000, flip=0.2, seed=2)
+    links = PairwiseConstraints.sample(labels, size=10_000, error_rate=0.2, seed=2)
     same = labels[links.items[:, 0]] == labels[links.items[:, 1]]
     for group in (same, ~same):
         assert stats.binomtest(int(links.flipped[group].sum()), int(group.sum()), 0.2).pvalue > 1e-3

@@ -94,7 +94,7 @@ def test_sources_get_equal_shares_at_random():
 @pytest.mark.parametrize("seed", [3, np.random.SeedSequence(3)])
 def test_seeds_repeat(seed):
     labels = np.arange(30) % 4
-    draw = {"fraction": 0.2, "flip": 0.3, "n_sources": 2}
+    draw = {"fraction": 0.2, "error_rate": 0.3, "n_sources": 2}
     first, second = (PairwiseConstraints.sample(labels, seed=seed, **draw) for _ in range(2))
     for name in ("items", "answers", "source", "flipped"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))

@@ -43,7 +43,7 @@ def test_words_and_codes_say_the_same():
 def test_answers_go_wrong_at_the_rate_of_their_source(rng):
     labels = rng.integers(3, size=80)
     rates = [0.0, 0.2, 0.6]
-    view = RelativeConstraints.sample(labels, size=9000, noise=rates, n_sources=3, seed=0)
+    view = RelativeConstraints.sample(labels, size=9000, error_rate=rates, n_sources=3, seed=0)
     truths = view.truths(labels)
     np.testing.assert_array_equal(view.flipped, view.answers != truths)
     for source, rate in enumerate(rates):
@@ -68,7 +68,9 @@ def test_answers_follow_a_confusion_matrix(matrices, rng):
 
 
 def test_a_fraction_is_of_all_questions():
-    assert len(RelativeConstraints.sample([0, 0, 1, 1, 2], fraction=1.0, noise=0.0, seed=0)) == 30
+    assert (
+        len(RelativeConstraints.sample([0, 0, 1, 1, 2], fraction=1.0, error_rate=0.0, seed=0)) == 30
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -147,7 +149,7 @@ def test_what_others_entail_contradicts_dnk(chain, triplet, question, word):
 
 def test_both_kinds_agree_on_the_labels_of_items(rng):
     labels = rng.integers(3, size=12)
-    triplets = RelativeConstraints.sample(labels, size=100, noise=0.0, seed=0)
+    triplets = RelativeConstraints.sample(labels, size=100, error_rate=0.0, seed=0)
     yes = triplets.items[triplets.answers == 0]
     links = PairwiseConstraints(
         np.concatenate([yes[:, :2], yes[:, [0, 2]]]), np.repeat([1, 0], len(yes)), triplets.n_items

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bayesclust.constraints as room
-from bayesclust.constraints import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise, View
+from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, NoiseModel, UniformNoise
 from docs.skeletons import constraint as skeleton
 
 N, M, S = 9, 60, 3
@@ -30,7 +30,7 @@ def concrete(base):
     )
 
 
-VIEWS, NOISES = concrete(View), concrete(NoiseModel)
+VIEWS, NOISES = concrete(Constraints), concrete(NoiseModel)
 KNOWN = [
     LinkNoise(p=0.9, q=0.7),
     LinkNoise(p=(2.0, 3.0), q=0.7),

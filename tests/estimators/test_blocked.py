@@ -14,7 +14,7 @@ def answered():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
     X = np.array([[0, 0], [9, 0], [0, 9]])[y] + rng.normal(size=(60, 2))
-    return X, y, bc.PairwiseConstraints.sample(y, size=40, flip=0.1, seed=1)
+    return X, y, bc.PairwiseConstraints.sample(y, size=40, error_rate=0.1, seed=1)
 
 
 def draws(est):

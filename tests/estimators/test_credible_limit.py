@@ -28,7 +28,7 @@ def tree(views=(), noise=None, labels=Y, alpha=1.5, **attrs):
     for name, (view, values) in (noise or {}).items():
         draws[name] = np.stack([np.stack([np.asarray(values) * 0.98, np.asarray(values) * 1.02])])
         dims[name] = (f"{view}_source", *(("truth", "answer") if name == "confusion" else ()))
-    return to_datatree(draws, views=views, dims=dims, attrs=attrs)
+    return to_datatree(draws, constraints=views, dims=dims, attrs=attrs)
 
 
 def scale(X, labels=Y):
@@ -156,7 +156,9 @@ def test_the_limit_agrees_with_the_sampler_on_data(rng):
     """Two sources, one careful and one that guesses: the limit stays with the sampler, also when it searches afresh."""
     data = bc.datasets.load("wine")
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    links = bc.PairwiseConstraints.sample(data.y, size=300, n_sources=2, flip=[0.05, 0.45], seed=0)
+    links = bc.PairwiseConstraints.sample(
+        data.y, size=300, n_sources=2, error_rate=[0.05, 0.45], seed=0
+    )
     chains = bc.TVClust(
         num_chains=2, num_warmup=100, num_samples=100, random_state=0, progress=False
     )

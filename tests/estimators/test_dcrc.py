@@ -19,7 +19,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def triplets(data):
-    return bc.RelativeConstraints.sample(data.y, size=80, noise=0.05, seed=2)
+    return bc.RelativeConstraints.sample(data.y, size=80, error_rate=0.05, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_same_seed_same_fit(fitted, data, triplets):
 def test_an_error_rate_is_learned():
     data = bc.datasets.make_mixture(600, 3, 4, separation=12.0, seed=3)
     triplets = bc.RelativeConstraints.sample(
-        data.y, size=600, noise=[0.1, 0.3], n_sources=2, seed=4
+        data.y, size=600, error_rate=[0.1, 0.3], n_sources=2, seed=4
     )
     est = bc.DCRC(4, noise="learn", **QUICK).fit(data.X, constraints=triplets)
     assert bc.metrics.adjusted_rand(est.labels_, data.y) > 0.9
@@ -110,8 +110,8 @@ def test_posterior_serves_the_summaries(fitted, data):
 
 
 def test_pairs_and_triplets_together(data):
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, flip=0.0, seed=5)
-    triplets = bc.RelativeConstraints.sample(data.y, size=30, noise=0.0, seed=6)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, error_rate=0.0, seed=5)
+    triplets = bc.RelativeConstraints.sample(data.y, size=30, error_rate=0.0, seed=6)
     est = bc.DCRC(3, noise=0.0, **QUICK).fit(data.X, constraints=[links, triplets])
     for view in (links, triplets):
         assert (view.truths(est.labels_) == view.answers).all()
@@ -128,7 +128,7 @@ def rings():
     X = (1 + 2 * y + 0.1 * rng.normal(size=120))[:, None] * np.column_stack(
         [np.cos(angle), np.sin(angle)]
     )
-    return X, y, bc.RelativeConstraints.sample(y, size=40, noise=0.0, seed=1)
+    return X, y, bc.RelativeConstraints.sample(y, size=40, error_rate=0.0, seed=1)
 
 
 def test_kernels_find_rings(rings):
@@ -172,7 +172,7 @@ def test_sizes_of_clusters_are_learned_from_named_items():
     y = (rng.random(400) < 0.15).astype(int)
     X = rng.normal(size=(400, 2))
     X[:, 0] += 3 * y
-    triplets = bc.RelativeConstraints.sample(y, size=100, noise=0.0, seed=1)
+    triplets = bc.RelativeConstraints.sample(y, size=100, error_rate=0.0, seed=1)
     even, learned = (
         bc.DCRC(2, balance=balance, **QUICK).fit(X, constraints=triplets)
         for balance in (True, "learn")

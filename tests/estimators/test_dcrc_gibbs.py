@@ -20,8 +20,8 @@ def data():
 
 @pytest.fixture(scope="module")
 def answers(data):
-    triplets = bc.RelativeConstraints.sample(data.y, size=60, noise=0.1, n_sources=2, seed=2)
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, flip=0.1, seed=5)
+    triplets = bc.RelativeConstraints.sample(data.y, size=60, error_rate=0.1, n_sources=2, seed=2)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, error_rate=0.1, seed=5)
     return [triplets, links]
 
 
@@ -79,7 +79,7 @@ def test_summaries_and_plots_take_the_posterior(fitted, answers):
     assert "log_likelihood" in bc.constraint_log_likelihood(tree).children
     assert "accept_rate" in tree["sample_stats"] or fitted.weights == "mode"
     bc.plots.similarity(tree)
-    bc.plots.constraints(tree)
+    bc.plots.credibility(tree)
     bc.plots.traces(tree)
     mpl.pyplot.close("all")
 
@@ -98,7 +98,7 @@ def test_chains_start_from_what_em_finds(data, answers):
 
 
 def test_confusion_matrices_have_intervals(data):
-    triplets = bc.RelativeConstraints.sample(data.y, size=60, noise=0.1, seed=2)
+    triplets = bc.RelativeConstraints.sample(data.y, size=60, error_rate=0.1, seed=2)
     est = bc.DCRC(3, noise="confusion", loss="vi", **SHORT).fit(data.X, constraints=triplets)
     lower, upper = est.confusion_intervals_["triplets"]
     np.testing.assert_allclose(est.confusion_["triplets"].sum(axis=-1), 1.0)

@@ -34,7 +34,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def links(data):
-    return bc.PairwiseConstraints.sample(data.y, fraction=0.05, flip=0.05, seed=2)
+    return bc.PairwiseConstraints.sample(data.y, fraction=0.05, error_rate=0.05, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,7 @@ def test_dispersed_chains_and_parameters_drawn(data, links, limit):
 
 
 def test_answers_of_all_kinds_and_sources(data, links):
-    triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.05, seed=3)
+    triplets = bc.RelativeConstraints.sample(data.y, size=40, error_rate=0.05, seed=3)
     sources = bc.PairwiseConstraints(
         links.items, links.answers, n_items=60, source=np.arange(len(links)) % 2
     )

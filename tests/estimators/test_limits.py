@@ -111,9 +111,11 @@ def plain_objective(est, X, terms):
 
 def test_views_and_sources_have_their_own_confidence(blobs):
     X, y = blobs
-    first = bc.PairwiseConstraints.sample(y, size=80, flip=0.1, n_sources=2, seed=0, name="first")
-    second = bc.PairwiseConstraints.sample(y, size=60, flip=0.3, seed=1, name="second")
-    triplets = bc.RelativeConstraints.sample(y, size=90, noise=0.2, seed=2)
+    first = bc.PairwiseConstraints.sample(
+        y, size=80, error_rate=0.1, n_sources=2, seed=0, name="first"
+    )
+    second = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.3, seed=1, name="second")
+    triplets = bc.RelativeConstraints.sample(y, size=90, error_rate=0.2, seed=2)
     costs = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [0.7, 0.7, 0.0]])
     xi = {"first": {0: 2.0, 1: (1.0, 0.5)}, "second": (0.3, 0.1), "triplets": costs}
     est = bc.RDPMeans(penalty=12.0, xi=xi).fit(X, constraints=[first, second, triplets])
@@ -136,7 +138,7 @@ def test_views_and_sources_have_their_own_confidence(blobs):
 
 def test_one_number_counts_true_triplet_answers(blobs):
     X, y = blobs
-    triplets = bc.RelativeConstraints.sample(y, size=90, noise=0.2, seed=2)
+    triplets = bc.RelativeConstraints.sample(y, size=90, error_rate=0.2, seed=2)
     est = bc.RDPMeans(penalty=12.0, xi=1.5).fit(X, constraints=triplets)
     true = int((triplets.truths(est.labels_) == triplets.answers).sum())
     assert est.objective_ == pytest.approx(plain_objective(est, X, -1.5 * true))
@@ -145,7 +147,7 @@ def test_one_number_counts_true_triplet_answers(blobs):
 def test_the_same_confidence_told_in_two_ways(blobs):
     X, y = blobs
     links = [
-        bc.PairwiseConstraints.sample(y, size=80, flip=0.2, seed=seed, name=name)
+        bc.PairwiseConstraints.sample(y, size=80, error_rate=0.2, seed=seed, name=name)
         for seed, name in enumerate("ab")
     ]
     for together, apart in (
@@ -164,7 +166,7 @@ def test_triplets_alone_join_and_part(rng):
     """Data without clusters: what the answers say decides."""
     y = np.repeat([0, 1], 20)
     X = rng.normal(size=(40, 2))
-    triplets = bc.RelativeConstraints.sample(y, size=800, noise=0.0, seed=0)
+    triplets = bc.RelativeConstraints.sample(y, size=800, error_rate=0.0, seed=0)
     for xi in (float("inf"), None):
         est = bc.RDPMeans(n_clusters=2, xi=xi, n_init=5, random_state=0).fit(
             X, constraints=triplets
@@ -187,7 +189,7 @@ def test_a_warm_start_is_where_passes_begin(blobs, rng):
 
 def test_a_posterior_is_a_start(blobs):
     X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=60, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.1, seed=0)
     chains = bc.TVClust(num_chains=2, num_warmup=60, num_samples=60, random_state=0, progress=False)
     chains.fit(X, constraints=links)
     given = [chains, chains.posterior_, chains.labels_]

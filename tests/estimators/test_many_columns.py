@@ -27,7 +27,7 @@ def elongated(n=120, classes=3, seed=0, apart=4):
 @pytest.fixture(scope="module")
 def fitted():
     X, y, *_ = elongated(240)
-    links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
     settings = {
         "num_chains": 2,
         "num_warmup": 60,
@@ -117,7 +117,7 @@ def test_parts_of_a_product_cannot_share():
 
 def test_auto_tries_sparer_families_of_many_columns():
     X, y, *_ = elongated(240)
-    links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
     settings = {
         "num_chains": 2,
         "num_warmup": 60,

@@ -83,7 +83,7 @@ def test_credibility_of_a_posterior_decides_what_is_given_up():
         + [[0, 1, 1, 1, 1, 0]]
         + [[0, 0, 1, 1, 2, 1]]
     )
-    tree = to_datatree({"z": [draws]}, {"log_joint": [[0.0] * 10]}, views=[links])
+    tree = to_datatree({"z": [draws]}, {"log_joint": [[0.0] * 10]}, constraints=[links])
     table = bc.constraint_credibility(tree)
     assert table.credibility.tolist() == [0.9, 0.9, 0.5, 0.1, 1.0]
     rule = bc.LabelConstraints([(2, 2)], N)

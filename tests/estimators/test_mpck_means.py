@@ -35,7 +35,7 @@ def stripes(rng):
 @pytest.mark.parametrize("per_cluster", [False, True])
 def test_what_is_learned_fits_together(stripes, metric, per_cluster):
     X, y = stripes
-    links = bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.1, seed=0)
     est = bc.MPCKMeans(3, metric, per_cluster, cost=0.7, random_state=0).fit(X, constraints=links)
     assert est.closure_ is False
     assert est.n_clusters_ == 3
@@ -65,7 +65,7 @@ def test_what_is_learned_fits_together(stripes, metric, per_cluster):
 
 def test_costs_told_in_many_ways(stripes):
     X, y = stripes
-    links = bc.PairwiseConstraints.sample(y, size=80, flip=0.1, n_sources=2, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=80, error_rate=0.1, n_sources=2, seed=0)
     same = links.answers == 1
     forms = [
         (2.0, 0.5),
@@ -138,7 +138,7 @@ def test_starts(stripes):
 
 def test_costs_from_a_posterior(stripes):
     X, y = stripes
-    links = bc.PairwiseConstraints.sample(y, size=300, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=0)
     chains = bc.TVClust(
         num_chains=2, num_warmup=150, num_samples=150, random_state=0, progress=False
     )
@@ -187,7 +187,7 @@ def test_wrong_answers_are_survived(name, fraction):
     X, y = standardised(name)
     found = []
     for seed in range(4):
-        links = bc.PairwiseConstraints.sample(y, fraction=fraction, flip=0.1, seed=seed)
+        links = bc.PairwiseConstraints.sample(y, fraction=fraction, error_rate=0.1, seed=seed)
         est = bc.MPCKMeans(random_state=seed).fit(X, constraints=links)
         assert est.n_contradictions_ > 0
         found.append(bc.metrics.pairwise_f(est.labels_, y))

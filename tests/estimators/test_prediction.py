@@ -126,9 +126,8 @@ def test_every_sampler_gives_draws_to_predict_from(data, settings):
 
 
 def test_a_base_measure_without_hyper_parameters(data):
-    est = bc.TVClust(sampler="variational", variational="authors", random_state=0, **SHORT).fit(
-        data.X
-    )
+    family = bc.families.FullGaussian(1.0, 1.0, 1.0)
+    est = bc.TVClust(sampler="variational", family=family, random_state=0, **SHORT).fit(data.X)
     assert np.isfinite(est.score_samples(data.X)).all()
 
 

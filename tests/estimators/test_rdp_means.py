@@ -39,7 +39,7 @@ def groups(labels):
 
 def test_attributes(blobs):
     X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
     est = bc.RDPMeans(n_clusters=3, random_state=0).fit(X, constraints=links)
     assert sorted(set(est.labels_)) == list(range(est.n_clusters_))
     for k in range(est.n_clusters_):
@@ -89,7 +89,7 @@ def test_without_answers_it_is_dp_means(blobs):
 
 def test_a_fixed_xi_never_raises_the_objective(blobs):
     X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=300, flip=0.2, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.2, seed=0)
     est = bc.RDPMeans(n_clusters=3, xi=(2.0, 0.5)).fit(X, constraints=links)
     assert est.xi_ == (2.0, 0.5)
     assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
@@ -117,7 +117,7 @@ def test_wrong_answers_do_not_overrule_the_data(blobs):
     for xi in (None, float("inf")):
         scores = []
         for seed in range(5):
-            links = bc.PairwiseConstraints.sample(y, size=200, flip=0.2, seed=seed)
+            links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.2, seed=seed)
             labels = (
                 bc.RDPMeans(n_clusters=3, xi=xi, random_state=0).fit(X, constraints=links).labels_
             )
@@ -130,7 +130,7 @@ def test_wrong_answers_do_not_overrule_the_data(blobs):
 def test_no_setting_is_needed(blobs):
     X, y = blobs
     assert groups(bc.DPMeans().fit(X).labels_) == groups(bc.DPMeans(n_clusters=3).fit(X).labels_)
-    links = bc.PairwiseConstraints.sample(y, size=200, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
     est = bc.RDPMeans(random_state=0).fit(X, constraints=links)
     assert bc.metrics.pairwise_f(y, est.labels_) > 0.95
     few = links.restrict(np.arange(20))
@@ -139,7 +139,7 @@ def test_no_setting_is_needed(blobs):
 
 def test_results_follow_the_scale_of_the_data(blobs):
     X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=100, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(y, size=100, error_rate=0.1, seed=0)
     for estimator in (bc.RDPMeans(random_state=0), bc.RDPMeans(n_clusters=4, random_state=0)):
         labels = [
             clone(estimator).fit(scale * X, constraints=links).labels_

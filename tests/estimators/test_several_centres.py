@@ -29,7 +29,7 @@ def corners(rng):
     """Two classes of two opposite corners each, and answers, one of ten wrong."""
     y = np.repeat([0, 0, 1, 1], 15)
     X = np.repeat(CORNERS, 15, axis=0) + rng.normal(size=(60, 2))
-    return X, y, bc.PairwiseConstraints.sample(y, size=80, flip=0.1, seed=1)
+    return X, y, bc.PairwiseConstraints.sample(y, size=80, error_rate=0.1, seed=1)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def blobs(rng):
 
 @pytest.fixture
 def links(blobs):
-    return bc.PairwiseConstraints.sample(blobs[1], size=200, flip=0.1, seed=0)
+    return bc.PairwiseConstraints.sample(blobs[1], size=200, error_rate=0.1, seed=0)
 
 
 def test_attributes(blobs, links):
@@ -108,7 +108,7 @@ def test_sources_have_a_confidence_each(blobs):
     """Source 1 answers at random: with xi = 0 for it the partition is that of source 0 alone."""
     X, y = blobs
     good = bc.PairwiseConstraints.sample(y, size=300, seed=0)
-    bad = bc.PairwiseConstraints.sample(y, size=300, flip=0.5, seed=1)
+    bad = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.5, seed=1)
     pairs, same = (
         np.concatenate([good.items, bad.items]),
         np.concatenate([good.answers, bad.answers]),
@@ -130,7 +130,7 @@ def test_as_a_start_it_saves_restarts():
         data = bc.datasets.load(name)
         X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
         for seed in range(3):
-            links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, flip=0.1, seed=seed)
+            links = bc.PairwiseConstraints.sample(data.y, fraction=0.01, error_rate=0.1, seed=seed)
             settings = {"n_clusters": 3, "xi": 8.0}
             spectral = bc.SpectralRDPMeans(**settings).fit(X, constraints=links)
             plain = bc.RDPMeans(**settings).fit(X, constraints=links)
@@ -163,7 +163,7 @@ def test_many_items_iteratively():
 def test_a_hundred_thousand_items():
     """Nothing n x n is made: that alone would take 80 GB."""
     data = bc.datasets.make_mixture(100_000, 16, 10, separation=20.0, seed=0)
-    links = bc.PairwiseConstraints.sample(data.y, size=100_000, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(data.y, size=100_000, error_rate=0.1, seed=0)
     est = bc.SpectralRDPMeans(n_clusters=10, xi=1.0).fit(data.X, constraints=links)
     assert est.bound_ <= est.relaxed_objective_
     assert len(est.eigenvalues_) <= 16

@@ -88,7 +88,7 @@ def test_mixed_columns_find_the_groups_and_place_new_items(data):
 
 def test_auto_tries_mixed_columns_and_says_nothing(data):
     X, z = data
-    links = bc.PairwiseConstraints.sample(z, size=80, flip=0.1, seed=0)
+    links = bc.PairwiseConstraints.sample(z, size=80, error_rate=0.1, seed=0)
     settings = {
         "num_chains": 2,
         "num_warmup": 60,

@@ -23,10 +23,10 @@ def data():
 @pytest.fixture(scope="module")
 def views(data):
     links = bc.PairwiseConstraints.sample(
-        data.y, fraction=0.05, flip=[0.0, 0.3], n_sources=2, seed=2
+        data.y, fraction=0.05, error_rate=[0.0, 0.3], n_sources=2, seed=2
     )
     more = bc.PairwiseConstraints.sample(data.y, size=20, seed=3, name="more")
-    triplets = bc.RelativeConstraints.sample(data.y, size=40, noise=0.1, seed=4)
+    triplets = bc.RelativeConstraints.sample(data.y, size=40, error_rate=0.1, seed=4)
     return [links, more, triplets.with_noise(bc.ConfusionNoise())]
 
 

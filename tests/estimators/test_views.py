@@ -22,7 +22,7 @@ def crossed():
     rng = np.random.default_rng(0)
     corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
     X = np.repeat(corners, 20, axis=0) + rng.normal(size=(80, 2))
-    return X, y, bc.PairwiseConstraints.sample(y, size=120, flip=0.1, seed=1)
+    return X, y, bc.PairwiseConstraints.sample(y, size=120, error_rate=0.1, seed=1)
 
 
 @pytest.fixture(scope="module")

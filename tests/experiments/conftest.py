@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.tvclust.cells import KINDS
+from experiments.reproduce import sources
+from experiments.reproduce.tvclust.cells import KINDS
 
 # items, columns and classes of the sets whose files come with an extra
 SIZES = {"ecoli": (336, 7, 8), "glass": (214, 9, 6), "glass_with_id": (214, 10, 6)}

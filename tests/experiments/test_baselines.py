@@ -7,10 +7,10 @@ import pytest
 from sklearn.cluster import KMeans
 
 import bayesclust as bc
-from bayesclust.experiments.baselines import BASELINES, k_means, lcvqe, mixture
-from bayesclust.experiments.baselines.bregman_k_means import nearest, partition, spread_out
-from bayesclust.experiments.baselines.vector_quantization import error, follow_links
 from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
+from experiments.baselines import BASELINES, k_means, lcvqe, mixture
+from experiments.baselines.bregman_k_means import nearest, partition, spread_out
+from experiments.baselines.vector_quantization import error, follow_links
 
 FAST = sorted(set(BASELINES) - {"mixture"})
 
@@ -67,7 +67,7 @@ def test_bad_input_is_named(name, wrong, sentence):
 
 def test_the_mixture_takes_no_notice_of_answers(blobs):
     X, y = blobs
-    nonsense = bc.PairwiseConstraints.sample(y, size=100, flip=1.0, seed=0)
+    nonsense = bc.PairwiseConstraints.sample(y, size=100, error_rate=1.0, seed=0)
     settings = {
         "family": "gaussian_spherical",
         "num_chains": 1,
@@ -234,7 +234,7 @@ def test_right_answers_help_and_wrong_ones_harm_as_in_the_paper(blobs):
     scores = {"none": [], "right": [], "wrong": []}
     for seed in range(4):
         right = bc.PairwiseConstraints.sample(y, fraction=0.05, seed=seed)
-        wrong = bc.PairwiseConstraints.sample(y, fraction=0.05, flip=0.2, seed=seed)
+        wrong = bc.PairwiseConstraints.sample(y, fraction=0.05, error_rate=0.2, seed=seed)
         for name, links in (("none", None), ("right", right), ("wrong", wrong)):
             scores[name].append(bc.metrics.pairwise_f(lcvqe(X, links, 3, seed), y))
     none, right, wrong = (np.mean(values) for values in scores.values())

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.active import cells as sessions
-from bayesclust.experiments.reproduce.active.methods import COMPARED, OURS
-from bayesclust.experiments.reproduce.views import cells
+from experiments.reproduce.active import cells as sessions
+from experiments.reproduce.active.methods import COMPARED, OURS
+from experiments.reproduce.views import cells
 
 pytestmark = pytest.mark.slow
 

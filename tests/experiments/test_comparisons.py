@@ -5,12 +5,12 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import bayesclust as bc
-from bayesclust.experiments.baselines import RELATIVE_BASELINES, k_means, mmc
-from bayesclust.experiments.baselines.comparisons import comparisons, gaps
-from bayesclust.experiments.baselines.diagonal_metric import learn_scales
-from bayesclust.experiments.baselines.sparse_metric import learn_sparse
-from bayesclust.experiments.baselines.squared_residuals import learn_factor, objective
-from bayesclust.experiments.baselines.variant_weights import Problem, closed_form, descend
+from experiments.baselines import RELATIVE_BASELINES, k_means, mmc
+from experiments.baselines.comparisons import comparisons, gaps
+from experiments.baselines.diagonal_metric import learn_scales
+from experiments.baselines.sparse_metric import learn_sparse
+from experiments.baselines.squared_residuals import learn_factor, objective
+from experiments.baselines.variant_weights import Problem, closed_form, descend
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def hidden(rng):
     y = np.repeat([0, 1], 50)
     X = rng.normal(scale=[5.0, 1.0, 4.0, 3.0], size=(100, 4))
     X[:, 1] += 5.0 * y
-    return X, y, bc.RelativeConstraints.sample(y, size=200, noise=0.0, seed=0)
+    return X, y, bc.RelativeConstraints.sample(y, size=200, error_rate=0.0, seed=0)
 
 
 @pytest.mark.parametrize("name", RELATIVE_BASELINES)
@@ -202,7 +202,9 @@ def plain_objective(problem, labels, centers, weights, beta):
 
 def test_costs_are_the_objective_and_it_never_rises(rng):
     X = rng.normal(size=(80, 5))
-    triplets = bc.RelativeConstraints.sample(rng.integers(3, size=80), size=150, noise=0.0, seed=0)
+    triplets = bc.RelativeConstraints.sample(
+        rng.integers(3, size=80), size=150, error_rate=0.0, seed=0
+    )
     compared = comparisons([triplets])
     near, far = gaps(X, compared)
     problem = Problem(X, compared[:, 0], np.square(near) - np.square(far), 2.0, np.full(5, 0.01))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments import demo
+from experiments import demo
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import bayesclust as bc
-from bayesclust.experiments.baselines import itml, k_means
-from bayesclust.experiments.baselines.learned_metric import _thresholds, learn_metric, project
+from experiments.baselines import itml, k_means
+from experiments.baselines.learned_metric import _thresholds, learn_metric, project
 
 
 def random_answers(rng, m=12, d=3):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
-from bayesclust.constraints.base import View
+from bayesclust._numba import kernel
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
@@ -47,7 +47,7 @@ def chain(
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     bound = family.bind(data_for(family, n, d, rng))
-    own: tuple[View, ...] = all_views(n, rng) if views else ()
+    own: tuple[Constraints, ...] = all_views(n, rng) if views else ()
     problem = TVClustProblem(bound, own, Concentration.parse(alpha))
     return CollapsedChain(
         problem, start(kind, n, rng), np.random.default_rng(seed + 1), moves or Moves()
@@ -69,7 +69,7 @@ def check_seating(sampler: CollapsedChain) -> None:
     assert state.count[empty] == 0
     family, sites = (
         sampler.problem.family,
-        compile_sites(sampler.problem.views, sampler.problem.n_items),
+        compile_sites(sampler.problem.constraints, sampler.problem.n_items),
     )
     assert all(np.array_equal(a, b) for a, b in zip(sites, sampler.sites, strict=True))
     fresh = CollapsedChain(

@@ -37,7 +37,7 @@ def models(seed=4):
     """The plain model, the same with items of little weight, and clusters of several components."""
     base = problem("gaussian coarsened", n=N, seed=seed)
     X = np.random.default_rng(seed).normal(size=(N, 2)) + 4.0 * np.array(APART)[:, None]
-    plain = replace(base, family=FullGaussian(scale=0.01, strength=10.0).bind(X), views=())
+    plain = replace(base, family=FullGaussian(scale=0.01, strength=10.0).bind(X), constraints=())
     light = replace(plain, family=plain.family.coarsened(0.1))
     nested = TwoLevelProblem(plain.family, (), plain.concentration)
     return (plain, CollapsedChain), (light, CollapsedChain), (nested, TwoLevelChain)
@@ -46,7 +46,7 @@ def models(seed=4):
 def heard(cls=AveragedParticles, views=(), part=Particles, before=(), number=NUMBER):
     rng, parts = np.random.default_rng(0), []
     for case, chain_type in models():
-        chain = chain_type(replace(case, views=before), np.zeros(N, np.int64), rng, Moves())
+        chain = chain_type(replace(case, constraints=before), np.zeros(N, np.int64), rng, Moves())
         parts.append(part([chain], number // 3, num_warmup=100, thinning=THINNING))
     found = cls(parts)
     found.hear(views, rng)
@@ -56,7 +56,7 @@ def heard(cls=AveragedParticles, views=(), part=Particles, before=(), number=NUM
 def enumerated(case, views):
     """All states of a model as partitions, and their posterior probabilities."""
     if isinstance(case, TwoLevelProblem):
-        states, values = exact_posterior(replace(case, views=views))
+        states, values = exact_posterior(replace(case, constraints=views))
         return states[:, case.n_items :], softmax(values)
     states, values = exact.log_posterior(case.family, views, case.concentration)
     return states, softmax(values)
@@ -107,7 +107,7 @@ def test_scores_of_models_and_draws_under_each_are_those_of_the_exact_posteriors
     found = heard(views=views)
     assert found.renewals > 0
     assert len(found.draws) == len(found.weights) == NUMBER
-    assert found.problem.views == views
+    assert found.problem.constraints == views
     assert deviations(found, views).max() < LARGEST
 
 

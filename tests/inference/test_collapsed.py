@@ -44,7 +44,7 @@ def test_log_joint_is_written_out(name):
         expected += problem.family.log_constant
         for prior, value in zip(problem.family.hyper_priors, sampler.hyper, strict=False):
             expected += prior.log_prob(value)
-        for view, noise in zip(problem.views, sampler.noise, strict=True):
+        for view, noise in zip(problem.constraints, sampler.noise, strict=True):
             expected += view.log_prob(z, noise) + view.noise.log_prior(noise)
         assert sampler.log_joint() == pytest.approx(expected, rel=1e-9)
         assert sampler.draw()[1]["log_joint"] == sampler.log_joint()

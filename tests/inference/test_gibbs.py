@@ -25,7 +25,7 @@ def drawing(name="gaussian", *, moves=None, alpha=1.0, **where):
 
 @pytest.mark.parametrize("kind", ["random", "alone", "one"])
 def test_seating_has_the_conditional_given_the_likelihoods(kind, rng):
-    """One item's cluster, drawn often, against CRP, likelihood table and whole `View.log_prob`."""
+    """One item's cluster, drawn often, against CRP, likelihood table and whole `Constraints.log_prob`."""
     n, i, alpha = 7, 3, 1.3
     sampler = drawing(n=n, kind=kind, seed=4)
     start = sampler.seating.z.copy()
@@ -37,7 +37,7 @@ def test_seating_has_the_conditional_given_the_likelihoods(kind, rng):
         rest[i] = k
         size = (np.delete(start, i) == k).sum()
         value = log_new[0] if k == capacity else np.log(size) + density[0, k]
-        views = zip(sampler.problem.views, sampler.noise, strict=True)
+        views = zip(sampler.problem.constraints, sampler.noise, strict=True)
         values.append(value + sum(view.log_prob(rest, noise) for view, noise in views))
     tally, moved = np.zeros(len(values)), np.zeros(1, np.int64)
     for _ in range(4000):

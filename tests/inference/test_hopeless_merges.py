@@ -52,7 +52,7 @@ def test_one_level(seed):
 def two_levels(seed):
     base, rng = problem("gaussian", n=14, seed=seed), np.random.default_rng(seed)
     case = TwoLevelProblem(
-        base.family, base.views, Concentration(fixed=0.8), Concentration(fixed=1.3)
+        base.family, base.constraints, Concentration(fixed=0.8), Concentration(fixed=1.3)
     )
     return TwoLevelChain(case, start("random", 14, rng), rng, Moves())
 
@@ -108,5 +108,5 @@ def test_refusals_that_come_too_early_are_noticed(family, module, monkeypatch):
         case, Moves(split_merge=4.0, link_blocks=False, single_site=False), 6000, 2
     )
     assert not exact.compare(
-        draws, *exact.log_posterior(case.family, case.views, case.concentration)
+        draws, *exact.log_posterior(case.family, case.constraints, case.concentration)
     ).agrees

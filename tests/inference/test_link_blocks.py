@@ -71,7 +71,7 @@ def block_conditional(sampler, items):
             problem.family.log_marginal(problem.family.X[compact == c], sampler.hyper)
             for c in range(compact.max() + 1)
         )
-        for view, noise in zip(problem.views, sampler.noise, strict=True):
+        for view, noise in zip(problem.constraints, sampler.noise, strict=True):
             rows = view.noise.log_table(noise)[view.codes, view.patterns(labels)]
             drop = (view.answers == 1) if view.kind == "pairwise" else np.zeros(len(view), bool)
             value += rows[~drop].sum()

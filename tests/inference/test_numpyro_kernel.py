@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
 from bayesclust.inference.numpyro_kernel import PartitionGibbs, PartitionGibbsState
-from bayesclust.models import answer_sites, tvclust
+from bayesclust.models import constraint_sites, tvclust
 from bayesclust.models.families import DiagonalGaussian
 
 N, K = 5, 3
@@ -49,7 +49,7 @@ def anything(views):
         with numpyro.plate("feature", 2), numpyro.handlers.scale(scale=0.5):
             numpyro.sample("x", dist.Normal(slope[z], 1.0), obs=X.T)
     numpyro.sample("elsewhere", dist.Normal(0.0, 1.0), obs=0.3)
-    answer_sites(views, z)
+    constraint_sites(views, z)
 
 
 MODELS = {
@@ -151,7 +151,7 @@ def pair():
     """Two items in two equal components, held together by an answer: together with probability 0.8."""
     with numpyro.plate("item", 2):
         z = numpyro.sample("z", dist.Categorical(jnp.ones(2) / 2))
-    answer_sites(TOGETHER, z)
+    constraint_sites(TOGETHER, z)
 
 
 TOGETHER = PairwiseConstraints([(0, 1)], [True], n_items=2, noise=LinkNoise(p=0.8, q=0.8))

@@ -11,7 +11,7 @@ from numpyro.infer.gibbs import conditioned, with_conditioning
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.inference.numpyro_scopes import Scope
-from bayesclust.models import answer_sites
+from bayesclust.models import constraint_sites
 
 N = 8
 LINKS = PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=N)
@@ -35,7 +35,7 @@ def model(
                 numpyro.sample("y", dist.Normal(MEAN[z], 1.0), obs=Y)
         if outside:
             outside(z)
-        answer_sites(views, z)
+        constraint_sites(views, z)
 
     return numpyro.handlers.condition(program, KNOWN)
 
@@ -71,7 +71,7 @@ WRONG = {
     ),
     "observed": ({"program": model(obs=np.zeros(N, int))}, r"^the labels 'z' are observed: "),
     "no labels": (
-        {"program": model(), "site": "p", "views": None},
+        {"program": model(), "site": "p", "constraints": None},
         r"^the labels 'p' are observed: ",
     ),
     "continuous": (
@@ -106,19 +106,19 @@ WRONG = {
         r"^site 'pull' depends, for one item of the plate ",
     ),
     "unknown view": (
-        {"program": model(), "views": None},
+        {"program": model(), "constraints": None},
         r"^site 'links_answer' depends on the labels 'z', but lies ",
     ),
     "other view": (
-        {"program": model(), "views": OTHER},
+        {"program": model(), "constraints": OTHER},
         r"^site 'links_answer' depends on labels of items that its ",
     ),
     "no answers": (
-        {"program": model(views=None), "views": LINKS},
-        r"^no site of the model lies in a plate 'links_answers' of size 2: call answer_sites",
+        {"program": model(views=None), "constraints": LINKS},
+        r"^no site of the model lies in a plate 'links_answers' of size 2: call constraint_sites",
     ),
     "another number": (
-        {"program": model(), "views": PairwiseConstraints([(0, 1)], [True], n_items=N + 1)},
+        {"program": model(), "constraints": PairwiseConstraints([(0, 1)], [True], n_items=N + 1)},
         r"^the constraints 'links' are on 9 items, but the model has 8 labels 'z': ",
     ),
     "shape": (

@@ -72,7 +72,7 @@ def deviation(found, case):
         states, values = exact_posterior(case)
         states = states[:, case.n_items :]
     else:
-        states, values = exact.log_posterior(case.family, case.views, case.concentration)
+        states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
     truth = softmax(values) @ quantities(states)
     error = np.sqrt(truth * (1 - truth) * CLUMPS / found.effective_size)
     return float((np.abs(found.weights @ quantities(found.draws) - truth) / error)[error > 0].max())
@@ -83,10 +83,10 @@ def deviation(found, case):
 def test_draws_that_heard_answers_are_from_the_exact_posterior(make, least):
     before, after = heard_and_more(make)
     base = problem("gaussian", n=6, seed=3)
-    found = run(replace(base, views=before), after, least)
+    found = run(replace(base, constraints=before), after, least)
     assert (found.renewals > 0) == (least > 0)
-    assert deviation(found, replace(base, views=after)) < LARGEST
-    assert found.problem.views == after
+    assert deviation(found, replace(base, constraints=after)) < LARGEST
+    assert found.problem.constraints == after
 
 
 class Deaf(Particles):
@@ -100,10 +100,10 @@ class Forgetful(Particles):
     """Moves draws on under the answers of the beginning."""
 
     def renew(self, rng):
-        now, self.problem = self.problem, replace(self.problem, views=())
+        now, self.problem = self.problem, replace(self.problem, constraints=())
         super().renew(rng)
         self.problem = now
-        self._log_answers = self._log_prob(now.views)
+        self._log_answers = self._log_prob(now.constraints)
 
 
 @pytest.mark.parametrize(("fault", "least"), [(Deaf, 0.0), (Forgetful, 1.1)])
@@ -111,8 +111,8 @@ def test_a_fault_is_noticed(fault, least):
     before, after = heard_and_more(known_views)
     base = problem("gaussian", n=6, seed=3)
     # draws that are moved on forget much of a fault
-    found = run(replace(base, views=before), after, least, cls=fault, number=4 * NUMBER)
-    assert deviation(found, replace(base, views=after)) > LARGEST
+    found = run(replace(base, constraints=before), after, least, cls=fault, number=4 * NUMBER)
+    assert deviation(found, replace(base, constraints=after)) > LARGEST
 
 
 def test_mixtures_hear_answers_too():
@@ -121,7 +121,7 @@ def test_mixtures_hear_answers_too():
     case = TwoLevelProblem(base.family, before, base.concentration)
     found = run(case, after, least=0.9, chain_type=TwoLevelChain)
     assert found.renewals > 0
-    assert deviation(found, replace(case, views=after)) < LARGEST
+    assert deviation(found, replace(case, constraints=after)) < LARGEST
 
 
 @pytest.mark.parametrize(("stirred", "found"), [(0.0, False), (0.5, True)])
@@ -144,7 +144,7 @@ def test_what_no_draw_looks_like_is_found_by_moving_even_while_weights_are_even(
 
 def test_answers_that_were_heard_cannot_be_missing():
     before, after = heard_and_more(known_views)
-    case = replace(problem("gaussian", n=6, seed=3), views=after)
+    case = replace(problem("gaussian", n=6, seed=3), constraints=after)
     chain = CollapsedChain(case, np.zeros(6, np.int64), np.random.default_rng(0), Moves())
     with pytest.raises(
         ValueError, match=r"^answers that were heard are missing from views: start anew"

@@ -120,7 +120,7 @@ def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_ne
     whole = problem(name, n=6, seed=3)
     concentration = Concentration(fixed=0.8)
     family = whole.family.with_rows(whole.family.X[:5])
-    views = tuple(view.restrict(np.arange(5)) for view in whole.views)
+    views = tuple(view.restrict(np.arange(5)) for view in whole.constraints)
     states, values = exact.log_posterior(family, views, concentration)
     wider = tuple(
         type(view)(view.items, view.answers, 6, view.source, view.noise, view.name)

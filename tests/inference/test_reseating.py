@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.constraints.sites import UNPLACED
 from bayesclust.inference.reseating import log_odds, reseat
 from bayesclust.models.families import FAMILIES
@@ -86,10 +86,3 @@ def test_clusters_are_left_alone_by_an_item_that_stays(rng):
         odds_of(state, i, i % 2, 0, 1, i % 2)
     for kept, expected in zip(state, before, strict=True):
         np.testing.assert_array_equal(kept, expected)
-
-
-def test_both_run_in_compiled_code_alone():
-    with pytest.raises(TypeError, match="compiled code"):
-        log_odds(None, 0, 0, 0, 1)
-    with pytest.raises(TypeError, match="compiled code"):
-        reseat(None, 0, 0, 1)

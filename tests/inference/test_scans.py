@@ -75,7 +75,7 @@ def test_room_is_made_when_clusters_outgrow_the_slots(move):
 
 
 def exact_conditional(sampler, i):
-    """p(z_i | rest) from whole partitions: CRP, plain marginals and `View.log_prob`, the new cluster last."""
+    """p(z_i | rest) from whole partitions: CRP, plain marginals and `Constraints.log_prob`, the new cluster last."""
     z = sampler.seating.place[sampler.seating.z]
     others = np.unique(np.delete(z, i))
     rest = np.searchsorted(others, z)
@@ -92,7 +92,7 @@ def exact_conditional(sampler, i):
         )
         value += sum(
             v.log_prob(rest, noise)
-            for v, noise in zip(sampler.problem.views, sampler.noise, strict=True)
+            for v, noise in zip(sampler.problem.constraints, sampler.noise, strict=True)
         )
         values.append(value)
     return softmax(values), others
@@ -134,13 +134,13 @@ def test_site_logits_kernel_is_the_plain_twin(rng):
     for seed in range(10):
         sampler = chain(n=12, seed=seed)
         problem, z = sampler.problem, sampler.seating.z
-        noises = [view.noise.sample_prior(view.n_sources, rng) for view in problem.views]
-        table = stack_tables(problem.views, noises)
+        noises = [view.noise.sample_prior(view.n_sources, rng) for view in problem.constraints]
+        table = stack_tables(problem.constraints, noises)
         number = int(z.max()) + 1
         for i in range(12):
             plain = sum(
                 v.site_logits(z, i, number, noise)
-                for v, noise in zip(problem.views, noises, strict=True)
+                for v, noise in zip(problem.constraints, noises, strict=True)
             )
             placed, found = z.copy(), np.zeros(number + 1)
             placed[i] = -1
@@ -153,7 +153,7 @@ def test_block_logits_kernel_is_what_the_answers_say_of_the_block_in_each_cluste
     touched = 0
     for seed in range(20):
         sampler = chain(n=12, seed=seed)
-        views, z = sampler.problem.views, sampler.seating.z.copy()
+        views, z = sampler.problem.constraints, sampler.seating.z.copy()
         noises = [view.noise.sample_prior(view.n_sources, rng) for view in views]
         items = rng.choice(12, size=int(rng.integers(1, 5)), replace=False)
         number, plain = int(z.max()) + 1, []
@@ -175,7 +175,7 @@ def test_block_logits_kernel_is_what_the_answers_say_of_the_block_in_each_cluste
 
 def test_site_logits_pass_over_answers_about_unplaced_items():
     sampler = chain(n=12, seed=1)
-    i, j = sampler.problem.views[0].items[0]
+    i, j = sampler.problem.constraints[0].items[0]
     z, found = sampler.seating.z.copy(), np.zeros(13)
     z[:] = -1
     add_site_logits(sampler.sites, sampler.table, z, i, found)
@@ -190,14 +190,14 @@ def test_log_prob_touching_is_brute_force(rng):
     for seed in range(20):
         sampler = chain(n=12, seed=seed)
         problem, z, mark = sampler.problem, sampler.seating.z, np.zeros(12, np.int64)
-        noises = [view.noise.sample_prior(view.n_sources, rng) for view in problem.views]
+        noises = [view.noise.sample_prior(view.n_sources, rng) for view in problem.constraints]
         items = rng.choice(12, size=rng.integers(1, 13), replace=False)
         expected = 0.0
-        for view, noise in zip(problem.views, noises, strict=True):
+        for view, noise in zip(problem.constraints, noises, strict=True):
             rows = view.noise.log_table(noise)[view.codes, view.patterns(z)]
             expected += rows[np.isin(view.items, items).any(axis=1)].sum()
         found = log_prob_touching(
-            sampler.sites, stack_tables(problem.views, noises), z, items, mark
+            sampler.sites, stack_tables(problem.constraints, noises), z, items, mark
         )
         assert found == pytest.approx(expected, rel=1e-10)
         assert not mark.any()

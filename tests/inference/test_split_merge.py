@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.inference import collapsed
 from bayesclust.inference.anchors import NOWHERE
 from bayesclust.inference.joint_moves import NONE_DRAWN
@@ -35,7 +35,7 @@ def plain_log_joint(sampler, z):
     value += sum(
         family.log_marginal(family.X[labels == k], sampler.hyper) for k in range(labels.max() + 1)
     )
-    views = zip(sampler.problem.views, sampler.noise, strict=True)
+    views = zip(sampler.problem.constraints, sampler.noise, strict=True)
     return value + sum(view.log_prob(labels, noise) for view, noise in views)
 
 

@@ -16,7 +16,7 @@ from bayesclust.constraints import (
     RelativeConstraints,
     UniformNoise,
 )
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.limits.bridge import family_at
@@ -215,7 +215,7 @@ def triplets(
     return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)  # type: ignore[arg-type]
 
 
-def all_views(n: int, rng: Generator) -> tuple[View, ...]:
+def all_views(n: int, rng: Generator) -> tuple[Constraints, ...]:
     """Links of two sources, triplets with one error rate, triplets with a confusion matrix."""
     return (
         links(n, rng),
@@ -224,7 +224,7 @@ def all_views(n: int, rng: Generator) -> tuple[View, ...]:
     )
 
 
-def known_views(n: int, rng: Generator) -> tuple[View, ...]:
+def known_views(n: int, rng: Generator) -> tuple[Constraints, ...]:
     """The same with noise that is known, and strong."""
     matrix = [[0.7, 0.1, 0.2], [0.05, 0.8, 0.15], [0.25, 0.25, 0.5]]
     return (

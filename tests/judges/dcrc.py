@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import logsumexp
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
 from bayesclust.models.dcrc import unnamed
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms
@@ -21,7 +21,7 @@ from tests.judges.generative import answers_given
 CHUNK = 20_000
 
 
-def on_more_items(view: View, n: int) -> View:
+def on_more_items(view: Constraints, n: int) -> Constraints:
     """The same view on n items, the last ones being named by no answer."""
     return type(view)(
         view.items, view.answers, n, source=view.source, noise=view.noise, name=view.name
@@ -38,7 +38,7 @@ def with_anchors(z: IntArray, K: int) -> IntArray:
     return np.concatenate([np.tile(np.arange(K), (len(z), 1)), z], axis=1)
 
 
-def log_answers(views: Sequence[View], states: IntArray) -> FloatArray:
+def log_answers(views: Sequence[Constraints], states: IntArray) -> FloatArray:
     """log p(answers | z) of all states, noise integrated out."""
     return np.sum([view.noise.log_marginal(view.counts(states)) for view in views], axis=0)
 
@@ -47,8 +47,10 @@ def posterior_at(problem: DCRCProblem) -> tuple[IntArray, FloatArray]:
     """Every labeling and its log posterior, up to a constant, with the weights held."""
     n, K = len(problem.points), len(problem.W)
     states = labelings(n, K)
-    log_p = class_terms(np, problem.W, problem.points, unnamed(problem.views, n)).log_p
-    return states, log_p[np.arange(n), states].sum(axis=1) + log_answers(problem.views, states)
+    log_p = class_terms(np, problem.W, problem.points, unnamed(problem.constraints, n)).log_p
+    return states, log_p[np.arange(n), states].sum(axis=1) + log_answers(
+        problem.constraints, states
+    )
 
 
 def posterior_of_partitions(
@@ -60,9 +62,9 @@ def posterior_of_partitions(
     Last, the log posterior mass of each of the weights.
     """
     n, K = len(problem.points), len(problem.W)
-    prior, free, states = problem.prior, unnamed(problem.views, n), labelings(n, K)
+    prior, free, states = problem.prior, unnamed(problem.constraints, n), labelings(n, K)
     assert prior is not None
-    said = log_answers(problem.views, states)
+    said = log_answers(problem.constraints, states)
     by_state, by_weight = np.full(len(states), -np.inf), np.empty(len(weights))
     for first in range(0, len(weights), CHUNK):
         some = slice(first, first + CHUNK)
@@ -101,14 +103,14 @@ class World:
 
     def __init__(self, template: DCRCProblem, rng: Generator) -> None:
         points, K = template.points, len(template.W)
-        free = unnamed(template.views, len(points))
+        free = unnamed(template.constraints, len(points))
         self.W, self.precision = template.W, np.nan
         if template.prior is not None:
             self.W, self.precision = weights_from_prior(template.prior, points, free, K, rng)
         log_p = class_terms(np, self.W, points, free).log_p
         self.z = np.array([rng.choice(K, p=np.exp(row)) for row in log_p])
-        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.views]
-        views = answers_given(template.views, self.z, self.noise, rng)
+        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
+        views = answers_given(template.constraints, self.z, self.noise, rng)
         self.problem = DCRCProblem(points, views, self.W, template.prior)
 
     def chain(self, chain_type: type[DCRCChain], rng: Generator) -> DCRCChain:
@@ -117,7 +119,7 @@ class World:
         chain.z, chain.noise = self.z.copy(), self.noise
         if chain.sampler is not None:
             chain._penalise(self.precision)
-        chain.hear(self.problem.views)
+        chain.hear(self.problem.constraints)
         return chain
 
 

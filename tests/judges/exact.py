@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration, crp_log_prob
 
@@ -85,7 +85,7 @@ def log_data_marginal(family: BoundFamily, states: NDArray[np.int64]) -> NDArray
 
 
 def log_posterior(
-    family: BoundFamily, views: Sequence[View], concentration: Concentration
+    family: BoundFamily, views: Sequence[Constraints], concentration: Concentration
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Every partition and its unnormalised log posterior; concentration, noise and hyper-parameters integrated out."""
     states = partitions(len(family.X))

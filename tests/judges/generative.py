@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
@@ -160,8 +160,11 @@ def data_given(
 
 
 def answers_given(
-    views: Sequence[View], z: NDArray[np.int64], noises: Sequence[dict[str, Any]], rng: Generator
-) -> tuple[View, ...]:
+    views: Sequence[Constraints],
+    z: NDArray[np.int64],
+    noises: Sequence[dict[str, Any]],
+    rng: Generator,
+) -> tuple[Constraints, ...]:
     """The views with answers drawn anew: the true answer of each question through its source's confusion matrix."""
     drawn = []
     for view, noise in zip(views, noises, strict=True):
@@ -200,10 +203,10 @@ class World:
         self.alpha = template.concentration.sample_prior(rng)
         self.z = crp_draw(template.n_items, self.alpha, rng)
         self.hyper = template.family.sample_hyper(rng)
-        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.views]
+        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
         family = data_given(name, template.family, self.z, self.hyper, rng)
-        views = answers_given(template.views, self.z, self.noise, rng)
-        self.problem = replace(template, family=family, views=views)
+        views = answers_given(template.constraints, self.z, self.noise, rng)
+        self.problem = replace(template, family=family, constraints=views)
 
     def chain(self, chain_type: type[CollapsedChain], rng: Generator, moves: Any) -> CollapsedChain:
         """A chain that starts at the truth."""
@@ -217,5 +220,5 @@ def put_data_under(chain: CollapsedChain, problem: TVClustProblem) -> None:
     """Leave a chain where it is, with other data and answers."""
     chain._pose(problem)
     chain.hyper_sampler.family = problem.family
-    chain.table = stack_tables(problem.views, chain.noise)
+    chain.table = stack_tables(problem.constraints, chain.noise)
     chain._seat(np.unique(chain.seating.z, return_inverse=True)[1])

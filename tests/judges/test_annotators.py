@@ -15,7 +15,9 @@ def case(request):
     rng = np.random.default_rng(request.param)
     y = np.repeat([0, 1, 2], 40)
     X = rng.normal(size=(120, 2)) + 4.0 * np.c_[y == 1, y == 2]
-    links = bc.PairwiseConstraints.sample(y, size=900, flip=WRONG, n_sources=3, seed=request.param)
+    links = bc.PairwiseConstraints.sample(
+        y, size=900, error_rate=WRONG, n_sources=3, seed=request.param
+    )
     est = bc.TVClust(
         num_chains=2, num_warmup=150, num_samples=200, progress=False, random_state=request.param
     )

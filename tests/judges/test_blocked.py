@@ -39,7 +39,7 @@ def draws_of(made, number):
 
 
 def comparison(case, number, seed, **options):
-    states, values = exact.log_posterior(case.family, case.views, case.concentration)
+    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
     return exact.compare(draws_of(bundle(case, seed, **options), number), states, values)
 
 
@@ -60,7 +60,7 @@ def test_other_dimensions(d):
 
 
 def test_without_side_information():
-    judge(replace(problem("gaussian", n=6, seed=3), views=()), 500, seed=3)
+    judge(replace(problem("gaussian", n=6, seed=3), constraints=()), 500, seed=3)
 
 
 def known():
@@ -137,7 +137,7 @@ def test_learned_hyper_parameter_at_length(free):
 def test_answers_that_are_all_but_certain(rng):
     case = problem("gaussian", n=7, seed=40)
     judge(
-        replace(case, views=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)),
+        replace(case, constraints=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)),
         1500,
         seed=40,
         chains=32,

@@ -38,7 +38,9 @@ def successive_conditional(name, problem, number, rng):
         z = made.labels_of_items()[0].astype(np.int64)
         family = data_given(name, problem.family, z, chain.hyper, rng)
         problem = replace(
-            problem, family=family, views=answers_given(problem.views, z, chain.noise, rng)
+            problem,
+            family=family,
+            constraints=answers_given(problem.constraints, z, chain.noise, rng),
         )
         made.put_data(problem)
         made.put_labels(z[None])

@@ -201,7 +201,7 @@ def z_scores(problem, number, seed, chain_type=DCRCChain):
     for _ in range(number):
         world = World(problem, first)
         rows.append(
-            functionals(world.z, world.W, world.precision, world.noise, world.problem.views)
+            functionals(world.z, world.W, world.precision, world.noise, world.problem.constraints)
         )
     expected, chain, rows = columns(rows), World(problem, second).chain(chain_type, second), []
     if chain.sampler is not None:
@@ -209,8 +209,10 @@ def z_scores(problem, number, seed, chain_type=DCRCChain):
     for _ in range(number):
         chain.sweep()
         z = chain.draw()[0]["z"]
-        chain.hear(answers_given(chain.problem.views, z, chain.noise, second))
-        rows.append(functionals(z, chain.W, chain.precision, chain.noise, chain.problem.views))
+        chain.hear(answers_given(chain.problem.constraints, z, chain.noise, second))
+        rows.append(
+            functionals(z, chain.W, chain.precision, chain.noise, chain.problem.constraints)
+        )
     found = columns(rows)
     return {
         key: (found[key].mean() - expected[key].mean())
@@ -258,7 +260,7 @@ class TooHopeful(UniformNoise):
 @pytest.mark.parametrize("confusion", [False, True], ids=["eps", "confusion"])
 def test_faulty_noise_is_noticed(confusion):
     problem = template(confusion)
-    pairs, view = problem.views
+    pairs, view = problem.constraints
     wrong = SwappedRows(prior=view.noise.prior) if confusion else TooHopeful(view.noise.eps)
     assert_noticed(DCRCProblem(problem.points, (pairs, view.with_noise(wrong)), problem.W))
 
@@ -322,7 +324,7 @@ def test_ranks_are_uniform(prior):
         world = World(problem, rng)
         truth = quantities(world.z, world.W, world.noise, world.chain(DCRCChain, rng))
         start = problem.W if prior is None else rng.normal(size=(K, 2))
-        chain = DCRCChain(DCRCProblem(problem.points, world.problem.views, start, prior), rng)
+        chain = DCRCChain(DCRCProblem(problem.points, world.problem.constraints, start, prior), rng)
         for sweep in range(150):
             chain.sweep(adapt=True, trust=sweep < 75)
         below, level = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)

@@ -51,7 +51,7 @@ def test_one_error_rate_is_learned(weights):
     means, covered = [], []
     for seed in range(10):
         data = bc.datasets.make_mixture(600, 3, 4, separation=12.0, seed=seed)
-        triplets = bc.RelativeConstraints.sample(data.y, size=400, noise=0.1, seed=100 + seed)
+        triplets = bc.RelativeConstraints.sample(data.y, size=400, error_rate=0.1, seed=100 + seed)
         est = bc.DCRC(4, noise="learn", weights=weights, random_state=seed, **CHAINS).fit(
             data.X, constraints=triplets
         )
@@ -70,7 +70,7 @@ def test_drawn_weights_lose_no_accuracy():
     ]:
         data = bc.datasets.load(name)
         triplets = bc.RelativeConstraints.sample(
-            data.y, size=round(fraction * len(data.y)), noise=0.0, seed=seed
+            data.y, size=round(fraction * len(data.y)), error_rate=0.0, seed=seed
         )
         for weights, found in scores.items():
             est = bc.DCRC(3, weights=weights, random_state=seed, **CHAINS).fit(

@@ -38,7 +38,7 @@ each_chain = pytest.mark.parametrize("chain_type", CHAINS.values(), ids=CHAINS)
 
 def compared(case, moves, number, seed, chain_type=CollapsedChain):
     """A chain's draws against the exact posterior; where `moves` is None, as the chain moves by default."""
-    states, values = exact.log_posterior(case.family, case.views, case.concentration)
+    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
     moves = chain_type.default_moves(case.n_items) if moves is None else moves
     return exact.compare(
         partitions_drawn(case, moves, number, seed, chain_type=chain_type), states, values
@@ -74,7 +74,7 @@ def test_parameters_drawn_between_moves_that_integrate_them_out():
 
 @each_chain
 def test_without_side_information(chain_type):
-    judge(replace(problem("gaussian", n=7, seed=3), views=()), None, 6000, 3, chain_type)
+    judge(replace(problem("gaussian", n=7, seed=3), constraints=()), None, 6000, 3, chain_type)
 
 
 @each_chain
@@ -89,7 +89,7 @@ def test_noise_that_must_inform(rng):
     # priors of which the cut takes half, and which most answers contradict
     flat = links(6, rng, LinkNoise(p=(1.0, 1.5), q=(1.0, 1.0), informative=True))
     half = triplets(6, rng, UniformNoise(eps=(3.0, 1.5), informative=True))
-    judge(replace(case, views=(flat, half)), MOVES["default"], 8000, seed=6)
+    judge(replace(case, constraints=(flat, half)), MOVES["default"], 8000, seed=6)
 
 
 def learning(family, n, seed):
@@ -194,5 +194,5 @@ def test_answers_taken_as_certain(moves, rng):
     # eps = 0: partitions that break fewer answers have all the weight, and only whole clusters can
     # move
     case = problem("gaussian", n=7, seed=40)
-    case = replace(case, views=(triplets(7, rng, UniformNoise(eps=0.0), size=3),))
+    case = replace(case, constraints=(triplets(7, rng, UniformNoise(eps=0.0), size=3),))
     judge(case, MOVES[moves], 30_000, seed=40)

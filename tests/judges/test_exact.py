@@ -70,7 +70,7 @@ def test_hyper_parameter_integrated_out(least, rng):
 
 def posterior():
     case = problem("gaussian_diagonal", n=6, seed=3)
-    return exact.log_posterior(case.family, case.views, case.concentration)
+    return exact.log_posterior(case.family, case.constraints, case.concentration)
 
 
 def markov(states, log_values, number, stay, rng):

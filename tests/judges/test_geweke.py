@@ -56,7 +56,7 @@ def functionals(problem, z, alpha, hyper, noise):
         values |= {f"log {prior.name}": np.log(value), f"log {prior.name}^2": np.log(value) ** 2}
     if problem.family.n_shared:
         values |= shared_functionals(problem.family.covariance(hyper), len(sizes))
-    for view, parameters in zip(problem.views, noise, strict=True):
+    for view, parameters in zip(problem.constraints, noise, strict=True):
         truths = view.truths(z)
         values[f"{view.name} right"] = (view.answers == truths).mean()
         for name, array in parameters.items():
@@ -96,8 +96,8 @@ def successive_conditional(name, problem, number, rng, moves, chain_type=Collaps
         chain.sweep()
         z = chain.seating.z
         family = data_given(name, chain.problem.family, z, chain.hyper, rng)
-        views = answers_given(chain.problem.views, z, chain.noise, rng)
-        put_data_under(chain, replace(chain.problem, family=family, views=views))
+        views = answers_given(chain.problem.constraints, z, chain.noise, rng)
+        put_data_under(chain, replace(chain.problem, family=family, constraints=views))
         rows.append(
             functionals(chain.problem, chain.seating.z, chain.alpha, chain.hyper, chain.noise)
         )
@@ -148,7 +148,9 @@ def informative_template():
     )
     return replace(
         problem,
-        views=tuple(view.with_noise(noise) for view, noise in zip(problem.views, cut, strict=True)),
+        constraints=tuple(
+            view.with_noise(noise) for view, noise in zip(problem.constraints, cut, strict=True)
+        ),
     )
 
 
@@ -211,9 +213,9 @@ def test_faulty_chain_is_noticed(fault):
 
 def test_faulty_noise_is_noticed():
     problem = template("gaussian")
-    view = problem.views[0]
+    view = problem.constraints[0]
     faulty = view.with_noise(Swapped(view.noise.p, view.noise.q))
-    assert_noticed(replace(problem, views=(faulty, *problem.views[1:])), 3)
+    assert_noticed(replace(problem, constraints=(faulty, *problem.constraints[1:])), 3)
 
 
 class CutOnlyAtFirst(LinkNoise):
@@ -227,9 +229,9 @@ class CutOnlyAtFirst(LinkNoise):
 
 def test_faulty_cut_is_noticed():
     problem = informative_template()
-    view = problem.views[0]
+    view = problem.constraints[0]
     faulty = view.with_noise(CutOnlyAtFirst(view.noise.p, view.noise.q, informative=True))
-    assert_noticed(replace(problem, views=(faulty, *problem.views[1:])), 8)
+    assert_noticed(replace(problem, constraints=(faulty, *problem.constraints[1:])), 8)
 
 
 def test_faulty_hyper_prior_is_noticed(monkeypatch):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust._jit import FAST, kernel
+from bayesclust._numba import FAST, kernel
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, dirichlets
 from bayesclust.constraints.sites import compile_sites
 from bayesclust.inference import collapsed, joint_moves
@@ -34,7 +34,8 @@ def doubtful(seed=2):
     """Answers whose noise is hardly known, so that integrating it out changes much."""
     case, rng = problem("gaussian", n=6, seed=seed), np.random.default_rng(seed)
     return replace(
-        case, views=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.views[1:])
+        case,
+        constraints=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.constraints[1:]),
     )
 
 
@@ -58,21 +59,26 @@ def test_with_some_noise_known(always):
     known = PairwiseConstraints(
         other.items, other.answers, 6, noise=LinkNoise(p=0.8, q=0.7), name="known"
     )
-    judged(replace(case, views=(half, known, *case.views[1:])), ALONE, 4000, 6)
+    judged(replace(case, constraints=(half, known, *case.constraints[1:])), ALONE, 4000, 6)
 
 
 def test_noise_that_cuts_its_prior_is_decided_outside(always):
     case = doubtful()
     views = (
-        case.views[0].with_noise(LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0), informative=True)),
-        *case.views[1:],
+        case.constraints[0].with_noise(LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0), informative=True)),
+        *case.constraints[1:],
     )
     assert unheard(views).rows is None
-    judged(replace(case, views=views), ALONE, 4000, 7)
+    judged(replace(case, constraints=views), ALONE, 4000, 7)
 
 
 def test_with_one_covariance_for_all(always):
-    judged(replace(problem("gaussian_tied", n=6, seed=3), views=doubtful().views), ALONE, 3000, 3)
+    judged(
+        replace(problem("gaussian_tied", n=6, seed=3), constraints=doubtful().constraints),
+        ALONE,
+        3000,
+        3,
+    )
 
 
 def test_on_two_levels(always):
@@ -81,7 +87,7 @@ def test_on_two_levels(always):
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
-    rows = dirichlets.stack_dirichlets(doubtful().views)
+    rows = dirichlets.stack_dirichlets(doubtful().constraints)
     forgetful = dirichlets.NONE._replace(
         kind=np.full_like(rows.kind, dirichlets.PASSED_OVER), factor=rows.factor
     )
@@ -104,7 +110,7 @@ def unheard(views):
 
 
 def test_the_gain_is_the_difference_of_the_answers_probabilities():
-    views, rng = doubtful().views, np.random.default_rng(0)
+    views, rng = doubtful().constraints, np.random.default_rng(0)
     z, proposed = rng.integers(3, size=6), rng.integers(3, size=6)
     table, gain = unheard(views).proposal(z, rng)
     expected, rows = 0.0, 0
@@ -127,7 +133,7 @@ def gain_compiled(rows, sites, table, z, items, merged):
 def test_the_compiled_gain_is_the_plain_one():
     rng = np.random.default_rng(1)
     views = (
-        *doubtful().views,
+        *doubtful().constraints,
         links(6, rng, LinkNoise(p=0.8)),
         links(6, rng, LinkNoise(p=0.8, q=0.7)),
     )

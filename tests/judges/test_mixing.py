@@ -3,7 +3,7 @@
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.mixing import DATA, FRACTIONS, PLAIN, run
+from experiments.mixing import DATA, FRACTIONS, PLAIN, run
 
 
 @pytest.mark.slow

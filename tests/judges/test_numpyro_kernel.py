@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
-from bayesclust.models import answer_sites, tvclust
+from bayesclust.models import constraint_sites, tvclust
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior import point_estimate, similarity_matrix
@@ -27,7 +27,7 @@ def lines(x, y, views):
     with numpyro.plate("item", len(x)):
         z = numpyro.sample("z", dist.Categorical(jnp.ones(2) / 2))
         numpyro.sample("y", dist.Normal(slope[z] * x, 0.5), obs=y)
-    answer_sites(views, z)
+    constraint_sites(views, z)
 
 
 def log_lines(x, y, views):
@@ -117,7 +117,7 @@ def scattered_lines(x, y, views):
     with numpyro.plate("item", len(x)):
         z = numpyro.sample("z", dist.Categorical(weight))
         numpyro.sample("y", dist.Normal(level[z] + slope[z] * x, scatter[z]), obs=y)
-    answer_sites(views, z)
+    constraint_sites(views, z)
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_clusterwise_regression_is_recovered_as_by_numpyro_alone():
     rng = np.random.default_rng(7)
     truth, x = np.repeat([0, 1], 20), rng.uniform(-1, 1, 40)
     y = np.where(truth == 0, 0.3 + 1.5 * x, -0.2 - 1.2 * x) + 0.3 * rng.normal(size=40)
-    links = PairwiseConstraints.sample(truth, size=60, flip=0.1, seed=1)
+    links = PairwiseConstraints.sample(truth, size=60, error_rate=0.1, seed=1)
     similarity, found = [], []
     for kernel in (PartitionGibbs(scattered_lines, links), DiscreteGibbs(scattered_lines)):
         draws = sample(

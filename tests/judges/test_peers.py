@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.experiments.peers import SETTINGS, score
+from experiments.peers import SETTINGS, score
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def known(case):
     values = np.array([exact.log_crp_marginal(np.bincount(z), case.concentration) for z in states])
     for row, z in enumerate(states):
         values[row] += sum(family.log_marginal(family.X[z == k], hyper) for k in range(z.max() + 1))
-    for view in case.views:
+    for view in case.constraints:
         values += view.noise.log_marginal(view.counts(states))
     return states, values
 
@@ -46,7 +46,7 @@ def test_known_covariance(held):
     draws = partitions_drawn(case, WITHOUT_SPLITS, 6000, 21)
     assert (result := exact.compare(draws, *known(case))).agrees, result
     assert not exact.compare(
-        draws, *exact.log_posterior(case.family, case.views, case.concentration)
+        draws, *exact.log_posterior(case.family, case.constraints, case.concentration)
     ).agrees
 
 
@@ -108,7 +108,7 @@ def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
     case = problem("gaussian_tied", n=6, seed=22)
     draws = partitions_drawn(case, MOVES["split-merge"], 6000, 22)
     assert not exact.compare(
-        draws, *exact.log_posterior(case.family, case.views, case.concentration)
+        draws, *exact.log_posterior(case.family, case.constraints, case.concentration)
     ).agrees
 
 

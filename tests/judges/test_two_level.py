@@ -70,7 +70,7 @@ def exact_posterior(case):
         values[row] += exact.log_crp_marginal(
             np.bincount(g), case.concentration
         ) + log_within_marginal(c, g, case.within)
-    for view in case.views:
+    for view in case.constraints:
         values += view.noise.log_marginal(view.counts(clusters))
     return states, values
 
@@ -91,7 +91,7 @@ def judge(case, moves, number, seed, chain_type=TwoLevelChain):
 def small(name, seed, within, concentration=None):
     base = problem(name, n=5, seed=seed)
     concentration = base.concentration if concentration is None else concentration
-    return TwoLevelProblem(base.family, base.views, concentration, within)
+    return TwoLevelProblem(base.family, base.constraints, concentration, within)
 
 
 @pytest.mark.parametrize("moves", MOVES)
@@ -106,7 +106,7 @@ def test_known_concentrations_and_counts():
 
 
 def test_without_answers():
-    case = replace(small("gaussian_diagonal", 5, Concentration(fixed=0.8)), views=())
+    case = replace(small("gaussian_diagonal", 5, Concentration(fixed=0.8)), constraints=())
     assert (result := judge(case, MOVES["default"], 8000, 5)).agrees, result
 
 
@@ -146,10 +146,12 @@ class TwoLevelWorld:
             own = self.z == g
             self.components[own] = crp_draw(int(own.sum()), self.beta, rng) + self.z.size * g
         self.hyper = template.family.sample_hyper(rng)
-        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.views]
+        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
         family = data_given(name, template.family, self.components, self.hyper, rng)
         self.problem = replace(
-            template, family=family, views=answers_given(template.views, self.z, self.noise, rng)
+            template,
+            family=family,
+            constraints=answers_given(template.constraints, self.z, self.noise, rng),
         )
 
     def values(self):
@@ -181,8 +183,8 @@ def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
     for _ in range(number):
         chain.sweep()
         family = data_given(name, chain.problem.family, chain.seating.z, chain.hyper, rng)
-        views = answers_given(chain.problem.views, chain.labels, chain.noise, rng)
-        put_data_under(chain, replace(chain.problem, family=family, views=views))
+        views = answers_given(chain.problem.constraints, chain.labels, chain.noise, rng)
+        put_data_under(chain, replace(chain.problem, family=family, constraints=views))
         state = (
             chain.problem,
             chain.seating.z,

@@ -9,7 +9,7 @@ import pytest
 from numpyro.infer import Predictive
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
-from bayesclust.models import answer_sites
+from bayesclust.models import constraint_sites
 
 N = 6
 LINKS = PairwiseConstraints(
@@ -22,7 +22,7 @@ TRIPLETS = RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["yes", "dnk"], n_items=N
 def program(views, observe=True):
     with numpyro.plate("item", N):
         z = numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3))
-    answer_sites(views, z, observe=observe)
+    constraint_sites(views, z, observe=observe)
 
 
 def test_sites_are_named_by_view_and_give_the_probability_of_its_answers():
@@ -63,8 +63,8 @@ def test_labels_that_are_enumerated_or_of_other_items_are_refused():
     ):
         numpyro.handlers.seed(enumerated, 0)([LINKS])
     with pytest.raises(ValueError, match=r"^the constraints 'links' are on 6 items, but X has 4"):
-        answer_sites(LINKS, jnp.zeros(4, int))
+        constraint_sites(LINKS, jnp.zeros(4, int))
     with pytest.raises(
         TypeError, match=r"^constraints must be PairwiseConstraints or RelativeConstraints"
     ):
-        answer_sites(3, jnp.zeros(4, int))
+        constraint_sites(3, jnp.zeros(4, int))

@@ -56,7 +56,7 @@ def test_program_and_collapsed_joint_are_one_model(name, power):
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
     at = {"alpha": alpha, "beta": beta, "hyper": hyper, "noise": noise}
     collapsed = mixture_log_joint(
-        Z, Z * S + C, bound, views=views, concentration=Concentration(), **at
+        Z, Z * S + C, bound, constraints=views, concentration=Concentration(), **at
     )
     (labelled, sticks), (below, within) = log_labels(Z, alpha, T), within_labels(beta)
     collapsed += (
@@ -82,7 +82,7 @@ def test_sampler_keeps_the_same_joint():
             chain.labels,
             chain.seating.z,
             bound,
-            views=views,
+            constraints=views,
             concentration=problem.concentration,
             **at,
         )

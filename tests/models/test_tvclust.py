@@ -129,7 +129,13 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
     labelled, sticks = log_labels(Z, alpha, T)
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
     collapsed = log_joint(
-        Z, bound, views=views, concentration=Concentration(), alpha=alpha, hyper=hyper, noise=noise
+        Z,
+        bound,
+        constraints=views,
+        concentration=Concentration(),
+        alpha=alpha,
+        hyper=hyper,
+        noise=noise,
     )
     collapsed += labelled - crp_log_prob(np.bincount(Z)[np.bincount(Z) > 0], alpha)
     # the program's density is that of the hyper-parameters, not of their logarithms
@@ -169,7 +175,7 @@ def test_samplers_keep_the_same_joint(name):
         plain = log_joint(
             z,
             bound,
-            views=views,
+            constraints=views,
             concentration=Concentration(),
             alpha=chain.alpha,
             hyper=chain.hyper,

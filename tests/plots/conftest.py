@@ -8,8 +8,8 @@ from bayesclust.posterior.tree import to_datatree
 @pytest.fixture
 def views(rng):
     truth = np.repeat([0, 1, 2], [8, 6, 4])
-    links = bc.PairwiseConstraints.sample(truth, size=60, flip=0.2, n_sources=2, seed=1)
-    triplets = bc.RelativeConstraints.sample(truth, size=50, noise=0.2, seed=2)
+    links = bc.PairwiseConstraints.sample(truth, size=60, error_rate=0.2, n_sources=2, seed=1)
+    triplets = bc.RelativeConstraints.sample(truth, size=50, error_rate=0.2, seed=2)
     return [links, triplets]
 
 
@@ -29,4 +29,4 @@ def posterior(rng, views):
     }
     dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
     stats = {"log_joint": rng.normal(-800, 3, (3, 40)), "moved": rng.random((3, 40))}
-    return to_datatree(draws, stats, X=rng.normal(size=(18, 2)), views=views, dims=dims)
+    return to_datatree(draws, stats, X=rng.normal(size=(18, 2)), constraints=views, dims=dims)

@@ -87,7 +87,7 @@ def test_some_answers_can_be_left_out(posterior):
 
 def test_colours_run_from_vermilion_to_blue():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    tree = to_datatree({"z": [[[0, 0, 1]]]}, X=[[0, 0], [1, 0], [2, 0]], views=[links])
+    tree = to_datatree({"z": [[[0, 0, 1]]]}, X=[[0, 0], [1, 0], [2, 0]], constraints=[links])
     ax = bc.plots.constraint_graph(tree)
     ax.figure.canvas.draw()
     believed, doubted = ax.collections[:2]
@@ -101,7 +101,7 @@ def test_many_lines_are_thin_and_pale():
     z = np.repeat(np.arange(5), 40)
     links = bc.PairwiseConstraints.sample(z, size=3000, seed=0)
     tree = to_datatree(
-        {"z": z[None, None]}, X=np.random.default_rng(0).normal(size=(200, 2)), views=[links]
+        {"z": z[None, None]}, X=np.random.default_rng(0).normal(size=(200, 2)), constraints=[links]
     )
     lines = [
         part

@@ -45,7 +45,7 @@ def test_a_confusion_matrix_is_shown_by_its_diagonal(rng):
         triplets.items, triplets.answers, n_items=3, noise=bc.ConfusionNoise()
     )
     tree = to_datatree(
-        draws, views=[noisy], dims={"confusion": ("triplets_source", "truth", "answer")}
+        draws, constraints=[noisy], dims={"confusion": ("triplets_source", "truth", "answer")}
     )
     (ax,) = bc.plots.reliability(tree)
     means = confusion.mean(axis=(0, 1, 2))
@@ -64,7 +64,9 @@ def test_any_number_of_sources_fits(sources, rng):
         "p": rng.beta(9, 1, (1, 20, sources)),
         "q": rng.beta(9, 2, (1, 20, sources)),
     }
-    tree = to_datatree(draws, views=[links], dims={"p": ("links_source",), "q": ("links_source",)})
+    tree = to_datatree(
+        draws, constraints=[links], dims={"p": ("links_source",), "q": ("links_source",)}
+    )
     (ax,) = bc.plots.reliability(tree)
     figure = ax.figure
     figure.canvas.draw()

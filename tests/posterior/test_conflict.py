@@ -16,7 +16,7 @@ def tree(z, links, p, q):
         name: np.broadcast_to(value, (*z.shape[:2], links.n_sources))
         for name, value in (("p", p), ("q", q))
     }
-    return to_datatree({"z": z} | noise, views=[links])
+    return to_datatree({"z": z} | noise, constraints=[links])
 
 
 def held_out(posterior):
@@ -47,7 +47,7 @@ def test_by_enumeration(all_partitions):
 
 def test_score_is_that_of_leave_one_out(rng):
     z = np.where(rng.random((2, 40, 40)) < 0.1, 1 - Z, Z)
-    links = bc.PairwiseConstraints.sample(Z, size=60, flip=0.1, n_sources=2, seed=0)
+    links = bc.PairwiseConstraints.sample(Z, size=60, error_rate=0.1, n_sources=2, seed=0)
     posterior = tree(z, links, rng.beta(9, 1, (2, 40, 2)), rng.beta(9, 1, (2, 40, 2)))
     assert held_out(posterior).sum(axis=1) == pytest.approx(1)
     by_source = bc.constraint_credibility(posterior).groupby("source")["elpd_loo"].mean()

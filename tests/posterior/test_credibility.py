@@ -30,7 +30,7 @@ def views(rng):
 
 def test_every_answer_against_a_plain_loop(noisy_draws, views):
     z = noisy_draws(15, 3, 60, noise=0.3)
-    table = bc.constraint_credibility(to_datatree({"z": z.reshape(3, 20, 15)}, views=views))
+    table = bc.constraint_credibility(to_datatree({"z": z.reshape(3, 20, 15)}, constraints=views))
     assert len(table) == 100
     rows = table.itertuples(index=False)
     for view in views:
@@ -48,7 +48,7 @@ def test_every_answer_against_a_plain_loop(noisy_draws, views):
 
 def test_pairs_alone_have_no_third_item(views):
     table = bc.constraint_credibility(
-        to_datatree({"z": np.zeros((1, 4, 15), int)}, views=views[:1])
+        to_datatree({"z": np.zeros((1, 4, 15), int)}, constraints=views[:1])
     )
     assert table.columns.tolist() == [
         "view",
@@ -71,7 +71,7 @@ def test_standard_errors_cover_the_error_they_speak_of(rng):
         together = rng.random((2, 200)) < share
         z = np.zeros((2, 200, 2), int)
         z[..., 1] = ~together
-        row = bc.constraint_credibility(to_datatree({"z": z}, views=links)).iloc[0]
+        row = bc.constraint_credibility(to_datatree({"z": z}, constraints=links)).iloc[0]
         errors.append(row["credibility"] - share)
         claimed.append(row["mcse"])
     assert np.mean(claimed) == pytest.approx(np.sqrt(share * (1 - share) / 400), rel=0.05)
@@ -82,11 +82,11 @@ def test_standard_errors_cover_the_error_they_speak_of(rng):
 
 def test_flipped_answers_are_the_least_believed(rng, noisy_draws):
     truth = np.arange(60) % 3
-    links = bc.PairwiseConstraints.sample(truth, fraction=0.2, flip=0.15, seed=0)
+    links = bc.PairwiseConstraints.sample(truth, fraction=0.2, error_rate=0.15, seed=0)
     z = np.tile(truth, (2, 50, 1))
     stray = rng.random(z.shape) < 0.1
     z[stray] = rng.integers(3, size=stray.sum())
-    table = bc.constraint_credibility(to_datatree({"z": z}, views=[links]))
+    table = bc.constraint_credibility(to_datatree({"z": z}, constraints=[links]))
     flipped = np.asarray(links.flipped)
     assert flipped.any()
     assert table["credibility"][flipped].max() < table["credibility"][~flipped].min()
@@ -107,7 +107,7 @@ def test_odds_are_those_of_the_chinese_restaurant(views):
     z = np.zeros((1, 4, 15), int)
     z[0, 0, :] = np.arange(15)  # all together in three draws of four, all apart in one
     alpha = np.array([[0.5, 1.0, 2.0, 4.0]])
-    tree = to_datatree({"z": z, "concentration": alpha}, views=views)
+    tree = to_datatree({"z": z, "concentration": alpha}, constraints=views)
     table = bc.constraint_credibility(tree)
     together, third = (1 / (1 + alpha)).mean(), 1 / (2 + alpha)
     # i j apart from k: j sits down by i, and k by itself; or i, k and j likewise
@@ -120,7 +120,7 @@ def test_odds_are_those_of_the_chinese_restaurant(views):
 
 
 def test_items_are_shown_with_their_clusters(views):
-    tree = to_datatree({"z": np.zeros((1, 4, 15), int)}, views=views)
+    tree = to_datatree({"z": np.zeros((1, 4, 15), int)}, constraints=views)
     labels = np.arange(15) // 5
     table = bc.constraint_credibility(tree, labels=labels)
     assert (table["cluster_i"] == labels[table["i"]]).all()

@@ -20,7 +20,7 @@ def known(views, z=Z, p=0.9, q=0.85, draws=80):
             name + suffix: np.full((1, draws, view.n_sources), v)
             for name, v in (("p", p), ("q", q))
         }
-    return to_datatree(variables, views=views)
+    return to_datatree(variables, constraints=views)
 
 
 def row(table, check, source=0):
@@ -128,7 +128,7 @@ def test_a_source_that_always_agrees(rng):
 
 
 def test_errors_that_sources_share(rng):
-    once = bc.PairwiseConstraints.sample(Z, size=100, flip=0.2, seed=rng)
+    once = bc.PairwiseConstraints.sample(Z, size=100, error_rate=0.2, seed=rng)
     items, answers = np.tile(once.items, (2, 1)), np.tile(once.answers, 2)
     copied = bc.PairwiseConstraints(items, answers, N, source=np.repeat([0, 1], 100))
     found = row(bc.constraint_ppc(known(copied, p=0.8, q=0.8)), "disagreements", None)
@@ -159,9 +159,9 @@ def test_a_source_that_does_not_tell_two_clusters_apart(rng):
 
 
 def test_triplets_have_three_shares_and_no_contradictions(rng):
-    triplets = bc.RelativeConstraints.sample(Z, size=60, noise=0.1, seed=0)
+    triplets = bc.RelativeConstraints.sample(Z, size=60, error_rate=0.1, seed=0)
     draws = {"z": np.tile(Z, (1, 50, 1)), "noise": np.full((1, 50, 1), 0.1)}
-    table = bc.constraint_ppc(to_datatree(draws, views=[triplets]))
+    table = bc.constraint_ppc(to_datatree(draws, constraints=[triplets]))
     shares = [f'share of "{word}"' for word in triplets.vocabulary]
     assert table["check"].tolist() == [
         *shares,

@@ -84,7 +84,7 @@ def tree(rng, views):
         },
         {"log_joint": rng.normal(size=(2, 7))},
         X=rng.normal(size=(5, 2)),
-        views=views,
+        constraints=views,
         dims={"p": ("links_source",), "confusion": ("triplets_source", "truth", "answer")},
         attrs={
             "seed": 3,

@@ -12,7 +12,7 @@ SETTINGS = {"sampler": "collapsed", "family": "gaussian"}
 def make():
     """Make a posterior around three clusters of 24 items, with doubtful links of two sources and triplets."""
 
-    def build(*, shape=(4, 100), settings=SETTINGS, named=True, views=True, X=True):
+    def build(*, shape=(4, 100), settings=SETTINGS, named=True, constraints=True, X=True):
         rng = np.random.default_rng(5)
         truth = np.repeat([0, 1, 2], [10, 8, 6])
         z = np.tile(truth, (*shape, 1))
@@ -20,11 +20,11 @@ def make():
         z[moved] = rng.integers(0, 4, moved.sum())
         draws = {"z": z, "concentration": rng.gamma(2, 1, shape)}
         dims, given = {}, []
-        if views:
+        if constraints:
             links = bc.PairwiseConstraints.sample(
-                truth, size=80, flip=[0.02, 0.4], n_sources=2, seed=1
+                truth, size=80, error_rate=[0.02, 0.4], n_sources=2, seed=1
             )
-            given = [links, bc.RelativeConstraints.sample(truth, size=20, noise=0.2, seed=2)]
+            given = [links, bc.RelativeConstraints.sample(truth, size=20, error_rate=0.2, seed=2)]
             draws |= {"p": rng.beta(90, 9, (*shape, 2)), "q": rng.beta(60, 20, (*shape, 2))}
             draws |= {"noise": rng.beta(2, 9, (*shape, 1))}
             dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
@@ -40,7 +40,7 @@ def make():
             draws,
             {"log_joint": rng.normal(-50, 3, shape)},
             X=data,
-            views=given,
+            constraints=given,
             dims=dims,
             attrs=attrs,
         )
@@ -49,7 +49,7 @@ def make():
         names = [f"item {i}" for i in range(24)]
         names[3] = '<b>bold</b> & "co"'
         return with_names(
-            tree, items=names, sources={"links": ["ann", "</script>"]} if views else None
+            tree, items=names, sources={"links": ["ann", "</script>"]} if constraints else None
         )
 
     return build

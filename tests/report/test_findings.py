@@ -84,7 +84,7 @@ def test_without_answers_data_or_settings():
 
 def test_answers_without_noise_have_no_sources():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    found = findings(to_datatree({"z": [[[0, 0, 1]]]}, views=[links]))
+    found = findings(to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links]))
     assert found.sources.empty
     assert found.doubted == 1
     assert "0, 2: same" in as_text(found)
@@ -93,13 +93,15 @@ def test_answers_without_noise_have_no_sources():
 def test_what_the_noise_model_does_not_expect_is_told(make):
     assert all("expected" in sentence for sentence in findings(make()).surprises)
     truth = np.repeat([0, 1], 15)
-    coin = bc.PairwiseConstraints.sample(truth, size=60, flip=[0.0, 0.5], n_sources=2, seed=1)
+    coin = bc.PairwiseConstraints.sample(truth, size=60, error_rate=[0.0, 0.5], n_sources=2, seed=1)
     draws = {
         "z": np.tile(truth, (2, 40, 1)),
         "p": np.full((2, 40, 2), 0.97),
         "q": np.full((2, 40, 2), 0.97),
     }
-    tree = to_datatree(draws, views=[coin], dims={"p": ("links_source",), "q": ("links_source",)})
+    tree = to_datatree(
+        draws, constraints=[coin], dims={"p": ("links_source",), "q": ("links_source",)}
+    )
     tree = with_names(tree, sources={"links": ["ann", "bob"]})
     found = findings(tree)
     wrong = sum(

@@ -79,7 +79,7 @@ def test_every_figure_is_a_picture_that_says_what_it_shows(page):
 
 
 def test_names_are_escaped_wherever_they_stand(make, page):
-    titled = read(report_page(make(X=False, views=False), title="<i>title</i> & more")).words
+    titled = read(report_page(make(X=False, constraints=False), title="<i>title</i> & more")).words
     assert titled["h1"] == ["<i>title</i> & more"] == titled["title"]
     words = read(page).words
     cells = words["td"]
@@ -126,7 +126,7 @@ def test_the_verdict_is_marked_by_more_than_its_colour(make, page):
         )
         return attrs["class"].split()[1:], re.search(r'class="verdict[^>]*><b>([^<]*)</b>', page)[1]
 
-    bare = {"X": False, "views": False}
+    bare = {"X": False, "constraints": False}
     assert heads(page) == (["good"], "This run can be used.")
     assert heads(report_page(make(shape=(1, 30), **bare))) == (
         ["bad"],
@@ -151,7 +151,7 @@ def test_the_same_posterior_gives_the_same_page_whatever_the_style(make, page):
     ("what", "number"),
     [
         ({"X": False}, 7),
-        ({"views": False}, 9),
+        ({"constraints": False}, 9),
         ({"shape": (1, 1)}, 5),
         ({"settings": {"sampler": "variational"}}, 11),
     ],
@@ -184,7 +184,7 @@ def test_nothing_overflows_its_figure(make, monkeypatch):
 
 
 def test_a_page_is_written(make, tmp_path):
-    tree = make(X=False, views=False)
+    tree = make(X=False, constraints=False)
     assert bc.write_report(tree, tmp_path / "out.html") == tmp_path / "out.html"
     assert (tmp_path / "out.html").read_text(encoding="utf-8") == report_page(tree)
     with pytest.raises(ValueError, match="level"):

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 import bayesclust as bc
-from bayesclust.selection import Question
+from bayesclust.active import Query
 from tests.robustness.bad_data import ANYWHERE, Thing, at_random, ragged
 from tests.robustness.world import TRUTH
 
@@ -255,20 +255,20 @@ def of_question(good, rng):
         7,
         "question",
         (0, 1),
-        Question("pair", (0, 99)),
-        Question("pair", (0, 0)),
-        Question("pair", (0,)),
+        Query("pair", (0, 99)),
+        Query("pair", (0, 0)),
+        Query("pair", (0,)),
     )
     yield from (
-        Question("word", (0, 1)),
-        Question("pair", "ab"),
-        Question("pair", (0.5, 1)),
-        Question("pair", None),
+        Query("word", (0, 1)),
+        Query("pair", "ab"),
+        Query("pair", (0.5, 1)),
+        Query("pair", None),
         Thing(),
     )
 
 
-def of_chooser(good, rng):
+def of_query_strategy(good, rng):
     yield from ("nonsense", 7, {}, [good], b"random", np.nan, Thing())
 
 

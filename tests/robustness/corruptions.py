@@ -52,7 +52,7 @@ SORTS = {
     "path table": settings.of_path_table,
     "questions": settings.of_questions,
     "question": settings.of_question,
-    "chooser": settings.of_chooser,
+    "query strategy": settings.of_query_strategy,
     "target": settings.of_target,
     "anything else": settings.of_anything_else,
 }

@@ -18,7 +18,7 @@ from tests.robustness.world import (
 )
 
 P = bc.posterior
-S = bc.selection
+S = bc.active
 LABELS = ("labels", TRUTH)
 DRAWS = ("draws", world.tree)
 ANSWERED = ("answered", world.tree)
@@ -50,7 +50,7 @@ TABLE = {
         bc.PairwiseConstraints.sample,
         labels=LABELS,
         fraction=("(0, 1]", 0.2),
-        flip=("[0, 1]", 0.1),
+        error_rate=("[0, 1]", 0.1),
         n_sources=("count", 2),
         seed=("seed", 0),
         name=("name", "links"),
@@ -59,7 +59,7 @@ TABLE = {
         bc.RelativeConstraints.sample,
         labels=LABELS,
         size=("count", 9),
-        noise=("[0, 1]", 0.1),
+        error_rate=("[0, 1]", 0.1),
         n_sources=("count", 2),
         seed=("seed", 0),
         name=("name", "links"),
@@ -95,24 +95,26 @@ TABLE = {
     "LinkNoise": entry(bc.LinkNoise, p=("prior", (4.0, 1.0)), q=("prior", (4.0, 1.0))),
     "UniformNoise": entry(bc.UniformNoise, eps=("prior", (1.0, 9.0))),
     "ConfusionNoise": entry(bc.ConfusionNoise, prior=("optional weights", np.ones((3, 3)))),
-    "constraints.View.restrict": entry(LINKS.restrict, items=("indices", [0, 1, 2, 5])),
-    "constraints.View.with_answers": entry(
+    "constraints.Constraints.restrict": entry(LINKS.restrict, items=("indices", [0, 1, 2, 5])),
+    "constraints.Constraints.with_answers": entry(
         LINKS.with_answers, answers=("answers", [0, 1, 0, 1, 1])
     ),
-    "constraints.View.with_noise": entry(LINKS.with_noise, noise=("noise", bc.LinkNoise(0.9, 0.9))),
-    "constraints.View.patterns": entry(LINKS.patterns, z=("item labels", TRUTH)),
-    "constraints.View.truths": entry(LINKS.truths, z=("item labels", TRUTH)),
-    "constraints.View.counts": entry(LINKS.counts, z=("item labels", TRUTH)),
+    "constraints.Constraints.with_noise": entry(
+        LINKS.with_noise, noise=("noise", bc.LinkNoise(0.9, 0.9))
+    ),
+    "constraints.Constraints.patterns": entry(LINKS.patterns, z=("item labels", TRUTH)),
+    "constraints.Constraints.truths": entry(LINKS.truths, z=("item labels", TRUTH)),
+    "constraints.Constraints.counts": entry(LINKS.counts, z=("item labels", TRUTH)),
     "constraints.Rules.satisfied": entry(RULES.satisfied, labels=("integer labels", TRUTH)),
     "constraints.constraint_graph": entry(
-        bc.constraints.constraint_graph, views=("views", SEVERAL), n_items=("count", N)
+        bc.constraints.constraint_graph, constraints=("views", SEVERAL), n_items=("count", N)
     ),
     "constraints.greedy_coloring": entry(
-        bc.constraints.greedy_coloring, views=("views", SEVERAL), n_items=("count", N)
+        bc.constraints.greedy_coloring, constraints=("views", SEVERAL), n_items=("count", N)
     ),
-    "constraints.to_dataset": entry(bc.constraints.to_dataset, views=("stored", SEVERAL)),
-    "constraints.views_from_dataset": entry(
-        bc.constraints.views_from_dataset,
+    "constraints.to_dataset": entry(bc.constraints.to_dataset, constraints=("stored", SEVERAL)),
+    "constraints.constraints_from_dataset": entry(
+        bc.constraints.constraints_from_dataset,
         ds=("stored dataset", lambda: bc.constraints.to_dataset(SEVERAL)),
     ),
     "constraints.equality_patterns": entry(
@@ -173,10 +175,10 @@ TABLE = {
     "posterior.stacked_partitions": entry(P.stacked_partitions, posterior=DRAWS),
     "posterior.canonical": entry(P.canonical, z=("integer array", TRUTH)),
     "posterior.to_datatree": entry(
-        lambda z, X, views: to_datatree({"z": z}, X=X, views=views),
+        lambda z, X, views: to_datatree({"z": z}, X=X, constraints=views),
         z=("draws array", np.tile(TRUTH, (2, 3, 1))),
         X=("points", X),
-        views=("views", SEVERAL),
+        constraints=("views", SEVERAL),
     ),
     "posterior.CredibleBall.distance": entry(
         lambda labels: bc.credible_ball(world.tree()).distance(labels),

@@ -9,7 +9,7 @@ import bayesclust as bc
 from tests.robustness import world
 from tests.robustness.world import SEVERAL, TRIPLETS, TRUTH, N, X, entry
 
-S = bc.selection
+S = bc.active
 DRAWS = ("draws", world.tree)
 ANSWERED = ("answered", world.tree)
 FLAGS = np.zeros(sum(map(len, SEVERAL)), int)
@@ -52,11 +52,11 @@ def saved_session(path, **arguments):
 def answering(question, answer):
     session = world.session()
     session.answer(question, answer)
-    return session.pending
+    return session.n_pending
 
 
-def suggest(**arguments):
-    return S.suggest(**{"num_draws": 20, **arguments})
+def suggest_queries(**arguments):
+    return S.suggest_queries(**{"num_draws": 20, **arguments})
 
 
 AXES = ("optional axes", None)
@@ -66,7 +66,7 @@ MODELS = {
         traced(bc.models.tvclust),
         slow=True,
         X=("items", X),
-        views=("optional views", SEVERAL),
+        constraints=("optional views", SEVERAL),
         family=("family", "gaussian"),
         concentration=("amount", (1.0, 1.0)),
         truncation=("count", 5),
@@ -75,7 +75,7 @@ MODELS = {
         traced(bc.models.tvclust_mixture),
         slow=True,
         X=("items", X),
-        views=("optional views", SEVERAL),
+        constraints=("optional views", SEVERAL),
         family=("family", "gaussian"),
         concentration=("amount", (1.0, 1.0)),
         within_concentration=("amount", (1.0, 10.0)),
@@ -87,13 +87,16 @@ MODELS = {
         slow=True,
         X=("items", X),
         n_clusters=("count", 3),
-        views=("optional views", SEVERAL),
+        constraints=("optional views", SEVERAL),
     ),
     "models.PaperObjective": entry(
         lambda **values: bc.models.PaperObjective(**values).K,
         X=("new items", X),
         n_clusters=("count", 3),
-        views=("views", [bc.RelativeConstraints(TRIPLETS.items, TRIPLETS.answers, N, noise=KNOWN)]),
+        constraints=(
+            "views",
+            [bc.RelativeConstraints(TRIPLETS.items, TRIPLETS.answers, N, noise=KNOWN)],
+        ),
         tau=("[0, inf)", 1.0),
         penalty=("[0, inf)", 0.1),
     ),
@@ -187,15 +190,15 @@ PICTURES = {
         names=("optional choice", ["n_clusters"]),
         axes=AXES,
     ),
-    "plots.constraints": entry(
-        bc.plots.constraints,
+    "plots.credibility": entry(
+        bc.plots.credibility,
         slow=True,
         posterior=ANSWERED,
         flipped=("optional flags", FLAGS),
         ax=AXES,
     ),
-    "plots.ranking": entry(
-        bc.plots.ranking,
+    "plots.credibility_ranking": entry(
+        bc.plots.credibility_ranking,
         slow=True,
         posterior=ANSWERED,
         flipped=("optional flags", FLAGS),
@@ -230,24 +233,28 @@ PICTURES = {
     ),
 }
 QUESTIONS = {
-    "selection.suggest": entry(
-        suggest,
+    "active.suggest_queries": entry(
+        suggest_queries,
         posterior=DRAWS,
         kind=("choice", "pair"),
         size=("count", 2),
         target=("target", "vi"),
-        questions=("questions", [(0, 1), (2, 3)]),
+        queries=("questions", [(0, 1), (2, 3)]),
         num_draws=("count", 20),
         num_candidates=("count", 50),
         seed=("seed", 0),
     ),
-    "selection.check_chooser": entry(S.check_chooser, chooser=("chooser", "random")),
-    "selection.chooser_of": entry(S.chooser_of, chooser=("chooser", "random")),
-    "selection.RandomQuestions": entry(S.RandomQuestions, kind=("choice", "pair")),
-    "selection.NPU": entry(S.NPU, n_trees=("count", 5), seed=("natural", 0)),
-    "selection.ExploreConsolidate": entry(S.ExploreConsolidate, n_clusters=("optional count", 3)),
-    "selection.PosteriorQuestions": entry(
-        S.PosteriorQuestions,
+    "active.check_query_strategy": entry(
+        S.check_query_strategy, query_strategy=("query strategy", "random")
+    ),
+    "active.query_strategy_of": entry(
+        S.query_strategy_of, query_strategy=("query strategy", "random")
+    ),
+    "active.RandomQueries": entry(S.RandomQueries, kind=("choice", "pair")),
+    "active.NPU": entry(S.NPU, n_trees=("count", 5), seed=("natural", 0)),
+    "active.ExploreConsolidate": entry(S.ExploreConsolidate, n_clusters=("optional count", 3)),
+    "active.PosteriorQueries": entry(
+        S.PosteriorQueries,
         kind=("choice", "pair"),
         target=("target", "vi"),
         estimator=("optional anything else", None),
@@ -262,18 +269,18 @@ QUESTIONS = {
         partition=("optional integer labels", TRUTH),
         y=("optional labels", TRUTH),
         modification=("optional anything else", None),
-        chooser=("chooser", "random"),
+        query_strategy=("query strategy", "random"),
         random_state=("seed", 0),
     ),
     "InteractiveSession.ask": entry(lambda size: world.session().ask(size), size=("count", 2)),
     "InteractiveSession.answer": entry(
-        answering, question=("question", world.pair_question()), answer=("choice", "same")
+        answering, query=("question", world.pair_question()), answer=("choice", "same")
     ),
     "InteractiveSession.add": entry(
         lambda constraints: world.session().add(constraints), constraints=("views", SEVERAL)
     ),
-    "InteractiveSession.area": entry(
-        lambda score: world.scored().area(score), score=("choice", "quality")
+    "InteractiveSession.area_under_budget_curve": entry(
+        lambda score: world.scored().area_under_budget_curve(score), score=("choice", "quality")
     ),
     "InteractiveSession.save": entry(
         to_file(lambda path: world.session().save(path), "s.npz"), path=("path", "s.npz")
@@ -282,7 +289,7 @@ QUESTIONS = {
         saved_session,
         path=("file", "session.npz"),
         X=("items", X),
-        chooser=("optional chooser", None),
+        query_strategy=("optional query strategy", None),
     ),
 }
 FURTHER = {**MODELS, **DATA, **PICTURES, **QUESTIONS}
@@ -292,12 +299,12 @@ WITHOUT_DATA = {
     "TiedColumnsWarning": "a warning, public to be filtered by",
     "VariationalSettings": "numbers that TVClust checks when it is fitted",
     "PartitionGibbs": "a kernel that NumPyro calls; what it refuses of models is in tests/inference/test_numpyro_scopes.py",
-    "answer_sites": "called inside NumPyro programs with traced labels; the programs are in the table",
+    "constraint_sites": "called inside NumPyro programs with traced labels; the programs are in the table",
     "constraints.DirichletRows": "what a noise model says of itself, read by samplers alone",
     "constraints.NoiseModel": "abstract; its subclasses are in the table, its methods take what samplers hold",
     "constraints.Rules": "abstract; its subclasses are in the table",
-    "constraints.View": "abstract; its subclasses are in the table",
-    "constraints.StoredView": "made by views_from_dataset alone",
+    "constraints.Constraints": "abstract; its subclasses are in the table",
+    "constraints.StoredConstraints": "made by constraints_from_dataset alone",
     "datasets.SHAPES": "a tuple of names",
     "datasets.Dataset": "what load returns",
     "datasets.names": "takes a switch",
@@ -313,13 +320,13 @@ WITHOUT_DATA = {
     "posterior.CredibleBall": "what credible_ball returns; its method is in the table",
     "posterior.PosteriorDistance": "what posterior_distance returns",
     "posterior.Diagnosis": "what diagnose returns",
-    "selection.CHOOSERS": "a mapping of names",
-    "selection.Chooser": "a protocol",
-    "selection.Neighbourhoods": "the state that choosers share, made of checked answers",
-    "selection.Question": "a pair of words and items, checked where it is answered",
-    "selection.Situation": "what sessions hand to choosers, made of checked data",
+    "active.QUERY_STRATEGIES": "a mapping of names",
+    "active.QueryStrategy": "a protocol",
+    "active.Neighbourhoods": "the state that query strategies share, made of checked answers",
+    "active.Query": "a pair of words and items, checked where it is answered",
+    "active.QueryState": "what sessions hand to query strategies, made of checked data",
     **dict.fromkeys(
-        ("losses.ID", "losses.NID", "losses.NVI", "losses.OneMinusARI", "selection.MinMax"),
+        ("losses.ID", "losses.NID", "losses.NVI", "losses.OneMinusARI", "active.MinMax"),
         "takes nothing",
     ),
     "families.*": "settings of families, checked in tests/models/families",

@@ -18,16 +18,16 @@ import numpy as np
 import bayesclust as bc
 from bayesclust._files import write_netcdf
 from bayesclust.cli._files import read_posterior
-from bayesclust.experiments.reproduce import cells
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree
+from experiments.reproduce import cells
 
 ROUNDS = 4
 """Kills of one run before it is left to end."""
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], 12)
 X = RNG.normal(size=(24, 2)) + 3.0 * Y[:, None]
-LINKS = bc.PairwiseConstraints.sample(Y, size=15, flip=0.1, seed=0)
+LINKS = bc.PairwiseConstraints.sample(Y, size=15, error_rate=0.1, seed=0)
 LONG = {
     "num_chains": 2,
     "num_warmup": 10,
@@ -144,13 +144,13 @@ class Sessions:
 
         def work():
             for at in range(10**6):
-                session.answer(bc.selection.Question("pair", (at % 23, 23)), "dnk")
+                session.answer(bc.active.Query("pair", (at % 23, 23)), "dnk")
                 session.save(path)
 
         for _ in range(ROUNDS):
             hits += killed_after(work, rng.uniform(0, self.seconds))
             found = bc.InteractiveSession.load(path, X)
-            if found.heard != len(found._rows) or not np.array_equal(found.labels, Y):
+            if found.n_answers != len(found._rows) or not np.array_equal(found.labels, Y):
                 wrong.append("a session came back as another")
         return hits, wrong
 

@@ -188,7 +188,7 @@ READERS = [
     (of_type(pd.Categorical), lambda words: words.tolist()),
     (sparse.issparse, lambda matrix: matrix.toarray()),
     (
-        of_type(bc.constraints.View),
+        of_type(bc.constraints.Constraints),
         lambda view: plain([view.items, view.answers, view.source, view.n_items, view.name]),
     ),
     (of_type(bc.constraints.Rules), lambda rules: plain([rules.rows, rules.n_items, rules.name])),

@@ -29,10 +29,6 @@ WRITERS = {
     "tofile",
 }
 ELSEWHERE = {
-    (
-        "experiments/reproduce/cells.py",
-        "open",
-    ): "cells are appended; a line cut short is left out and written again",
     ("inference/processes.py", "open"): "a lock file, which stays empty",
     ("report/markup.py", "savefig"): "into memory",
 }

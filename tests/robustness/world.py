@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesclust as bc
+from bayesclust.active import Query, QueryState
 from bayesclust.models.families import get_family
 from bayesclust.posterior.tree import to_datatree
-from bayesclust.selection import Question, Situation
 
 N = 12
 TRUTH = np.repeat([0, 1, 2], 4)
@@ -77,7 +77,7 @@ def tree():
     }
     dims = {"p": ("links_source",), "q": ("links_source",), "noise": ("triplets_source",)}
     stats = {"log_joint": rng.normal(-80, 3, (2, 30)), "moved": rng.random((2, 30))}
-    return to_datatree(draws, stats, X=X, views=SEVERAL, dims=dims)
+    return to_datatree(draws, stats, X=X, constraints=SEVERAL, dims=dims)
 
 
 @cache
@@ -86,7 +86,7 @@ def linked():
     full = tree()
     draws = {name: full["posterior"][name].values for name in ("z", "concentration", "p", "q")}
     dims = {"p": ("links_source",), "q": ("links_source",)}
-    return to_datatree(draws, X=X, views=[LINKS], dims=dims, attrs={"family": "gaussian"})
+    return to_datatree(draws, X=X, constraints=[LINKS], dims=dims, attrs={"family": "gaussian"})
 
 
 def fitted(name):
@@ -120,8 +120,8 @@ ESTIMATORS = {
 }
 
 
-def situation():
-    return Situation(X, TRUTH, SEVERAL, [])
+def state():
+    return QueryState(X, TRUTH, SEVERAL, [])
 
 
 def session():
@@ -137,7 +137,7 @@ def bound():
 
 
 def pair_question():
-    return Question("pair", (2, 7))
+    return Query("pair", (2, 7))
 
 
 def scored():

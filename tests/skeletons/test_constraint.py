@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import bayesclust as bc
-from bayesclust.constraints import to_dataset, views_from_dataset
+from bayesclust.constraints import to_dataset, constraints_from_dataset
 from bayesclust.posterior.credibility import confusions
 from docs.skeletons.constraint import OddNoise, OddOneOut
 from docs.skeletons.family import Directions
@@ -56,7 +56,7 @@ def test_weights_that_are_none_are_refused():
 
 
 def test_answers_of_a_kind_that_nothing_loaded_defines_are_refused():
-    (stored,) = views_from_dataset(to_dataset([OddOneOut([(0, 1, 2)], ["none"], n_items=3)]))
+    (stored,) = constraints_from_dataset(to_dataset([OddOneOut([(0, 1, 2)], ["none"], n_items=3)]))
     draws = xr.Dataset(
         {
             "odd_confusion": (

@@ -46,7 +46,7 @@ def test_a_scan_that_does_not_hear_the_answers_is_noticed():
 
 
 def test_one_item_has_one_partition():
-    case = replace(problem("gaussian", n=6, seed=1), views=())
+    case = replace(problem("gaussian", n=6, seed=1), constraints=())
     one = TVClustProblem(case.family.with_rows(case.family.X[:1]), (), Concentration())
     chain = MetropolisChain(one, np.zeros(1, int), np.random.default_rng(0), ALONE)
     for _ in range(50):

@@ -72,7 +72,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     sources = [
         path.relative_to(ROOT).as_posix() for path in (ROOT / "bayesclust").rglob("*.py")
     ] + ["bayesclust/py.typed"]
-    others = ("benchmarks", "docs", "notebooks", "tests", "tools")
+    others = ("benchmarks", "docs", "experiments", "notebooks", "tests", "tools")
     found = faults(in_wheel, sources) + faults(
         in_sdist, [*sources, "README.md", "tests/test_house.py"], others
     )

@@ -83,7 +83,7 @@ def unsure(constraints: Any) -> BoolArray:
 
     Parameters
     ----------
-    constraints : View or Rules
+    constraints : Constraints or Rules
 
     Returns
     -------

@@ -163,12 +163,14 @@ class BlockedChains:
         for chain in self.unknowns:
             chain.use(problem, components)
         self.layout = layout = make_layout(
-            problem.views, problem.n_items, self.mesh.devices.size, self.block_size
+            problem.constraints, problem.n_items, self.mesh.devices.size, self.block_size
         )
         self.taken = np.flatnonzero(layout.answered.ravel() < problem.n_items)
         kept = layout.answered.ravel()[self.taken]
-        self.views = (
-            [view.restrict(kept) for view in problem.views] if len(kept) else list(problem.views)
+        self.constraints = (
+            [view.restrict(kept) for view in problem.constraints]
+            if len(kept)
+            else list(problem.constraints)
         )
         placed = []
         for items, spec in ((layout.free, BY_BLOCK), (layout.answered, BY_ITEM)):
@@ -211,18 +213,18 @@ class BlockedChains:
         self.moved = totals.moved.astype(np.float64)
         answered = np.asarray(self.labels.answered)[:, self.taken]
         if (
-            self.views and not answered.shape[1]
+            self.constraints and not answered.shape[1]
         ):  # no item is named: counts are zero whatever the labels
-            answered = np.zeros((len(answered), self.views[0].n_items), answered.dtype)
-        counts = [view.counts(answered) for view in self.views]
+            answered = np.zeros((len(answered), self.constraints[0].n_items), answered.dtype)
+        counts = [view.counts(answered) for view in self.constraints]
         for c, chain in enumerate(self.unknowns):
             statistics = tuple(part[c] for part in totals.statistics)
             chain.see(statistics, totals.least[c], [part[c] for part in counts])
 
     def _tables(self) -> FloatArray:
         """log p(answer | pattern) of every chain, (chains, codes, patterns), as `stack_tables` has it for one."""
-        tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.views)
-        for v, view in enumerate(self.views):
+        tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.constraints)
+        for v, view in enumerate(self.constraints):
             noise = {
                 name: np.stack([chain.noise[v][name] for chain in self.unknowns])
                 for name in view.noise.parameters

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.coloring import greedy_coloring
 from bayesclust.constraints.sites import Sites, compile_sites
 from bayesclust.typing import BoolArray, IntArray
@@ -62,12 +62,14 @@ class Layout(NamedTuple):
     slice: int
 
 
-def make_layout(views: Sequence[View], n_items: int, n_devices: int, block_size: int) -> Layout:
+def make_layout(
+    constraints: Sequence[Constraints], n_items: int, n_devices: int, block_size: int
+) -> Layout:
     """Lay the items out.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
     n_devices : int
     block_size : int
@@ -84,10 +86,10 @@ def make_layout(views: Sequence[View], n_items: int, n_devices: int, block_size:
     >>> layout.free.tolist(), layout.answered.tolist()
     ([[0, 3], [4, 5]], [[1], [2]])
     """
-    sites = compile_sites(views, n_items)
+    sites = compile_sites(constraints, n_items)
     touched = np.diff(sites.start) > 0
     free = _fill(np.flatnonzero(~touched), n_devices, block_size, n_items)
-    answered = _by_colour(greedy_coloring(views, n_items), touched, n_devices, block_size)
+    answered = _by_colour(greedy_coloring(constraints, n_items), touched, n_devices, block_size)
     return Layout(free, answered, *_incidences(sites, answered, n_devices))
 
 

@@ -32,7 +32,7 @@ class Unknowns:
         self.hyper = problem.family.initial_hyper()
         self.alpha = problem.concentration.initial()
         self.noise: list[dict[str, Any]] = [
-            view.noise.initial(view.n_sources) for view in problem.views
+            view.noise.initial(view.n_sources) for view in problem.constraints
         ]
         self.key = self.new_key()
         self.statistics: Terms = ()
@@ -77,7 +77,9 @@ class Unknowns:
         if not trust:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
-                for view, counts, noise in zip(problem.views, self.counts, self.noise, strict=True)
+                for view, counts, noise in zip(
+                    problem.constraints, self.counts, self.noise, strict=True
+                )
             ]
         weight = draw_weights(self.sizes, self.alpha, self.least, rng)
         new = len(weight) - len(self.least)
@@ -94,7 +96,7 @@ class Unknowns:
             self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         )
         value += problem.family.log_hyper_prior(self.hyper)
-        for view, counts, noise in zip(problem.views, self.counts, self.noise, strict=True):
+        for view, counts, noise in zip(problem.constraints, self.counts, self.noise, strict=True):
             value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(
                 noise
             )

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._stream import as_stream
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
 from bayesclust.constraints.sites import compile_sites, stack_tables
 from bayesclust.inference.dcrc_gibbs.scan import move_class_blocks, scan_classes
@@ -40,7 +39,7 @@ class DCRCProblem:
     ----------
     points : ndarray of shape (n, d)
         Features on one scale.
-    views : tuple of View
+    constraints : tuple of Constraints
         With their noise models: known noise stays as it is, a prior is learned from.
     W : ndarray of shape (K, d + 1)
         Weights, the biases last: where they are held, or where chains start.
@@ -54,7 +53,7 @@ class DCRCProblem:
     """
 
     points: FloatArray
-    views: tuple[View, ...]
+    constraints: tuple[Constraints, ...]
     W: FloatArray
     prior: WeightPrior | None = None
 
@@ -88,13 +87,13 @@ class DCRCChain:
     """
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
-        self.problem, self.rng = problem, as_stream(rng)
-        self.free = unnamed(problem.views, len(problem.points))
+        self.problem, self.rng = problem, rng
+        self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.noise: list[dict[str, Any]] = [
-            view.noise.initial(view.n_sources) for view in problem.views
+            view.noise.initial(view.n_sources) for view in problem.constraints
         ]
-        self.hear(problem.views)
+        self.hear(problem.constraints)
         self.sampler = (
             None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
         )
@@ -128,7 +127,7 @@ class DCRCChain:
         """(variables of the posterior, sample statistics) of the present state."""
         self.z[self.free] = _draw_each(self.log_p[self.free], self.rng)
         variables: dict[str, Any] = {"z": self.z.copy()}
-        for names, noise in zip(noise_names(self.problem.views), self.noise, strict=True):
+        for names, noise in zip(noise_names(self.problem.constraints), self.noise, strict=True):
             variables |= {names[name]: np.array(values) for name, values in noise.items()}
         statistics = {
             "log_joint": self.log_joint(),
@@ -150,13 +149,13 @@ class DCRCChain:
                 self.W,
                 self.z,
                 problem.points,
-                problem.views,
+                problem.constraints,
                 self.noise,
                 problem.prior,
                 self.precision,
             )
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
-        for view, noise in zip(problem.views, self.noise, strict=True):
+        for view, noise in zip(problem.constraints, self.noise, strict=True):
             value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
         return value
 
@@ -178,14 +177,14 @@ class DCRCChain:
             self.sampler.restore(snapshot["sampler"])
             self._penalise(snapshot["precision"])
         self.rng.bit_generator.state = snapshot["generator"]
-        self.table = stack_tables(self.problem.views, self.noise)
+        self.table = stack_tables(self.problem.constraints, self.noise)
         self._weigh(snapshot["W"])
 
-    def hear(self, views: Sequence[View]) -> None:
+    def hear(self, constraints: Sequence[Constraints]) -> None:
         """Take over other answers to the same questions."""
-        self.problem = replace(self.problem, views=tuple(views))
-        self.sites = compile_sites(views, len(self.problem.points))
-        self.table = stack_tables(views, self.noise)
+        self.problem = replace(self.problem, constraints=tuple(constraints))
+        self.sites = compile_sites(constraints, len(self.problem.points))
+        self.table = stack_tables(constraints, self.noise)
 
     def _weigh(self, W: FloatArray) -> None:
         self.W = W
@@ -211,7 +210,7 @@ class DCRCChain:
         self.blocks_moved = moved[0] / number if number else np.nan
 
     def _update_noise(self) -> None:
-        views = self.problem.views
+        views = self.problem.constraints
         self.noise = [
             view.noise.draw(view.counts(self.z), noise, self.rng)
             for view, noise in zip(views, self.noise, strict=True)

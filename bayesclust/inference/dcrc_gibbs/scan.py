@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits, add_site_logits
 from bayesclust.inference.link_blocks import draw_blocks
 from bayesclust.inference.seating import draw_index

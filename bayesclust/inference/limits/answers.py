@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.sites import N_PATTERNS, add_site_logits, compile_sites
 from bayesclust.inference.limits.links import LinkGraph, link_graph
@@ -88,7 +88,7 @@ class AnswerGraph(NamedTuple):
         return AnswerGraph(start, self.factor[entry], place[self.member], self.code)
 
 
-@implements(add_costs, AnswerGraph, lean=True)
+@implements(add_costs, AnswerGraph, no_refcount=True)
 def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
     add_site_logits(graph, xi, z, i, cost)
 
@@ -116,17 +116,19 @@ def smallest(xi: Xi) -> float:
     return float(sizes.min()) if len(sizes) else 0.0
 
 
-def answer_graph(views: Sequence[View], n_items: int) -> AnswerGraph:
+def answer_graph(constraints: Sequence[Constraints], n_items: int) -> AnswerGraph:
     """Merge views of any kinds; the rows of the table are those of the views' codes, one view after the other."""
-    return AnswerGraph(*compile_sites(views, n_items))
+    return AnswerGraph(*compile_sites(constraints, n_items))
 
 
-def cost_table(views: Sequence[View], confidence: Mapping[str, FloatArray]) -> FloatArray:
+def cost_table(
+    constraints: Sequence[Constraints], confidence: Mapping[str, FloatArray]
+) -> FloatArray:
     """Put the confidence in all sources into one table.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     confidence : mapping from the views' names
         Of links (S, 2), xi1 and xi2 of each source; of triplets (S, 3, 3), the cost of each answer
         (column) under each truth (row) in the order yes, no, dnk.
@@ -145,7 +147,7 @@ def cost_table(views: Sequence[View], confidence: Mapping[str, FloatArray]) -> F
            [-2.,  0.,  0.,  0.,  0.]])
     """
     rows = [np.zeros((0, N_PATTERNS))]
-    for view in views:
+    for view in constraints:
         own = np.asarray(confidence[view.name], dtype=np.float64)
         table = np.zeros((view.n_sources, view.n_answers, N_PATTERNS))
         if view.kind == PAIRWISE:
@@ -156,16 +158,16 @@ def cost_table(views: Sequence[View], confidence: Mapping[str, FloatArray]) -> F
     return np.concatenate(rows)
 
 
-def unit_confidence(view: View) -> FloatArray:
+def unit_confidence(view: Constraints) -> FloatArray:
     """Return confidence 1 in every source of a view, as `cost_table` takes it."""
     if view.kind == PAIRWISE:
         return np.ones((view.n_sources, 2))
     return np.tile(-np.eye(view.n_answers), (view.n_sources, 1, 1))
 
 
-def pose(views: Sequence[View], n_items: int) -> tuple[Graph, Xi]:
+def pose(constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """Return the answers as a graph, and a confidence of 1 in each of them."""
-    if all(view.kind == PAIRWISE for view in views):
-        return link_graph(views, n_items), (1.0, 1.0)
-    table = cost_table(views, {view.name: unit_confidence(view) for view in views})
-    return answer_graph(views, n_items), table
+    if all(view.kind == PAIRWISE for view in constraints):
+        return link_graph(constraints, n_items), (1.0, 1.0)
+    table = cost_table(constraints, {view.name: unit_confidence(view) for view in constraints})
+    return answer_graph(constraints, n_items), table

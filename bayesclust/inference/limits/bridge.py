@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table
 from bayesclust.inference.limits.divergences import (
     Bernoulli,
@@ -109,7 +109,7 @@ class PathModel:
         divergence: Divergence,
         penalty: float,
         confidence: Confidence,
-        views: Sequence[View] = (),
+        constraints: Sequence[Constraints] = (),
         within: float | None = None,
     ) -> PathModel:
         """Scale the model.
@@ -127,7 +127,7 @@ class PathModel:
             lambda.
         confidence : (float, float) or mapping
             xi of the views, as a fitted `RDPMeans` has it.
-        views : sequence of View
+        constraints : sequence of Constraints
             Answers; their own noise models are not used.
         within : float or None, default None
             lambda_within, of a component. Clusters are then mixtures, and lambda is what one costs
@@ -138,13 +138,13 @@ class PathModel:
         PathModel
         """
         family = family_at(gamma, points, divergence)
-        known = tuple(view.with_noise(_noise_at(gamma, confidence, view)) for view in views)
+        known = tuple(view.with_noise(_noise_at(gamma, confidence, view)) for view in constraints)
         extra = log_kappa(family)
         log_alpha = -gamma * (penalty + (0.0 if within is None else within)) - extra
         apart, n = np.arange(len(points)), len(points)
         constant = float(family.log_peaks(family.X).sum()) - log_alpha - float(gammaln(n))
         constant += sum(view.log_prob(apart, view.noise.initial(view.n_sources)) for view in known)
-        graph, xi = pose_answers(confidence, views, n)
+        graph, xi = pose_answers(confidence, constraints, n)
         constant += gamma * graph.inside(apart, xi)
         problem = TVClustProblem(family, known, Concentration.from_log(log_alpha))
         if within is not None:
@@ -167,7 +167,9 @@ class PathModel:
         return (self.constant - log_joint) / self.gamma
 
 
-def _noise_at(gamma: float, confidence: Confidence, view: View) -> KnownEvidence | KnownCosts:
+def _noise_at(
+    gamma: float, confidence: Confidence, view: Constraints
+) -> KnownEvidence | KnownCosts:
     if isinstance(confidence, tuple):
         return KnownEvidence(gamma * confidence[0], gamma * confidence[1])
     own = np.asarray(confidence[view.name])
@@ -182,7 +184,9 @@ def _noise_at(gamma: float, confidence: Confidence, view: View) -> KnownEvidence
     return KnownCosts(gamma * own)
 
 
-def pose_answers(confidence: Confidence, views: Sequence[View], n_items: int) -> tuple[Graph, Xi]:
+def pose_answers(
+    confidence: Confidence, constraints: Sequence[Constraints], n_items: int
+) -> tuple[Graph, Xi]:
     """Return the answers as a graph, and what each of them weighs in J.
 
     Raises
@@ -190,22 +194,24 @@ def pose_answers(confidence: Confidence, views: Sequence[View], n_items: int) ->
     ValueError
         If the confidence is in other views than these.
     """
-    if isinstance(confidence, tuple) and all(view.kind == PAIRWISE for view in views):
-        return link_graph(views, n_items), confidence
+    if isinstance(confidence, tuple) and all(view.kind == PAIRWISE for view in constraints):
+        return link_graph(constraints, n_items), confidence
     shapes = {
-        view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3))) for view in views
+        view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3)))
+        for view in constraints
     }
     if (
         isinstance(confidence, tuple)
         or {name: np.shape(own) for name, own in confidence.items()} != shapes
     ):
         here = (
-            " and ".join(f"{view.name!r} of {view.n_sources} sources" for view in views) or "none"
+            " and ".join(f"{view.name!r} of {view.n_sources} sources" for view in constraints)
+            or "none"
         )
         raise ValueError(
             f"the limit was fitted to other constraints than these, {here}: fit it with the same, or pass it unfitted."
         )
-    return answer_graph(views, n_items), cost_table(views, confidence)
+    return answer_graph(constraints, n_items), cost_table(constraints, confidence)
 
 
 def path_divergence(divergence: Divergence) -> Divergence:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.answers import pose, times
 from bayesclust.inference.limits.divergences import Divergence
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, spread, start_at
@@ -30,7 +30,7 @@ def first_xi(problem: Problem, share: float = 1e-3) -> float:
 
 
 def held_out_log_prob(
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     problem: Problem,
     xis: FloatArray,
     rng: np.random.Generator,
@@ -45,7 +45,7 @@ def held_out_log_prob(
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     problem : Problem
         Its answers are replaced by those of the other parts.
     xis : (t,) array of float
@@ -59,13 +59,13 @@ def held_out_log_prob(
     (t,) array of float
         Sums over the parts held out.
     """
-    parts = [rng.permutation(len(view)) % FOLDS for view in views]
+    parts = [rng.permutation(len(view)) % FOLDS for view in constraints]
     total, predicted = np.zeros(len(xis)), 0
     for fold in range(FOLDS):
         if predicted >= ENOUGH_PREDICTED:
             break
-        kept = [rows_of(view, part != fold) for view, part in zip(views, parts, strict=True)]
-        held = [rows_of(view, part == fold) for view, part in zip(views, parts, strict=True)]
+        kept = [rows_of(view, part != fold) for view, part in zip(constraints, parts, strict=True)]
+        held = [rows_of(view, part == fold) for view, part in zip(constraints, parts, strict=True)]
         predicted += sum(map(len, held))
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
@@ -80,7 +80,7 @@ def held_out_log_prob(
     return total
 
 
-def rows_of(view: View, kept: BoolArray) -> View:
+def rows_of(view: Constraints, kept: BoolArray) -> Constraints:
     """Return the view with some of its answers only, those where `kept` (m,) is True."""
     part = copy.copy(view)
     part.items, part.answers, part.source = view.items[kept], view.answers[kept], view.source[kept]
@@ -88,13 +88,13 @@ def rows_of(view: View, kept: BoolArray) -> View:
     return part
 
 
-def enough(views: Sequence[View]) -> bool:
+def enough(constraints: Sequence[Constraints]) -> bool:
     """Return whether there are answers enough to hold some out."""
-    return sum(map(len, views)) >= FEWEST_ANSWERS
+    return sum(map(len, constraints)) >= FEWEST_ANSWERS
 
 
 def choose(
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     points: FloatArray,
     divergence: Divergence,
     penalties: FloatArray,
@@ -107,7 +107,7 @@ def choose(
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
         At least ten answers.
     points : (n, d) array
     divergence : Divergence
@@ -130,7 +130,7 @@ def choose(
         Up to the best xi, of equals the largest; without end, as in TVClust, where the largest xi
         tried predicts best.
     """
-    graph, unit = pose(views, len(points))
+    graph, unit = pose(constraints, len(points))
     problem = Problem.of(points, divergence, graph, float(penalties[0]))
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
@@ -143,7 +143,7 @@ def choose(
         # the same parts for every penalty, so that they compare
         parts = np.random.default_rng(seed)
         scores = held_out_log_prob(
-            views, problem._replace(penalty=float(penalty)), xis, parts, steps
+            constraints, problem._replace(penalty=float(penalty)), xis, parts, steps
         )
         step = len(xis) - 1 - int(np.argmax(scores[::-1]))
         if scores[step] > best:

@@ -63,8 +63,9 @@ class KnownEvidence(NoiseModel):
         for name, value in (("same", self.same), ("different", self.different)):
             many = isinstance(value, (Sequence, np.ndarray))
             weights = tuple(
-                number_between(one, name, "[0, inf)") for one in (value if many else (value,))
-            )  # type: ignore[union-attr]
+                number_between(one, name, "[0, inf)")
+                for one in (value if many else (value,))  # type: ignore[union-attr]
+            )
             object.__setattr__(self, name, weights if many else weights[0])
 
     @property

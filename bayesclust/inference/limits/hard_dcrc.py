@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import N_PATTERNS
 from bayesclust.typing import FloatArray
 
@@ -27,12 +27,12 @@ TIE = 1e-9
 """Differences of F up to this are ties."""
 
 
-def agreement_table(views: Sequence[View], wrong: float) -> FloatArray:
+def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatArray:
     """Return 0 where an answer agrees with a pattern and `wrong` where it does not, for all views.
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     wrong : float
 
     Returns
@@ -41,7 +41,7 @@ def agreement_table(views: Sequence[View], wrong: float) -> FloatArray:
         Laid out as by `bayesclust.constraints.sites.stack_tables`.
     """
     tables = [np.zeros((0, N_PATTERNS))]
-    for view in views:
+    for view in constraints:
         agrees = np.arange(view.n_answers)[:, None] == view.truth[None, :]
         table = np.zeros((view.n_answers, N_PATTERNS))
         table[:, : view.n_patterns] = np.where(agrees, 0.0, wrong)

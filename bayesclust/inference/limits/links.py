@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust._prefetch import prefetch
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.passes import add_costs
 from bayesclust.models.families.base import implements
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
@@ -52,7 +52,7 @@ AHEAD = 16
 """Entries: those of some eight items, in passes over all of them, whose labels lie anywhere."""
 
 
-@implements(add_costs, LinkGraph, lean=True)
+@implements(add_costs, LinkGraph, no_refcount=True)
 def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
     last = len(graph.neighbour) - 1
     for e in range(graph.start[i], graph.start[i + 1]):
@@ -60,7 +60,7 @@ def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
         cost[z[graph.neighbour[e]]] += -xi[0] if graph.may[e] else xi[1]
 
 
-def link_graph(views: Sequence[View], n_items: int) -> LinkGraph:
+def link_graph(constraints: Sequence[Constraints], n_items: int) -> LinkGraph:
     """Merge pairwise views; every answer counts, so contradictory ones cancel.
 
     Examples
@@ -73,8 +73,10 @@ def link_graph(views: Sequence[View], n_items: int) -> LinkGraph:
     >>> graph.inside(np.array([0, 0, 0]), xi=(10.0, 1.0))
     -9.0
     """
-    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(view.items for view in views)])
-    same = np.concatenate([np.empty(0, dtype=bool), *(view.answers == 1 for view in views)])
+    pairs = np.concatenate(
+        [np.empty((0, 2), dtype=np.int64), *(view.items for view in constraints)]
+    )
+    same = np.concatenate([np.empty(0, dtype=bool), *(view.answers == 1 for view in constraints)])
     return _graph(pairs, same, n_items)
 
 

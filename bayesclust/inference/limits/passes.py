@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, generic, kernel
 
 MOVED, RESTLESS = 0, 1
 
 
+@generic
 def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
     """Add to cost[k] what putting item i in cluster k adds to the answers' share of J, relative to a cluster of its own.
 
     Each kind of graph registers its compiled version, and has rows `start` of the answers about
     each item.
     """
-    raise TypeError("add_costs runs in compiled code only")
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: Any) -> float:
     """Write |x - m_k|^2 plus what answers and closed slots cost for the centres k < used; returns the least."""
     least, fours = np.inf, used - used % 4
@@ -47,7 +47,7 @@ def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: A
     return least
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def general_costs(
     x: Any, phi: float, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
 ) -> float:
@@ -72,7 +72,7 @@ def general_costs(
     return least
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def item_costs(
     points: Any,
     phi: Any,
@@ -91,7 +91,7 @@ def item_costs(
     return float(general_costs(points[i], phi[i], natural, offset, link, shut, used, cost))
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def lowest(cost: Any, used: int) -> float:
     """Least of the costs at the centres k < used."""
     least = np.inf
@@ -100,7 +100,7 @@ def lowest(cost: Any, used: int) -> float:
     return least
 
 
-@inner(fastmath={"reassoc", "nnan", "nsz"}, lean=True)
+@device(fastmath={"reassoc", "nnan", "nsz"}, no_refcount=True)
 def take_lowest(link: Any, used: int) -> float:
     """Least of what answers cost, at most 0 (a cluster of its own); sets them back to 0."""
     lowest = 0.0
@@ -110,7 +110,7 @@ def take_lowest(link: Any, used: int) -> float:
     return lowest
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def first_at(cost: Any, least: float) -> int:
     """Return the first position of a value that is there."""
     k = 0
@@ -119,7 +119,7 @@ def first_at(cost: Any, least: float) -> int:
     return k
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def _move_items(
     points: Any,
     phi: Any,

@@ -17,9 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._beside import Call
 from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference._ahead import calls_of_data, of_one_item
 from bayesclust.inference.collapsed import SPARE_SLOTS, CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.proposals import Gain
@@ -31,8 +29,6 @@ from bayesclust.inference.two_level.levels import Levels, new_levels
 from bayesclust.inference.two_level.scan import scan_two_level
 from bayesclust.inference.two_level.scan_full import scan_full_two_level
 from bayesclust.inference.two_level.splits import (
-    bound_merge,
-    propose_clusters,
     split_merge_clusters,
     split_merge_components,
 )
@@ -104,20 +100,6 @@ class TwoLevelChain(CollapsedChain):
     def log_joint(self) -> float:
         """log p(components, clusters, x, s, alpha, beta, noise, hyper-parameters), in the user's units."""
         return super().log_joint() + self.problem.within.log_prior(self.beta)
-
-    def calls_ahead(self) -> list[Call]:
-        family = self.problem.family
-        seated = state, components = of_one_item(family, self.hyper)
-        levels = new_levels(components.z, components.z, 1, 1)
-        answers, rng = (self.sites, self.table, self.log_alpha, self.log_beta), self.rng
-        calls: list[Call] = [(move_components, (components, levels, *answers, False, rng))]
-        if self.moves.split_merge:
-            calls.append((propose_clusters, (components, levels, *answers, 0, 0, rng)))
-            if not family.n_shared:
-                pair = state, components, levels, self.log_beta, 0, 0
-                calls.append((split_merge_components, (*pair, self.moves.restricted_scans, rng)))
-            calls.append((bound_merge, (levels, *answers, 0, 0)))
-        return calls + calls_of_data(seated, family)
 
     def snapshot(self) -> dict[str, Any]:
         levels = self.levels

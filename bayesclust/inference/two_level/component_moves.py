@@ -19,8 +19,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.link_blocks import draw_bonds, find_root
 from bayesclust.inference.seating import (
@@ -34,7 +33,7 @@ from bayesclust.inference.seating import (
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
 
 
-@inner
+@device
 def _groups(
     components: Seating,
     levels: Levels,
@@ -60,7 +59,7 @@ def _groups(
     return group
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _move(
     levels: Levels,
     sites: Sites,
@@ -78,7 +77,7 @@ def _move(
     if size[old] == 0:
         close_slot(clusters, old)
     number = clusters.number[0]
-    logits, site = zeros(number + 1, np.float64), zeros(len(clusters.slots), np.float64)
+    logits, site = np.zeros(number + 1, np.float64), np.zeros(len(clusters.slots), np.float64)
     clusters.z[items] = UNPLACED
     add_block_logits(sites, table, clusters.z, items, bonded, site)
     for a in range(number):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import inner
+from bayesclust._numba import device
 from bayesclust.inference.seating import Seating, new_seating
 
 
@@ -58,7 +58,7 @@ def new_levels(
     )
 
 
-@inner
+@device
 def log_cluster_weight(size: int, log_beta: float) -> float:
     """log w(n) above, for any beta however small."""
     beta = math.exp(log_beta)

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.inference.two_level.levels import Levels
@@ -30,7 +29,7 @@ from bayesclust.models.families.base import add_item, clear_cluster, log_predict
 NEW = -1
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
     """Take item i out of component and cluster; returns the component."""
     k, g = components.z[i], levels.clusters.z[i]
@@ -44,7 +43,7 @@ def _take_out(state: Any, components: Seating, levels: Levels, i: int) -> int:
     return int(k)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _put_in(state: Any, components: Seating, levels: Levels, i: int, k: int, g: int) -> int:
     """Seat item i in component k of cluster g, either of them new where it is -1; returns the component."""
     if g == NEW:
@@ -84,9 +83,9 @@ def scan_two_level(
     """
     clusters, size = levels.clusters, levels.size
     empty, beta = len(state.count) - 1, math.exp(log_beta)
-    site = zeros(len(size), np.float64)
-    logits = zeros(empty + len(size) + 1, np.float64)
-    component, cluster = zeros(len(logits), np.int64), zeros(len(logits), np.int64)
+    site = np.zeros(len(size), np.float64)
+    logits = np.zeros(empty + len(size) + 1, np.float64)
+    component, cluster = np.zeros(len(logits), np.int64), np.zeros(len(logits), np.int64)
     for position in range(first, len(order)):
         if components.number[0] == empty or clusters.number[0] == len(size):
             return position

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
 from bayesclust.inference.scan_full import BLOCK, mend, predictive_by_form, quadratic_forms
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
@@ -24,7 +23,7 @@ from bayesclust.models.families.base import add_item, clear_cluster, remove_item
 from bayesclust.models.families.gaussian_full import FullState
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _fill(
     state: FullState,
     components: Seating,
@@ -64,7 +63,7 @@ def _fill(
     return int(options + 1)
 
 
-@inner(fastmath=FAST, inline="always")
+@device(fastmath=FAST, inline="always")
 def _transfer(
     state: FullState,
     i: int,
@@ -103,9 +102,9 @@ def scan_full_two_level(
     """Update the items order[first:], one after another; see `bayesclust.inference.two_level.scan.scan_two_level`."""
     z, clusters, size = components.z, levels.clusters, levels.size
     empty, n = len(state.count) - 1, len(order)
-    site, logits = zeros(len(size), np.float64), zeros(empty + len(size) + 1, np.float64)
-    forms = zeros((empty + 1, BLOCK), np.float64)
-    component, cluster = zeros(len(logits), np.int64), zeros(len(logits), np.int64)
+    site, logits = np.zeros(len(size), np.float64), np.zeros(empty + len(size) + 1, np.float64)
+    forms = np.zeros((empty + 1, BLOCK), np.float64)
+    component, cluster = np.zeros(len(logits), np.int64), np.zeros(len(logits), np.int64)
     for begin in range(first, n, BLOCK):
         rows = state.X[order[begin : min(begin + BLOCK, n)]]
         for a in range(components.number[0] + 1):

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner, kernel
+from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.reseating import log_odds, reseat
@@ -39,7 +39,7 @@ from bayesclust.models.families.base import (
 )
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _restricted_scan(
     state: Any,
     items: NDArray[np.int64],
@@ -61,12 +61,13 @@ def _restricted_scan(
     return log_prob
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _log_ratio(state: Any, a: int, b: int, merged: int, log_beta: float) -> float:
     """log of r of components, less q; slots a and b hold the split, `merged` the union."""
     n_a, n_b = state.count[a], state.count[b]
     ratio: float = log_beta + math.lgamma(n_a) + math.lgamma(n_b) - math.lgamma(n_a + n_b)
-    return ratio + log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
+    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
+    return ratio
 
 
 @kernel(fastmath=FAST)
@@ -125,7 +126,7 @@ def split_merge_components(
     return True
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _allocate(
     components: Seating,
     levels: Levels,
@@ -159,7 +160,7 @@ def _allocate(
     return log_prob
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _log_ratio_of_clusters(
     levels: Levels,
     sites: Sites,
@@ -256,7 +257,7 @@ def propose_clusters(
     return ratio, items, before
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _where_it_is(
     slot: NDArray[np.int64], members: NDArray[np.int64], first: int, a: int, b: int
 ) -> NDArray[np.int64]:
@@ -267,7 +268,7 @@ def _where_it_is(
     return side
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _in_order_of(items: NDArray[np.int64], components: Seating) -> NDArray[np.int64]:
     """The components of items, each once, by the first item of each."""
     units, number, seen = (

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.coloring import greedy_coloring
 from bayesclust.constraints.sites import N_PATTERNS, compile_sites
 from bayesclust.typing import Counts, FloatArray, IntArray
@@ -75,17 +75,17 @@ class SoftAnswers:
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
     n_items : int
     """
 
-    def __init__(self, views: Sequence[View], n_items: int) -> None:
-        self.views = tuple(views)
-        sites = compile_sites(views, n_items)
+    def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
+        self.constraints = tuple(constraints)
+        sites = compile_sites(constraints, n_items)
         self._is_pair = sites.member[:, 2] < 0
         self._member, self._code = sites.member, sites.code
-        self.n_codes = sum(view.n_sources * view.n_answers for view in views)
-        self.steps = self._steps(greedy_coloring(views, n_items), n_items)
+        self.n_codes = sum(view.n_sources * view.n_answers for view in constraints)
+        self.steps = self._steps(greedy_coloring(constraints, n_items), n_items)
 
     def use_table(self, table: FloatArray) -> None:
         """Take over the expected log table of all views, shape (codes, 5), as `stack_tables` lays it out."""
@@ -117,7 +117,7 @@ class SoftAnswers:
                     self._code[triplets], probability, minlength=self.n_codes
                 )
         parts, begin = [], 0
-        for view in self.views:
+        for view in self.constraints:
             end = begin + view.n_sources * view.n_answers
             parts.append(found[begin:end, : view.n_patterns])
             begin = end

@@ -46,7 +46,9 @@ def draw_mean_field(
     for prior, value in zip(problem.family.hyper_priors, state.hyper, strict=False):
         if prior.log_sd > 0:
             variables[prior.name] = np.full(shape, value)
-    for view, names, counts in zip(problem.views, problem.noise_names, state.counts, strict=True):
+    for view, names, counts in zip(
+        problem.constraints, problem.noise_names, state.counts, strict=True
+    ):
         initial = view.noise.initial(view.n_sources)
         repeated: FloatArray = np.broadcast_to(counts, (*shape, *counts.shape))
         drawn = view.noise.draw(repeated, initial, rng)

@@ -52,12 +52,14 @@ class Task:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "components", self.problem.family.components())
-        object.__setattr__(self, "answers", SoftAnswers(self.problem.views, self.problem.n_items))
+        object.__setattr__(
+            self, "answers", SoftAnswers(self.problem.constraints, self.problem.n_items)
+        )
 
     @cached_property
     def trusted_table(self) -> FloatArray:
         """The log table of the answers with noise at its prior mean."""
-        views = self.problem.views
+        views = self.problem.constraints
         return stack_tables(views, [view.noise.initial(view.n_sources) for view in views])
 
     def statistics(self, r: FloatArray) -> Terms:
@@ -148,7 +150,7 @@ class MeanField:
         """What the answers contribute."""
         if self.trust:
             return float((self._stacked_counts() * self.task.trusted_table).sum())
-        views = self.task.problem.views
+        views = self.task.problem.constraints
         return float(
             sum(
                 view.noise.log_marginal(count)
@@ -175,7 +177,7 @@ class MeanField:
             return self.task.trusted_table
         tables = [
             view.noise.expected_log_table(count, view.n_sources)
-            for view, count in zip(self.task.problem.views, self.counts, strict=True)
+            for view, count in zip(self.task.problem.constraints, self.counts, strict=True)
         ]
         return stack_padded(tables)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from threadpoolctl import threadpool_limits
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.confidence import rows_of
 from bayesclust.inference.limits.hard_dcrc import FALLING_EPS, IMPOSSIBLE, agreement_table
 from bayesclust.inference.variational_em.settings import EMSettings
@@ -61,7 +61,7 @@ class EMFit:
 
 def fit_em(
     points: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     n_clusters: int,
     settings: EMSettings,
     rng: Generator,
@@ -74,7 +74,7 @@ def fit_em(
     ----------
     points : ndarray of shape (n, d)
         Features on one scale.
-    views : sequence of View
+    constraints : sequence of Constraints
         With their noise models: known noise stays as it is, a prior is learned from.
     n_clusters : int
     settings : EMSettings
@@ -87,13 +87,13 @@ def fit_em(
     -------
     EMFit
     """
-    answers = NamedAnswers(views, len(points))
+    answers = NamedAnswers(constraints, len(points))
     features, order = named_first(points, answers.items)
     whole = _objective(features, answers, settings)
     tables = _tables(answers, binding, settings.literal)
     few, some = answers, features
     if answers.n_answers > ROUGH_ANSWERS:
-        few = NamedAnswers(_thinned_views(views, rng), len(points))
+        few = NamedAnswers(_thinned_views(constraints, rng), len(points))
         some = named_first(points, few.items)[0]
     if len(some) > len(few.items) + ROUGH_FREE:
         some = _thinned(some, len(few.items), rng)
@@ -136,7 +136,9 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
-    counts = answers.counts(best.q) if views and answers.n_answers else _no_counts(views)
+    counts = (
+        answers.counts(best.q) if constraints and answers.n_answers else _no_counts(constraints)
+    )
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
@@ -160,10 +162,12 @@ def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArr
     return np.column_stack([points, np.ones(len(points))])[order], order
 
 
-def _thinned_views(views: Sequence[View], rng: Generator) -> list[View]:
+def _thinned_views(constraints: Sequence[Constraints], rng: Generator) -> list[Constraints]:
     """Some of the answers, drawn at random."""
-    share = ROUGH_ANSWERS / sum(map(len, views))
-    return [rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in views]
+    share = ROUGH_ANSWERS / sum(map(len, constraints))
+    return [
+        rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in constraints
+    ]
 
 
 def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
@@ -177,13 +181,13 @@ def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatAr
     if not answers.n_answers:
         return [None]
     if not binding:
-        learned = any(view.noise.free for view in answers.views)
+        learned = any(view.noise.free for view in answers.constraints)
         return [answers.trusted_table, None] if learned else [answers.trusted_table]
     steps = () if literal else FALLING_EPS
     falling: list[FloatArray | None] = [
-        agreement_table(answers.views, float(np.log(eps / 2))) for eps in steps
+        agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
     ]
-    return [*falling, agreement_table(answers.views, IMPOSSIBLE)]
+    return [*falling, agreement_table(answers.constraints, IMPOSSIBLE)]
 
 
 def _shares(q: FloatArray) -> FloatArray:
@@ -193,8 +197,8 @@ def _shares(q: FloatArray) -> FloatArray:
     return shares
 
 
-def _no_counts(views: Sequence[View]) -> list[Counts]:
-    return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in views]
+def _no_counts(constraints: Sequence[Constraints]) -> list[Counts]:
+    return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in constraints]
 
 
 def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:

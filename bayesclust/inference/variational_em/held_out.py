@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
 from bayesclust.inference.variational.answers import triplet_patterns
 from bayesclust.inference.variational_em.fit import fit_em
@@ -22,12 +22,12 @@ STARTS = 4
 ROUGH_TOLERANCE = 1e-3
 
 
-def mean_confusion(view: View, counts: Counts) -> FloatArray:
+def mean_confusion(view: Constraints, counts: Counts) -> FloatArray:
     """Return the posterior mean of p(answer | truth) given expected counts.
 
     Parameters
     ----------
-    view : View
+    view : Constraints
     counts : ndarray of shape (sources * answers, patterns)
 
     Returns
@@ -49,12 +49,12 @@ def mean_confusion(view: View, counts: Counts) -> FloatArray:
     return ratio
 
 
-def log_predictive(view: View, q: FloatArray, confusion: FloatArray) -> float:
+def log_predictive(view: Constraints, q: FloatArray, confusion: FloatArray) -> float:
     """Return the sum of log p(answer) of a view's answers.
 
     Parameters
     ----------
-    view : View
+    view : Constraints
     q : ndarray of shape (n, K)
         Distributions of the labels, taken as independent.
     confusion : ndarray of shape (sources, answers, answers)
@@ -78,7 +78,7 @@ def log_predictive(view: View, q: FloatArray, confusion: FloatArray) -> float:
 
 def choose(
     points: FloatArray,
-    views: Sequence[View],
+    constraints: Sequence[Constraints],
     n_clusters: int,
     tried: Sequence[EMSettings],
     rng: Generator,
@@ -90,7 +90,7 @@ def choose(
     Parameters
     ----------
     points : ndarray of shape (n, d)
-    views : sequence of View
+    constraints : sequence of Constraints
     n_clusters : int
     tried : sequence of EMSettings
         The first is returned if there are fewer than ten answers, and among equals.
@@ -107,14 +107,14 @@ def choose(
     The paper counts right predictions; their log probability tells more from few answers. Fits take
     the first few starts, under which settings compare; the same for all.
     """
-    if len(tried) == 1 or sum(map(len, views)) < FEWEST_ANSWERS:
+    if len(tried) == 1 or sum(map(len, constraints)) < FEWEST_ANSWERS:
         return tried[0]
-    parts = [rng.permutation(len(view)) % FOLDS for view in views]
+    parts = [rng.permutation(len(view)) % FOLDS for view in constraints]
     seed = int(rng.integers(2**63))
     scores = np.zeros(len(tried))
     for fold in range(FOLDS):
-        kept = [rows_of(view, part != fold) for view, part in zip(views, parts, strict=True)]
-        held = [rows_of(view, part == fold) for view, part in zip(views, parts, strict=True)]
+        kept = [rows_of(view, part != fold) for view, part in zip(constraints, parts, strict=True)]
+        held = [rows_of(view, part == fold) for view, part in zip(constraints, parts, strict=True)]
         for number, settings in enumerate(tried):
             rough = replace(
                 settings, starts=min(STARTS, settings.starts), kept=1, tolerance=ROUGH_TOLERANCE

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import xlogy
 
-from bayesclust.constraints.base import View
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import stack_tables
 from bayesclust.inference.limits.hard_dcrc import IMPOSSIBLE, max_compatible, most_probable
 from bayesclust.inference.variational.answers import SoftAnswers
@@ -29,26 +29,32 @@ class NamedAnswers:
 
     Parameters
     ----------
-    views : sequence of View
+    constraints : sequence of Constraints
         All views, on all items.
     n_items : int
     """
 
-    def __init__(self, views: Sequence[View], n_items: int) -> None:
-        self.items = np.flatnonzero(~unnamed(views, n_items))
-        self.n_answers = sum(map(len, views))
-        self.views = [view.restrict(self.items) for view in views] if self.n_answers else []
-        self.soft = SoftAnswers(self.views, len(self.items)) if self.n_answers else None
+    def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
+        self.items = np.flatnonzero(~unnamed(constraints, n_items))
+        self.n_answers = sum(map(len, constraints))
+        self.constraints = (
+            [view.restrict(self.items) for view in constraints] if self.n_answers else []
+        )
+        self.soft = SoftAnswers(self.constraints, len(self.items)) if self.n_answers else None
 
     @property
     def trusted_table(self) -> FloatArray:
         """The log table with noise at its prior mean."""
-        return stack_tables(self.views, [view.noise.initial(view.n_sources) for view in self.views])
+        return stack_tables(
+            self.constraints, [view.noise.initial(view.n_sources) for view in self.constraints]
+        )
 
     @property
     def unsure(self) -> BoolArray:
         """Which rows of the tables are of answers that leave the question open, shape (codes,)."""
-        rows = [np.tile(np.array(view.vocabulary) == "dnk", view.n_sources) for view in self.views]
+        rows = [
+            np.tile(np.array(view.vocabulary) == "dnk", view.n_sources) for view in self.constraints
+        ]
         return np.concatenate([np.zeros(0, dtype=np.bool_), *rows])
 
     def counts(self, q: FloatArray) -> list[Counts]:
@@ -63,7 +69,7 @@ class NamedAnswers:
         return float(
             sum(
                 view.noise.log_marginal(count)
-                for view, count in zip(self.views, counts, strict=True)
+                for view, count in zip(self.constraints, counts, strict=True)
             )
         )
 
@@ -71,7 +77,7 @@ class NamedAnswers:
         """E log p(answer | pattern), noise at its optimum given q, shape (codes, 5)."""
         tables = [
             view.noise.expected_log_table(count, view.n_sources)
-            for view, count in zip(self.views, self.counts(q), strict=True)
+            for view, count in zip(self.constraints, self.counts(q), strict=True)
         ]
         return stack_padded(tables)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 
 TOGETHER = 8
 """Columns under one logarithm, as many as a processor multiplies at once."""
@@ -15,7 +15,7 @@ LEAST, MOST = 1e-200, 1e200
 """Products beyond which the logarithms are taken one by one."""
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def sum_of_logs(table: NDArray[np.float64], k: int) -> float:
     """Sum over j of log table[k, j], of positive numbers."""
     total, first = 0.0, 0
@@ -32,7 +32,7 @@ def sum_of_logs(table: NDArray[np.float64], k: int) -> float:
     return total
 
 
-@inner(fastmath=FAST, lean=True, forceinline=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def sum_of_tails(
     X: NDArray[np.float64],
     i: int,

@@ -5,25 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 
 NARROW, FEW = 8, 500
 """Columns, and numbers in all, up to which sums of products are faster than a matrix product, as was measured."""
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def _by_matrix_product(
     X: NDArray[np.float64], items: NDArray[np.int64], outer: NDArray[np.float64]
 ) -> None:
-    rows = zeros((len(items), X.shape[1]), np.float64)
+    rows = np.zeros((len(items), X.shape[1]), np.float64)
     for i in range(len(items)):
         for a in range(X.shape[1]):
             rows[i, a] = X[items[i], a]
     np.dot(rows.T, rows, outer)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def write_moments(
     X: NDArray[np.float64],
     items: NDArray[np.int64],

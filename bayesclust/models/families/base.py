@@ -19,54 +19,54 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust import _jit
+from bayesclust import _numba
 from bayesclust.checks import check_items
 from bayesclust.models.components.base import CoarsenedComponents, Components
 from bayesclust.models.families.hyper_prior import HyperPrior as HyperPrior
 from bayesclust.typing import ArrayLike
 
 
+@_numba.generic
 def clear_cluster(state: Any, k: int) -> None:
     """Make slot k an empty cluster, equal to the prior slot."""
-    raise TypeError("clear_cluster runs in compiled code only")
 
 
+@_numba.generic
 def add_item(state: Any, i: int, k: int) -> None:
     """Put item i in cluster k."""
-    raise TypeError("add_item runs in compiled code only")
 
 
+@_numba.generic
 def remove_item(state: Any, i: int, k: int) -> None:
     """Take item i out of cluster k."""
-    raise TypeError("remove_item runs in compiled code only")
 
 
-def log_predictive(state: Any, i: int, k: int) -> float:
+@_numba.generic
+def log_predictive(state: Any, i: int, k: int) -> Any:
     """log p(x_i | items of cluster k), item i not being one of them."""
-    raise TypeError("log_predictive runs in compiled code only")
 
 
-def log_marginal(state: Any, k: int) -> float:
+@_numba.generic
+def log_marginal(state: Any, k: int) -> Any:
     """log p(items of cluster k), the parameters integrated out."""
-    raise TypeError("log_marginal runs in compiled code only")
 
 
-def log_marginal_union(state: Any, a: int, b: int) -> float:
+@_numba.generic
+def log_marginal_union(state: Any, a: int, b: int) -> Any:
     """log p(items of clusters a and b together), the parameters integrated out."""
-    raise TypeError("log_marginal_union runs in compiled code only")
 
 
+@_numba.generic
 def set_items(state: Any, items: NDArray[np.int64], k: int) -> None:
     """Set the sufficient statistics of slot k to those of `items`; `derive` does the rest."""
-    raise TypeError("set_items runs in compiled code only")
 
 
+@_numba.generic
 def derive(state: Any, k: int) -> None:
     """Recompute what slot k caches from its sufficient statistics and the hyper-parameters."""
-    raise TypeError("derive runs in compiled code only")
 
 
-@_jit.inner(fastmath=_jit.FAST)
+@_numba.device(fastmath=_numba.FAST)
 def copy_row(values: NDArray[np.float64], target: int, source: int) -> None:
     """Copy one row to another: assigned as a slice, it takes ten times as long to compile."""
     for j in range(values.shape[1]):
@@ -74,16 +74,18 @@ def copy_row(values: NDArray[np.float64], target: int, source: int) -> None:
 
 
 def implements(
-    function: Callable[..., Any], state_type: type, *, lean: bool = False
+    function: Callable[..., Any], state_type: type, *, no_refcount: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the compiled version of one of the functions above for one type of cluster state.
 
-    One that makes no arrays is many times as fast if `lean` says so.
+    One that makes no arrays is many times as fast if `no_refcount` says so.
     """
     # a scan asks for little else, and a call with all arrays of a state costs more than most
     # predictives
     inlined = {"forceinline": True} if function is log_predictive else {}
-    return _jit.implements(function, state_type, lean=lean, fastmath=_jit.FAST, **inlined)
+    return _numba.implements(
+        function, state_type, no_refcount=no_refcount, fastmath=_numba.FAST, **inlined
+    )
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ other two can be learned too, but are held at 15 and at 0.05. Real columns are n
 are recorded to few digits, many share one value (a detection limit), and tails are heavy. A cluster
 of items that share a value has no variance there and a likelihood without bound, so a learned
 strength runs to its least value and answers drown in spikes; a learned kappa0 grows to welcome
-clusters of a few outliers. `bayesclust.experiments.base_measure` compares these choices on
-generated data, Gaussian and not. Against spikes, too, the expected variance has a floor, since a
-column recorded to a resolution r cannot show a variance under r**2 / 12, that of rounding, and the
-priors of what is learned are cut off below.
+clusters of a few outliers. These choices were compared on generated data, Gaussian and not. Against
+spikes, too, the expected variance has a floor, since a column recorded to a resolution r cannot
+show a variance under r**2 / 12, that of rounding, and the priors of what is learned are cut off
+below.
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.typing import FloatArray
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def factorise(matrix: FloatArray) -> float:
     """Put the Cholesky factor L into the lower triangle of a symmetric matrix, which alone is read; returns log|L L'|."""
     log_det = 0.0
@@ -33,7 +33,7 @@ def factorise(matrix: FloatArray) -> float:
     return log_det
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def invert(lower: FloatArray, inverse: FloatArray) -> None:
     """Write the inverse of L L' from the lower triangle L, whose matrix serves as work space."""
     d = len(lower)

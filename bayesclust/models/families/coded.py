@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.models.components.base import Components
 from bayesclust.models.components.coded import CodedComponents
 from bayesclust.models.families import base
@@ -62,7 +62,7 @@ class CodedState(NamedTuple):
     ]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
-@base.implements(base.clear_cluster, CodedState, lean=True)
+@base.implements(base.clear_cluster, CodedState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -74,13 +74,13 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.change, k, empty)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _log_rise(a: float, weight: float) -> float:
     """log Gamma(a + weight) - log Gamma(a)."""
     return math.log(a) if weight == 1.0 else math.lgamma(a + weight) - math.lgamma(a)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _compare(state: CodedState, k: int, j: int) -> float:
     """Write what the codes of one column change; returns the log predictive of its reference."""
     reference = state.log_weight[k, state.reference[j]]
@@ -91,7 +91,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
     return usual
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
     """Add an item's cells to a cluster, or take them out."""
     missing, usual = len(state.beta), 0.0
@@ -111,17 +111,17 @@ def _shift(state: CodedState, i: int, k: int, sign: int) -> None:
     state.count[k] += sign
 
 
-@base.implements(base.add_item, CodedState, lean=True)
+@base.implements(base.add_item, CodedState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1)
 
 
-@base.implements(base.remove_item, CodedState, lean=True)
+@base.implements(base.remove_item, CodedState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1)
 
 
-@base.implements(base.log_predictive, CodedState, lean=True)
+@base.implements(base.log_predictive, CodedState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value = state.usual[k]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -129,7 +129,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _union(state: CodedState, a: int, b: int) -> float:
     value = 0.0
     for j in range(len(state.reference)):
@@ -143,17 +143,17 @@ def _union(state: CodedState, a: int, b: int) -> float:
     return value
 
 
-@base.implements(base.log_marginal, CodedState, lean=True)
+@base.implements(base.log_marginal, CodedState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, CodedState, lean=True)
+@base.implements(base.log_marginal_union, CodedState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return _union(state, a, b)
 
 
-@base.implements(base.set_items, CodedState, lean=True)
+@base.implements(base.set_items, CodedState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     missing = len(state.beta)
     state.count[k] = len(items)
@@ -167,7 +167,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
                 state.seen[k, j] += state.powers[0]
 
 
-@base.implements(base.derive, CodedState, lean=True)
+@base.implements(base.derive, CodedState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     usual = 0.0
     for j in range(len(state.reference)):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_diagonal import DiagonalComponents
 from bayesclust.models.families import base
@@ -54,7 +54,7 @@ class DiagonalState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _prepare(state: DiagonalState, k: int) -> None:
     """Cache what the predictive takes from the cluster alone."""
     d, weight = state.X.shape[1], state.power[1]
@@ -70,7 +70,7 @@ def _prepare(state: DiagonalState, k: int) -> None:
     state.height[k] = d * constant - 0.5 * weight * state.log_rate[k]
 
 
-@base.implements(base.clear_cluster, DiagonalState, lean=True)
+@base.implements(base.clear_cluster, DiagonalState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -81,7 +81,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.log_rate[k], state.height[k] = state.log_rate[empty], state.height[empty]
 
 
-@base.implements(base.add_item, DiagonalState, lean=True)
+@base.implements(base.add_item, DiagonalState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -97,7 +97,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _prepare(state, k)
 
 
-@base.implements(base.remove_item, DiagonalState, lean=True)
+@base.implements(base.remove_item, DiagonalState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -114,7 +114,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _prepare(state, k)
 
 
-@base.implements(base.log_predictive, DiagonalState, lean=True)
+@base.implements(base.log_predictive, DiagonalState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     weight, n = state.power[1], state.power[0] * state.count[k]
     kappa, shape = state.kappa0[0] + n, state.shape0[0] + 0.5 * n
@@ -124,7 +124,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     )
 
 
-@base.implements(base.log_marginal, DiagonalState, lean=True)
+@base.implements(base.log_marginal, DiagonalState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     n = state.power[0] * state.count[k]
@@ -136,7 +136,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return d * constant + shape0 * state.log_rate[empty] - shape * state.log_rate[k]
 
 
-@base.implements(base.log_marginal_union, DiagonalState, lean=True)
+@base.implements(base.log_marginal_union, DiagonalState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     n = power * (state.count[a] + state.count[b])
@@ -154,7 +154,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return d * constant + shape0 * state.log_rate[len(state.count) - 1] - shape * log_rate
 
 
-@base.implements(base.set_items, DiagonalState, lean=True)
+@base.implements(base.set_items, DiagonalState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -166,7 +166,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k, j] += x * x
 
 
-@base.implements(base.derive, DiagonalState, lean=True)
+@base.implements(base.derive, DiagonalState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]

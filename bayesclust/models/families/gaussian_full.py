@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components import Components
 from bayesclust.models.components.gaussian_full import FullComponents
@@ -62,7 +62,7 @@ class FullState(NamedTuple):
     square: NDArray[np.float64]  # (d, d) scratch
 
 
-@base.implements(base.clear_cluster, FullState, lean=True)
+@base.implements(base.clear_cluster, FullState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     d, empty = state.X.shape[1], len(state.count) - 1
     state.count[k] = 0
@@ -75,7 +75,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
             state.precision[k, a, b] = state.precision[empty, a, b]
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _shift(state: FullState, i: int, k: int, sign: float) -> None:
     """Put an item into what a cluster caches (sign = 1), or take it out (-1), before it is counted."""
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison
@@ -96,19 +96,19 @@ def _shift(state: FullState, i: int, k: int, sign: float) -> None:
     state.logdet[k] += math.log1p(g * q)
 
 
-@base.implements(base.add_item, FullState, lean=True)
+@base.implements(base.add_item, FullState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, FullState, lean=True)
+@base.implements(base.remove_item, FullState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, FullState, lean=True)
+@base.implements(base.log_predictive, FullState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     q = quadratic_form(state, i, k)
     n, weight = state.count[k], state.power[1]
@@ -122,7 +122,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     )
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def log_normaliser(state: FullState, count: int, logdet: float) -> float:
     """log p(X) of so many items, at most n, whose Psi_n has this log determinant."""
     nu0, mass = state.nu0[0], state.power[0] * count
@@ -133,12 +133,12 @@ def log_normaliser(state: FullState, count: int, logdet: float) -> float:
     )
 
 
-@base.implements(base.log_marginal, FullState, lean=True)
+@base.implements(base.log_marginal, FullState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return log_normaliser(state, state.count[k], state.logdet[k])
 
 
-@base.implements(base.log_marginal_union, FullState, lean=True)
+@base.implements(base.log_marginal_union, FullState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     count = state.count[a] + state.count[b]
@@ -155,13 +155,13 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return log_normaliser(state, count, factorise(psi))
 
 
-@base.implements(base.set_items, FullState, lean=True)
+@base.implements(base.set_items, FullState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     write_moments(state.X, items, state.total[k], state.outer[k])
 
 
-@base.implements(base.derive, FullState, lean=True)
+@base.implements(base.derive, FullState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.models.components.base import Components, cells_and_seen
 from bayesclust.models.components.gaussian_missing import MissingComponents
 from bayesclust.models.families import base
@@ -46,7 +46,7 @@ class MissingState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, MissingState, lean=True)
+@base.implements(base.clear_cluster, MissingState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -59,7 +59,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.curve, k, empty)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _prepare(state: MissingState, k: int, j: int) -> None:
     """Cache what the predictive of a column takes from the cluster alone."""
     weight = state.power[1]
@@ -74,7 +74,7 @@ def _prepare(state: MissingState, k: int, j: int) -> None:
     state.height[k, j] = height - 0.5 * weight * math.log(2.0 * math.pi * state.rate[k, j])
 
 
-@base.implements(base.add_item, MissingState, lean=True)
+@base.implements(base.add_item, MissingState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -92,7 +92,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, MissingState, lean=True)
+@base.implements(base.remove_item, MissingState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -111,7 +111,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, MissingState, lean=True)
+@base.implements(base.log_predictive, MissingState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     shape0 = state.shape0[0] + 0.5 * state.power[1]
     value = 0.0
@@ -123,7 +123,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     """Log marginal likelihood of n cells of a column that bring b_n to `rate`."""
     if n <= 0.0:
@@ -136,7 +136,7 @@ def _column(state: MissingState, j: int, n: float, rate: float) -> float:
     return value - 0.5 * n * math.log(2.0 * math.pi)
 
 
-@base.implements(base.log_marginal, MissingState, lean=True)
+@base.implements(base.log_marginal, MissingState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(state.X.shape[1]):
@@ -144,7 +144,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.log_marginal_union, MissingState, lean=True)
+@base.implements(base.log_marginal_union, MissingState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(state.X.shape[1]):
@@ -157,7 +157,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.set_items, MissingState, lean=True)
+@base.implements(base.set_items, MissingState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.seen[k] = 0.0
@@ -173,7 +173,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k, j] += power * x * x
 
 
-@base.implements(base.derive, MissingState, lean=True)
+@base.implements(base.derive, MissingState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     for j in range(state.X.shape[1]):
         kappa = state.kappa0[0] + state.seen[k, j]

@@ -50,7 +50,7 @@ class SphericalState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, SphericalState, lean=True)
+@base.implements(base.clear_cluster, SphericalState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -59,7 +59,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.rate[k] = state.rate0[0]
 
 
-@base.implements(base.add_item, SphericalState, lean=True)
+@base.implements(base.add_item, SphericalState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -76,7 +76,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, SphericalState, lean=True)
+@base.implements(base.remove_item, SphericalState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]
@@ -93,7 +93,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, SphericalState, lean=True)
+@base.implements(base.log_predictive, SphericalState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d, weight = state.X.shape[1], state.power[1]
     n = state.power[0] * state.count[k]
@@ -113,7 +113,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return constant - (shape + 0.5 * weight * d) * math.log1p(g * squared_distance / state.rate[k])
 
 
-@base.implements(base.log_marginal, SphericalState, lean=True)
+@base.implements(base.log_marginal, SphericalState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     n = state.power[0] * state.count[k]
@@ -124,7 +124,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return constant + shape0 * math.log(state.rate0[0]) - shape * math.log(state.rate[k])
 
 
-@base.implements(base.log_marginal_union, SphericalState, lean=True)
+@base.implements(base.log_marginal_union, SphericalState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     n = power * (state.count[a] + state.count[b])
@@ -139,7 +139,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return constant + shape0 * math.log(rate0) - shape * math.log(rate)
 
 
-@base.implements(base.set_items, SphericalState, lean=True)
+@base.implements(base.set_items, SphericalState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -151,7 +151,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k] += x * x
 
 
-@base.implements(base.derive, SphericalState, lean=True)
+@base.implements(base.derive, SphericalState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]

@@ -65,7 +65,7 @@ class TiedState(NamedTuple):
     power: NDArray[np.float64]  # (2,) weight of an item in a cluster, and of one that is judged
 
 
-@base.implements(base.clear_cluster, TiedState, lean=True)
+@base.implements(base.clear_cluster, TiedState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -73,7 +73,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.mean[k] = 0.0
 
 
-@base.implements(base.add_item, TiedState, lean=True)
+@base.implements(base.add_item, TiedState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     share = power / (state.kappa0[0] + power * (state.count[k] + 1))
@@ -87,7 +87,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, TiedState, lean=True)
+@base.implements(base.remove_item, TiedState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     share = power / (state.kappa0[0] + power * (state.count[k] - 1))
@@ -101,7 +101,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, TiedState, lean=True)
+@base.implements(base.log_predictive, TiedState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     squared_distance = 0.0
     for j in range(state.Y.shape[1]):
@@ -111,12 +111,12 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return state.constant[n] - state.precision[n] * squared_distance
 
 
-@base.implements(base.log_marginal, TiedState, lean=True)
+@base.implements(base.log_marginal, TiedState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, TiedState, lean=True)
+@base.implements(base.log_marginal_union, TiedState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power, kappa0 = state.Y.shape[1], state.power[0], state.kappa0[0]
     n = power * (state.count[a] + state.count[b])
@@ -129,7 +129,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return value - 0.5 * max(square, 0.0)
 
 
-@base.implements(base.set_items, TiedState, lean=True)
+@base.implements(base.set_items, TiedState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -141,7 +141,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k] += y * y
 
 
-@base.implements(base.derive, TiedState, lean=True)
+@base.implements(base.derive, TiedState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     power = state.power[0]
     share = power / (state.kappa0[0] + power * state.count[k])

@@ -19,31 +19,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._arrays import zeros
-from bayesclust._jit import FAST, implements, inner
+from bayesclust._numba import FAST, device, generic, implements
 from bayesclust.models.families.base import log_marginal_union
 from bayesclust.models.families.cholesky import factorise
 from bayesclust.models.families.gaussian_full import FullState, log_normaliser
 
 
-def log_marginal_joined(state: Any, k: int, block: int, items: NDArray[np.int64]) -> float:
+@generic
+def log_marginal_joined(state: Any, k: int, block: int, items: NDArray[np.int64]) -> Any:
     """log p(items of cluster k and those of slot `block`, which are `items`), the parameters integrated out."""
-    raise TypeError("log_marginal_joined runs in compiled code only")
 
 
-@implements(log_marginal_joined, FullState, others=True, lean=True, forceinline=True, fastmath=FAST)
+@implements(log_marginal_joined, None, no_refcount=True, forceinline=True, fastmath=FAST)
 def _of_any_family(state, k, block, items):  # type: ignore[no-untyped-def]
     return log_marginal_union(state, k, block)
 
 
-@implements(log_marginal_joined, FullState, lean=True, forceinline=True, fastmath=FAST)
+@implements(log_marginal_joined, FullState, no_refcount=True, forceinline=True, fastmath=FAST)
 def _of_full_gaussian(state, k, block, items):  # type: ignore[no-untyped-def]
     # measured: from about d = 9 on, and the faster the fewer they are
     few = 3 * len(items) <= state.X.shape[1]
     return by_rank(state, k, items) if few else log_marginal_union(state, k, block)
 
 
-@inner(fastmath=FAST)
+@device(fastmath=FAST)
 def by_rank(state: FullState, k: int, items: NDArray[np.int64]) -> float:
     """The same, by an update of rank len(items)."""
     m, d, power = len(items), state.X.shape[1], state.power[0]
@@ -52,9 +51,9 @@ def by_rank(state: FullState, k: int, items: NDArray[np.int64]) -> float:
     share = (1.0 - math.sqrt(kappa / (kappa + power * m))) / m
     mean, precision = state.mean[k], state.precision[k]
     rows, turned, forms = (
-        zeros((m, d), np.float64),
-        zeros((m, d), np.float64),
-        zeros((m, m), np.float64),
+        np.zeros((m, d), np.float64),
+        np.zeros((m, d), np.float64),
+        np.zeros((m, m), np.float64),
     )
     for i in range(m):
         for a in range(d):

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.checks import check_items
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.base import Components
@@ -49,14 +49,14 @@ class MultinomialState(NamedTuple):
     ]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
-@base.implements(base.clear_cluster, MultinomialState, lean=True)
+@base.implements(base.clear_cluster, MultinomialState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
     state.mass[k] = 0.0
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _shift(state: MultinomialState, i: int, k: int, sign: float) -> None:
     """Put an item's counts into the sums of a cluster, or take them out."""
     weight = sign * state.powers[0]
@@ -66,19 +66,19 @@ def _shift(state: MultinomialState, i: int, k: int, sign: float) -> None:
     state.mass[k] += weight * state.size[i]
 
 
-@base.implements(base.add_item, MultinomialState, lean=True)
+@base.implements(base.add_item, MultinomialState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, MultinomialState, lean=True)
+@base.implements(base.remove_item, MultinomialState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, MultinomialState, lean=True)
+@base.implements(base.log_predictive, MultinomialState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     mass = state.mass[k] + state.beta[0] * state.X.shape[1]
     value = math.lgamma(mass) - math.lgamma(mass + state.powers[1] * state.size[i])
@@ -92,7 +92,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.log_marginal, MultinomialState, lean=True)
+@base.implements(base.log_marginal, MultinomialState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d, beta = state.X.shape[1], state.beta[0]
     value = math.lgamma(d * beta) - math.lgamma(d * beta + state.mass[k])
@@ -102,7 +102,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.log_marginal_union, MultinomialState, lean=True)
+@base.implements(base.log_marginal_union, MultinomialState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, beta = state.X.shape[1], state.beta[0]
     value = math.lgamma(d * beta) - math.lgamma(d * beta + state.mass[a] + state.mass[b])
@@ -113,7 +113,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.set_items, MultinomialState, lean=True)
+@base.implements(base.set_items, MultinomialState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -122,7 +122,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _shift(state, i, k, 1.0)
 
 
-@base.implements(base.derive, MultinomialState, lean=True)
+@base.implements(base.derive, MultinomialState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.models._numpyro import numpyro_modules, seen_only
 from bayesclust.models.components.base import Components, cells_and_seen
 from bayesclust.models.components.poisson import PoissonComponents
@@ -76,7 +76,7 @@ class PoissonState(NamedTuple):
     ]  # (2,) weight of an item in a cluster, and of one that the predictive is asked about
 
 
-@base.implements(base.clear_cluster, PoissonState, lean=True)
+@base.implements(base.clear_cluster, PoissonState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     empty = len(state.count) - 1
     state.count[k] = 0
@@ -88,7 +88,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.copy_row(state.log_gamma, k, empty)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _prepare(state: PoissonState, k: int) -> None:
     """Cache what the predictive takes from the cluster alone."""
     zeros = 0.0
@@ -102,7 +102,7 @@ def _prepare(state: PoissonState, k: int) -> None:
     state.zeros[k] = zeros
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
     """Put an item's cells into the sums of a cluster, or take them out."""
     weight = sign * state.powers[0]
@@ -113,21 +113,21 @@ def _shift(state: PoissonState, i: int, k: int, sign: float) -> None:
         state.seen[k, state.gap[entry]] -= weight
 
 
-@base.implements(base.add_item, PoissonState, lean=True)
+@base.implements(base.add_item, PoissonState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
     _prepare(state, k)
 
 
-@base.implements(base.remove_item, PoissonState, lean=True)
+@base.implements(base.remove_item, PoissonState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
     _prepare(state, k)
 
 
-@base.implements(base.log_predictive, PoissonState, lean=True)
+@base.implements(base.log_predictive, PoissonState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value, product = state.zeros[k], 1.0
     for entry in range(state.start[i], state.start[i + 1]):
@@ -147,7 +147,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value + math.log(product)
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _union(state: PoissonState, a: int, b: int) -> float:
     shape0: float = state.shape0[0]
     value: float = -state.X.shape[1] * math.lgamma(shape0)
@@ -158,17 +158,17 @@ def _union(state: PoissonState, a: int, b: int) -> float:
     return value
 
 
-@base.implements(base.log_marginal, PoissonState, lean=True)
+@base.implements(base.log_marginal, PoissonState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, PoissonState, lean=True)
+@base.implements(base.log_marginal_union, PoissonState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return _union(state, a, b)
 
 
-@base.implements(base.set_items, PoissonState, lean=True)
+@base.implements(base.set_items, PoissonState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -177,7 +177,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _shift(state, i, k, 1.0)
 
 
-@base.implements(base.derive, PoissonState, lean=True)
+@base.implements(base.derive, PoissonState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     _prepare(state, k)
 

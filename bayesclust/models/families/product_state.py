@@ -46,91 +46,91 @@ class ProductState(NamedTuple):
         yield parts
 
 
-@base.implements(base.clear_cluster, Parts, lean=True)
+@base.implements(base.clear_cluster, Parts, no_refcount=True)
 def _clear_parts(parts, k):  # type: ignore[no-untyped-def]
     base.clear_cluster(parts.first, k)
     base.clear_cluster(parts.others, k)
 
 
-@base.implements(base.add_item, Parts, lean=True)
+@base.implements(base.add_item, Parts, no_refcount=True)
 def _add_to_parts(parts, i, k):  # type: ignore[no-untyped-def]
     base.add_item(parts.first, i, k)
     base.add_item(parts.others, i, k)
 
 
-@base.implements(base.remove_item, Parts, lean=True)
+@base.implements(base.remove_item, Parts, no_refcount=True)
 def _remove_from_parts(parts, i, k):  # type: ignore[no-untyped-def]
     base.remove_item(parts.first, i, k)
     base.remove_item(parts.others, i, k)
 
 
-@base.implements(base.log_predictive, Parts, lean=True)
+@base.implements(base.log_predictive, Parts, no_refcount=True)
 def _log_predictive_of_parts(parts, i, k):  # type: ignore[no-untyped-def]
     return base.log_predictive(parts.first, i, k) + base.log_predictive(parts.others, i, k)
 
 
-@base.implements(base.log_marginal, Parts, lean=True)
+@base.implements(base.log_marginal, Parts, no_refcount=True)
 def _log_marginal_of_parts(parts, k):  # type: ignore[no-untyped-def]
     return base.log_marginal(parts.first, k) + base.log_marginal(parts.others, k)
 
 
-@base.implements(base.log_marginal_union, Parts, lean=True)
+@base.implements(base.log_marginal_union, Parts, no_refcount=True)
 def _log_marginal_union_of_parts(parts, a, b):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(parts.first, a, b) + base.log_marginal_union(parts.others, a, b)
 
 
-@base.implements(base.set_items, Parts, lean=True)
+@base.implements(base.set_items, Parts, no_refcount=True)
 def _set_items_of_parts(parts, items, k):  # type: ignore[no-untyped-def]
     base.set_items(parts.first, items, k)
     base.set_items(parts.others, items, k)
 
 
-@base.implements(base.derive, Parts, lean=True)
+@base.implements(base.derive, Parts, no_refcount=True)
 def _derive_parts(parts, k):  # type: ignore[no-untyped-def]
     base.derive(parts.first, k)
     base.derive(parts.others, k)
 
 
-@base.implements(base.clear_cluster, ProductState, lean=True)
+@base.implements(base.clear_cluster, ProductState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     base.clear_cluster(state.parts, k)
 
 
-@base.implements(base.add_item, ProductState, lean=True)
+@base.implements(base.add_item, ProductState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
     base.add_item(state.parts, i, k)
 
 
-@base.implements(base.remove_item, ProductState, lean=True)
+@base.implements(base.remove_item, ProductState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
     base.remove_item(state.parts, i, k)
 
 
-@base.implements(base.log_predictive, ProductState, lean=True)
+@base.implements(base.log_predictive, ProductState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return base.log_predictive(state.parts, i, k)
 
 
-@base.implements(base.log_marginal, ProductState, lean=True)
+@base.implements(base.log_marginal, ProductState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return base.log_marginal(state.parts, k)
 
 
-@base.implements(base.log_marginal_union, ProductState, lean=True)
+@base.implements(base.log_marginal_union, ProductState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(state.parts, a, b)
 
 
-@base.implements(base.set_items, ProductState, lean=True)
+@base.implements(base.set_items, ProductState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     base.set_items(state.parts, items, k)
 
 
-@base.implements(base.derive, ProductState, lean=True)
+@base.implements(base.derive, ProductState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     base.derive(state.parts, k)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 
 
-@inner(fastmath=FAST, forceinline=True, lean=True)
+@device(fastmath=FAST, forceinline=True, no_refcount=True)
 def quadratic_form(state: Any, i: int, k: int) -> float:
     """Return d' P_k d."""
     d, q = state.X.shape[1], 0.0
@@ -19,7 +19,7 @@ def quadratic_form(state: Any, i: int, k: int) -> float:
     return q
 
 
-@inner(fastmath=FAST, forceinline=True, lean=True)
+@device(fastmath=FAST, forceinline=True, no_refcount=True)
 def write_direction(state: Any, i: int, k: int) -> float:
     """Write u = P_k d into the state's scratch; returns d' u."""
     d, u, q = state.X.shape[1], state.work, 0.0

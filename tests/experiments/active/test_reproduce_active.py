@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.active import (
+from bayesclust.active import PosteriorQueries, Query
+from experiments.reproduce.active import (
     METHODS,
     Plan,
     cells,
@@ -13,9 +14,8 @@ from bayesclust.experiments.reproduce.active import (
     reports,
     reproduce,
 )
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.cells import numbers
-from bayesclust.selection import PosteriorQuestions, Question
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.cells import numbers
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def small(monkeypatch):
 
     def few(target="vi"):
         short = bc.TVClust(num_chains=2, num_warmup=20)
-        return PosteriorQuestions(target=target, estimator=short, num_draws=20, min_gain=0.0)
+        return PosteriorQueries(target=target, estimator=short, num_draws=20, min_gain=0.0)
 
     monkeypatch.setattr(cells, "posterior", few)
     monkeypatch.setattr(methods, "posterior", few)
@@ -39,7 +39,7 @@ def test_the_expert_is_wrong_once_in_ten_and_the_same_for_all_methods():
     pairs = [(i, j) for i in range(40) for j in range(i)]
     said = {
         (method, trial): [
-            cells.expert(cells.Cell(0, method, "iris", trial, 5), y, Question("pair", p))
+            cells.expert(cells.Cell(0, method, "iris", trial, 5), y, Query("pair", p))
             for p in pairs
         ]
         for method in ("npu", "random")
@@ -49,8 +49,7 @@ def test_the_expert_is_wrong_once_in_ten_and_the_same_for_all_methods():
     assert abs(np.mean(wrong) - 0.1) < 4 * np.sqrt(0.09 / len(pairs))
     assert said["npu", 0] == said["random", 0] != said["npu", 1]
     turned = [
-        cells.expert(cells.Cell(0, "npu", "iris", 0, 9), y, Question("pair", (j, i)))
-        for i, j in pairs
+        cells.expert(cells.Cell(0, "npu", "iris", 0, 9), y, Query("pair", (j, i))) for i, j in pairs
     ]
     assert turned == said["npu", 0]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources, stand_ins
-from bayesclust.experiments.reproduce.dcrc import paper
-from bayesclust.experiments.reproduce.dcrc.answers import ask, data_number, heard
+from experiments.reproduce import sources, stand_ins
+from experiments.reproduce.dcrc import paper
+from experiments.reproduce.dcrc.answers import ask, data_number, heard
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def balance():
 def test_answers_are_those_of_earlier_releases(balance):
     """The seed of a cell's answers is what it was when the first numbers in the results were measured."""
     expected = bc.RelativeConstraints.sample(
-        balance.y, size=94, noise=0.0, seed=np.random.default_rng([0, 3, 2, 150])
+        balance.y, size=94, error_rate=0.0, seed=np.random.default_rng([0, 3, 2, 150])
     )
     view = ask(balance, "right", 94, [0, 3, data_number("balance"), 150])
     np.testing.assert_array_equal(view.items, expected.items)

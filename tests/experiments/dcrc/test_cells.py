@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import load
-from bayesclust.experiments.reproduce.dcrc import Plan, cells, reproduce
-from bayesclust.experiments.reproduce.dcrc.answers import ask
-from bayesclust.experiments.reproduce.dcrc.cells import Cell
-from bayesclust.experiments.reproduce.dcrc.methods import METHODS, Method, choose
+from experiments.reproduce import sources
+from experiments.reproduce.cells import load
+from experiments.reproduce.dcrc import Plan, cells, reproduce
+from experiments.reproduce.dcrc.answers import ask
+from experiments.reproduce.dcrc.cells import Cell
+from experiments.reproduce.dcrc.methods import METHODS, Method, choose
 
 CELL = Cell(0, "one", "balance", "right", 0.15, 94, 0)
 
@@ -36,7 +36,7 @@ def halves(monkeypatch):
         {"one": Method("One", one), "other": Method("Other", other, "nothing")}
     )
     for module in ("cells", "plans", "reports", "figures"):
-        monkeypatch.setattr(f"bayesclust.experiments.reproduce.dcrc.{module}.METHODS", known)
+        monkeypatch.setattr(f"experiments.reproduce.dcrc.{module}.METHODS", known)
     return one, other
 
 

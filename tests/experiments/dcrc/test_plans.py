@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from bayesclust.experiments.reproduce.dcrc import METHODS, Plan
-from bayesclust.experiments.reproduce.dcrc.methods import FIGURE_4, TABLE_V
-from bayesclust.experiments.reproduce.dcrc.plans import FRACTIONS
+from experiments.reproduce.dcrc import METHODS, Plan
+from experiments.reproduce.dcrc.methods import FIGURE_4, TABLE_V
+from experiments.reproduce.dcrc.plans import FRACTIONS
 
 ALONE = {"tables": (), "runtime": False, "trials": 1}
 

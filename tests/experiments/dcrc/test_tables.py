@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.dcrc import Plan, figures, paper
-from bayesclust.experiments.reproduce.dcrc.cells import KINDS
-from bayesclust.experiments.reproduce.dcrc.regions import entropy
-from bayesclust.experiments.reproduce.dcrc.reports import claims, report
-from bayesclust.experiments.reproduce.dcrc.tables import (
+from experiments.reproduce.dcrc import Plan, figures, paper
+from experiments.reproduce.dcrc.cells import KINDS
+from experiments.reproduce.dcrc.regions import entropy
+from experiments.reproduce.dcrc.reports import claims, report
+from experiments.reproduce.dcrc.tables import (
     confusions,
     curve,
     half_width,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesclust.experiments.reproduce.iac.cells import KINDS
+from experiments.reproduce.iac.cells import KINDS
 
 
 @pytest.fixture

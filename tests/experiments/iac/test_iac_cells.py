@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import adjusted_mutual_info_score, fowlkes_mallows_score
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.iac import answers, cells
-from bayesclust.experiments.reproduce.iac.methods import METHODS, SOFT
-from bayesclust.experiments.reproduce.iac.sessions import converse, scores, single
+from experiments.reproduce.iac import answers, cells
+from experiments.reproduce.iac.methods import METHODS, SOFT
+from experiments.reproduce.iac.sessions import converse, scores, single
 
 Y = np.repeat([0, 1, 2, 3], [9, 8, 7, 6])
 
@@ -21,7 +21,7 @@ def test_right_constraints_hold_of_the_classes_in_the_numbers_of_the_clusters(ki
     clusters[[0, 9, 17]] = clusters[[9, 17, 0]]
     given = answers.right(kind, Y, clusters, 60, rng)
     assert len(given) == 60
-    if isinstance(given, bc.constraints.View):
+    if isinstance(given, bc.constraints.Constraints):
         held = given.truths(numbers[Y]) == given.answers
         broken = given.truths(clusters) != given.answers
     else:
@@ -98,9 +98,9 @@ def test_with_all_pairs_answered_a_session_ends_at_the_classes(rng):
     assert row["qualities"].split()[-1] == "1.0000"
     assert len(row["qualities"].split()) == len(row["similarities"].split()) == 11
     assert (row["given_up"], row["unsolved"], row["gap"]) == (0, 0, 0.0)
-    assert session.heard == 45
-    assert row["quality_ari"] == pytest.approx(session.area("quality"))
-    assert row["similarity_ari"] == pytest.approx(session.area("similarity"))
+    assert session.n_answers == 45
+    assert row["quality_ari"] == pytest.approx(session.area_under_budget_curve("quality"))
+    assert row["similarity_ari"] == pytest.approx(session.area_under_budget_curve("similarity"))
 
 
 def test_answers_do_not_depend_on_the_method(blobs, monkeypatch):

@@ -6,16 +6,16 @@ import pytest
 from scipy import stats
 
 import bayesclust as bc
-from bayesclust import cli
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import load
-from bayesclust.experiments.reproduce.iac import METHODS, Plan, paper, reproduce, run
-from bayesclust.experiments.reproduce.iac.cells import KINDS, Cell
-from bayesclust.experiments.reproduce.iac.figures import compared, loop, runtime, settings, soft
-from bayesclust.experiments.reproduce.iac.methods import MODIFICATIONS
-from bayesclust.experiments.reproduce.iac.plans import DATA, find
-from bayesclust.experiments.reproduce.iac.reports import claims, report
-from bayesclust.experiments.reproduce.iac.tables import comparisons, curves, means, tables, wins
+from experiments import command
+from experiments.reproduce import sources
+from experiments.reproduce.cells import load
+from experiments.reproduce.iac import METHODS, Plan, paper, reproduce, run
+from experiments.reproduce.iac.cells import KINDS, Cell
+from experiments.reproduce.iac.figures import compared, loop, runtime, settings, soft
+from experiments.reproduce.iac.methods import MODIFICATIONS
+from experiments.reproduce.iac.plans import DATA, find
+from experiments.reproduce.iac.reports import claims, report
+from experiments.reproduce.iac.tables import comparisons, curves, means, tables, wins
 
 FOUR = ("iac-0-10", "iac-0-100", "iac-20-10", "iac-20-100")
 ONLY = {"runtime": False, "soft": False, "loop": False}
@@ -302,7 +302,6 @@ def test_a_small_run_from_start_to_files_goes_on_where_it_stopped(blobs, tmp_pat
     pytest.importorskip("ortools")
     out = tmp_path / "out"
     arguments = [
-        "reproduce",
         "iac",
         "--parameters",
         "--data",
@@ -312,7 +311,7 @@ def test_a_small_run_from_start_to_files_goes_on_where_it_stopped(blobs, tmp_pat
         "iac-20-30",
     ]
     arguments += ["--trials", "2", "--no-progress", "--output", str(out)]
-    assert cli.main(arguments) == 0
+    assert command.main(arguments) == 0
     text = capsys.readouterr().out
     assert {path.name for path in out.iterdir()} == {
         *("cells.csv", "tables.csv", "tables.md", "comparisons.csv"),
@@ -333,7 +332,7 @@ def test_a_small_run_from_start_to_files_goes_on_where_it_stopped(blobs, tmp_pat
     )
     lines = (out / "cells.csv").read_text().splitlines(keepends=True)
     (out / "cells.csv").write_text("".join(lines[:-1]))
-    assert cli.main(arguments) == 0
+    assert command.main(arguments) == 0
     again = load(out / "cells.csv", KINDS)
     timed = ["seconds", "cpu_seconds", "choosing"]
     pd.testing.assert_frame_equal(first.drop(columns=timed), again.drop(columns=timed))

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.baselines.relevant_components import whitening
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.mpck import METHODS, Plan, cells, reproduce
-from bayesclust.experiments.reproduce.mpck.plans import FIGURES
-from bayesclust.experiments.reproduce.mpck.reports import CLAIMS, curves, report, verdicts
+from experiments.baselines.relevant_components import whitening
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.mpck import METHODS, Plan, cells, reproduce
+from experiments.reproduce.mpck.plans import FIGURES
+from experiments.reproduce.mpck.reports import CLAIMS, curves, report, verdicts
 
 
 def test_answers_are_right_and_leave_the_fold_out():

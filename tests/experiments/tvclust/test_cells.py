@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import load, run_all
-from bayesclust.experiments.reproduce.tvclust import Plan, cells, plans, reproduce, run
-from bayesclust.experiments.reproduce.tvclust.cells import Cell
-from bayesclust.experiments.reproduce.tvclust.methods import METHODS, Method
+from experiments.reproduce import sources
+from experiments.reproduce.cells import load, run_all
+from experiments.reproduce.tvclust import Plan, cells, plans, reproduce, run
+from experiments.reproduce.tvclust.cells import Cell
+from experiments.reproduce.tvclust.methods import METHODS, Method
 
 CELL = Cell(3, "one", "iris", "ordered", 0.03, 0.9, 0, 2)
 
@@ -38,9 +38,9 @@ def halves(monkeypatch):
     }
     for module in (plans, run):
         monkeypatch.setattr(module, "EVERY_METHOD", known)
-    monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.tables.EVERY_METHOD", known)
-    monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.reports.EVERY_METHOD", known)
-    monkeypatch.setattr("bayesclust.experiments.reproduce.tvclust.styles.EVERY_METHOD", known)
+    monkeypatch.setattr("experiments.reproduce.tvclust.tables.EVERY_METHOD", known)
+    monkeypatch.setattr("experiments.reproduce.tvclust.reports.EVERY_METHOD", known)
+    monkeypatch.setattr("experiments.reproduce.tvclust.styles.EVERY_METHOD", known)
     return one, other
 
 
@@ -58,7 +58,9 @@ def test_answers_are_those_of_earlier_releases():
     """The seed of a cell's answers is what it was when the numbers in the results were measured."""
     y = sources.load("iris").y
     seed = np.random.default_rng([3, 2, 0, 30, 900])
-    expected = bc.PairwiseConstraints.sample(y, fraction=0.03, flip=0.1, ordered=True, seed=seed)
+    expected = bc.PairwiseConstraints.sample(
+        y, fraction=0.03, error_rate=0.1, ordered=True, seed=seed
+    )
     links = cells.answers(CELL, y)
     np.testing.assert_array_equal(links.items, expected.items)
     np.testing.assert_array_equal(links.answers, expected.answers)

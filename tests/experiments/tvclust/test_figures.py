@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.drawing import in_colours_of
-from bayesclust.experiments.reproduce.tvclust import Plan, figures, paper
-from bayesclust.experiments.reproduce.tvclust.cells import KINDS
-from bayesclust.experiments.reproduce.tvclust.drawn_tables import by_data, by_noise
-from bayesclust.experiments.reproduce.tvclust.methods import METHODS
-from bayesclust.experiments.reproduce.tvclust.styles import styles, title
-from bayesclust.experiments.reproduce.tvclust.tables import tables
+from experiments.reproduce import sources
+from experiments.reproduce.drawing import in_colours_of
+from experiments.reproduce.tvclust import Plan, figures, paper
+from experiments.reproduce.tvclust.cells import KINDS
+from experiments.reproduce.tvclust.drawn_tables import by_data, by_noise
+from experiments.reproduce.tvclust.methods import METHODS
+from experiments.reproduce.tvclust.styles import styles, title
+from experiments.reproduce.tvclust.tables import tables
 
 PLAN = Plan(
     methods=("kmeans", "rdp-means", "rdp-means-k"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.experiments.reproduce.tvclust import paper
+from experiments.reproduce.tvclust import paper
 
 ACCURACIES, FRACTIONS = (1.0, 0.95, 0.9, 0.8), (0.01, 0.03, 0.05)
 SETS = ("iris", "wine", "ecoli", "glass", "balance")

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.tvclust import Plan
-from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, METHODS
+from experiments.reproduce import sources
+from experiments.reproduce.tvclust import Plan
+from experiments.reproduce.tvclust.methods import COUNT_METHODS, METHODS
 
 
 def test_the_grid_is_the_papers():

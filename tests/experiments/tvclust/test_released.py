@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce.tvclust.released import MAX_PASSES, STILL, ReleasedRDPMeans
+from experiments.reproduce.tvclust.released import MAX_PASSES, STILL, ReleasedRDPMeans
 
 
 def plainly(X, E, k, seed, xi0=1e-3, rate=2.0):
@@ -45,7 +45,7 @@ def plainly(X, E, k, seed, xi0=1e-3, rate=2.0):
 def test_equals_the_plain_reading(seed, flip):
     rng = np.random.default_rng(seed)
     data = bc.datasets.make_mixture(40, 3, 4, separation=5.0, seed=rng)
-    links = bc.PairwiseConstraints.sample(data.y, fraction=0.1, flip=flip, seed=rng)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.1, error_rate=flip, seed=rng)
     E = np.zeros((40, 40))
     for (i, j), same in zip(links.items, links.answers, strict=True):
         E[i, j] = E[j, i] = 1 if same else -1

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.tvclust import Plan, paper
-from bayesclust.experiments.reproduce.tvclust.methods import COUNT_METHODS, METHODS
-from bayesclust.experiments.reproduce.tvclust.reports import report
-from bayesclust.experiments.reproduce.tvclust.tables import MEAN, MEAN_WITH_ID, tables
+from experiments.reproduce import sources
+from experiments.reproduce.tvclust import Plan, paper
+from experiments.reproduce.tvclust.methods import COUNT_METHODS, METHODS
+from experiments.reproduce.tvclust.reports import report
+from experiments.reproduce.tvclust.tables import MEAN, MEAN_WITH_ID, tables
 
 PLAN = Plan(methods=("kmeans", "rdp-means"), figures=(), trials=2)
 

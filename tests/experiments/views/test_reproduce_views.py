@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.experiments.reproduce import sources
-from bayesclust.experiments.reproduce.cells import load as load_cells
-from bayesclust.experiments.reproduce.views import METHODS, Plan, cells, reproduce
-from bayesclust.experiments.reproduce.views.methods import Method
-from bayesclust.experiments.reproduce.views.reports import table
+from experiments.reproduce import sources
+from experiments.reproduce.cells import load as load_cells
+from experiments.reproduce.views import METHODS, Plan, cells, reproduce
+from experiments.reproduce.views.methods import Method
+from experiments.reproduce.views.reports import table
 
 
 def cell(method="rdp-means", data="iris", sampling="unordered", amount=0.03, accuracy=0.9, trial=0):

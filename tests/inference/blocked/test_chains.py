@@ -62,7 +62,7 @@ def test_statistics_stay_those_of_the_labels(name):
         for found, part in zip(chain.statistics, expected, strict=True):
             np.testing.assert_allclose(found, part, rtol=1e-10, atol=1e-10)
         assert set(z[c]) == set(range(number))
-        for counts, view in zip(chain.counts, made.problem.views, strict=True):
+        for counts, view in zip(chain.counts, made.problem.constraints, strict=True):
             np.testing.assert_array_equal(counts, view.counts(z[c]))
 
 
@@ -83,7 +83,7 @@ def test_draws_are_those_of_the_collapsed_chain_in_form_and_density(name):
         expected = log_joint(
             variables["z"][c],
             problem.family,
-            views=problem.views,
+            constraints=problem.constraints,
             concentration=problem.concentration,
             alpha=variables["concentration"][c],
             hyper=chain.hyper,
@@ -144,7 +144,9 @@ def test_other_data_under_the_chains():
     found = made.unknowns[0]
     expected = hard_statistics(other.family.components(), np.zeros(40, np.int64), 1)
     np.testing.assert_allclose(found.statistics[1], expected[1], rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(found.counts[0], other.views[0].counts(np.zeros(40, np.int64)))
+    np.testing.assert_array_equal(
+        found.counts[0], other.constraints[0].counts(np.zeros(40, np.int64))
+    )
 
 
 def test_views_without_answers_still_have_noise():
@@ -170,7 +172,7 @@ def test_separated_clusters_are_found_with_answers():
     rng = np.random.default_rng(3)
     truth = np.arange(300) % 3
     X = np.array([[0, 0], [9, 0], [0, 9]])[truth] + rng.normal(size=(300, 2))
-    view = PairwiseConstraints.sample(truth, size=200, flip=0.1, seed=4)
+    view = PairwiseConstraints.sample(truth, size=200, error_rate=0.1, seed=4)
     others = RelativeConstraints.sample(truth, size=50, seed=5)
     problem = TVClustProblem(FAMILIES["gaussian"]().bind(X), (view, others))
     start = np.stack([seeded_partition(X, number, rng) for number in (3, 6)])

@@ -54,14 +54,20 @@ def test_log_joint_is_that_of_the_model():
         variables, statistics = chain.draw()
         posed = chain.problem
         full = dcrc_log_joint(
-            chain.W, variables["z"], posed.points, posed.views, chain.noise, prior, chain.precision
+            chain.W,
+            variables["z"],
+            posed.points,
+            posed.constraints,
+            chain.noise,
+            prior,
+            chain.precision,
         )
         held = dcrc_log_joint(chain.W, variables["z"], posed.points) - dcrc_log_joint(
             chain.W, [0] * N, posed.points
         )
         log_p = class_terms(np, chain.W, posed.points, chain.free).log_p
         held += log_p[:, 0].sum()
-        for view, noise in zip(posed.views, chain.noise, strict=True):
+        for view, noise in zip(posed.constraints, chain.noise, strict=True):
             held += view.log_prob(variables["z"], noise) + view.noise.log_prior(noise)
         assert statistics["log_joint"] == pytest.approx(held if prior is None else full)
 
@@ -77,7 +83,7 @@ def test_weights_are_drawn_from_the_density_of_the_model(rng):
         free = class_terms(np, W, posed.points, chain.free).log_p[chain.free, chain.z[chain.free]]
         return (
             dcrc_log_joint(
-                W, chain.z, posed.points, posed.views, chain.noise, PRIOR, chain.precision
+                W, chain.z, posed.points, posed.constraints, chain.noise, PRIOR, chain.precision
             )
             - free.sum()
         )

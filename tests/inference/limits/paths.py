@@ -21,7 +21,7 @@ class Case(NamedTuple):
 
     problem: Problem
     xi: Any
-    views: list[Any]
+    constraints: list[Any]
     confidence: Any
     J: Callable[[Any], float]
     model: PathModel
@@ -79,16 +79,23 @@ def random_case(
 def at_weight(case: Case, weight: float) -> PathModel:
     """The same problem at the gamma that makes gamma lambda something else."""
     points, _, divergence, _, penalty = case.problem
-    return PathModel.at(weight / penalty, points, divergence, penalty, case.confidence, case.views)
+    return PathModel.at(
+        weight / penalty, points, divergence, penalty, case.confidence, case.constraints
+    )
 
 
 def joint(model: PathModel, z: np.ndarray) -> float:
     """The plain log joint of a partition at gamma."""
     case = model.problem
-    noise: list[Any] = [view.noise.initial(view.n_sources) for view in case.views]
+    noise: list[Any] = [view.noise.initial(view.n_sources) for view in case.constraints]
     alpha = case.concentration.initial()
     return log_joint(
-        z, case.family, views=case.views, concentration=case.concentration, alpha=alpha, noise=noise
+        z,
+        case.family,
+        constraints=case.constraints,
+        concentration=case.concentration,
+        alpha=alpha,
+        noise=noise,
     )
 
 

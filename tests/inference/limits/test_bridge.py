@@ -198,8 +198,10 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
     """All partitions of 6 items, with answers: both samplers, with all the moves they have."""
     seeds = (np.random.default_rng(seed) for seed in range(9))
     cases = (random_case(rng, name, 6, weight, triplets=triplets).model.problem for rng in seeds)
-    case = next(case for case in cases if min(np.bincount(case.views[0].answers, minlength=2)) > 1)
-    states, values = exact.log_posterior(case.family, case.views, case.concentration)
+    case = next(
+        case for case in cases if min(np.bincount(case.constraints[0].answers, minlength=2)) > 1
+    )
+    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
     for chain_type in CHAINS.values():
         drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, chain_type=chain_type)
         result = exact.compare(drawn, states, values)
@@ -255,7 +257,7 @@ def test_a_divergence_without_a_model_is_refused(divergence, X):
 
 def test_answers_that_the_limit_does_not_know_are_refused(rng):
     case = random_case(rng, "euclidean", 6, 1.0, triplets=True)
-    links, triplets = case.views
+    links, triplets = case.constraints
     for confidence, views in [
         (case.confidence, [links]),
         ((1.0, 1.0), [triplets]),

@@ -30,7 +30,7 @@ def test_wrong_answers_lower_the_confidence(blobs):
     points, y = blobs
     confidence = {}
     for flip in (0.0, 0.3):
-        links = PairwiseConstraints.sample(y, size=400, flip=flip, seed=0)
+        links = PairwiseConstraints.sample(y, size=400, error_rate=flip, seed=0)
         _, schedule = choose(
             [links], points, SQUARED, np.array([12.0]), None, 2.0, np.random.default_rng(0)
         )
@@ -55,7 +55,7 @@ def test_held_out_answers_are_not_seen(blobs, rng):
 
 def test_the_penalty_is_chosen_with_it(blobs):
     points, y = blobs
-    links = PairwiseConstraints.sample(y, size=300, flip=0.1, seed=0)
+    links = PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=0)
     penalty, _ = choose(
         [links], points, SQUARED, np.array([1e3, 12.0, 0.1]), None, 2.0, np.random.default_rng(0)
     )
@@ -65,7 +65,7 @@ def test_the_penalty_is_chosen_with_it(blobs):
 def test_several_views_and_sources_count(blobs):
     points, y = blobs
     views = [
-        PairwiseConstraints.sample(y, size=150, flip=flip, seed=seed)
+        PairwiseConstraints.sample(y, size=150, error_rate=flip, seed=seed)
         for seed, flip in enumerate((0.0, 0.3))
     ]
     problem = Problem.of(points, SQUARED, link_graph([], 120), 12.0)

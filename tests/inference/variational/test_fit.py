@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.constraints import ConfusionNoise, LinkNoise
+from bayesclust.constraints import LinkNoise
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.variational.authors import fit_as_released, released_problem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import fit_variational
 from bayesclust.inference.variational.mean_field import MeanField, Task
-from bayesclust.inference.variational.r_normal import r_normals
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.families import FAMILIES, get_family
 from bayesclust.models.priors import Concentration
@@ -47,7 +45,7 @@ def test_links_decide_where_the_data_cannot():
     """Two columns say nothing: only answers, one in ten wrong, tell the two classes."""
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], 40)
-    view = bc.PairwiseConstraints.sample(y, fraction=0.3, flip=0.1, seed=4)
+    view = bc.PairwiseConstraints.sample(y, fraction=0.3, error_rate=0.1, seed=4)
     case = TVClustProblem(
         get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), Concentration()
     )
@@ -97,7 +95,9 @@ def test_truncation_is_kept():
 def test_draws_are_those_of_q(rng):
     """Frequencies of labels, moments of noise and concentration, known values kept."""
     view = links(8, rng, LinkNoise(p=(3.0, 2.0), q=0.9))
-    case = replace(problem("gaussian", n=8), views=(view,), concentration=Concentration(2.0, 1.0))
+    case = replace(
+        problem("gaussian", n=8), constraints=(view,), concentration=Concentration(2.0, 1.0)
+    )
     r = rng.dirichlet(np.ones(3), size=8)
     r[0] = [0, 1, 0]
     state = MeanField(Task(case), r, case.family.initial_hyper())
@@ -117,46 +117,6 @@ def test_draws_are_those_of_q(rng):
     assert (np.abs(p.mean(axis=0) - a / (a + b)) < 4.5 * error).all()
     assert (draws["q"] == 0.9).all()
     assert draws["q"].shape == draws["p"].shape == (4, 5000, 2)
-
-
-def test_normals_are_those_of_r():
-    """R: set.seed(1); rnorm(8), and set.seed(42); rnorm(3), as printed in countless manuals."""
-    first = [
-        -0.6264538,
-        0.1836433,
-        -0.8356286,
-        1.5952808,
-        0.3295078,
-        -0.8204684,
-        0.4874291,
-        0.7383247,
-    ]
-    np.testing.assert_allclose(r_normals(1, 8), first, atol=5e-8)
-    np.testing.assert_allclose(r_normals(42, 3), [1.37095845, -0.56469817, 0.36312841], atol=5e-9)
-
-
-def test_the_authors_settings_are_what_they_say(rng):
-    data = mixture(60)
-    view = bc.PairwiseConstraints.sample(data.y, fraction=0.05, seed=2)
-    triplets = bc.RelativeConstraints.sample(data.y, size=10, seed=3).with_noise(ConfusionNoise())
-    case = released_problem(data.X, [view, triplets])
-    kappa0, nu0, psi0 = case.family.parameters(case.family.initial_hyper())
-    assert (kappa0, nu0) == (1.0, 2.0)
-    assert np.array_equal(psi0, np.eye(2))
-    assert case.concentration.initial() == 1.0
-    assert case.views[0].noise == LinkNoise(p=(0.5, 5.0), q=(5.0, 0.5))
-    assert case.views[1].noise == ConfusionNoise()
-    found = fit_as_released(case)
-    assert found.state.n_components == 15
-    assert len(found.path) <= 30
-    # the order of the sticks is theirs and stays, so single sweeps gain and the whole never falls
-    assert (np.diff(found.path) > -1e-8).all()
-
-
-def test_answers_say_nothing_at_first_under_the_authors_prior(rng):
-    """E log p - E log(1 - q) = E log(1 - p) - E log q = 0 before any answer was counted."""
-    table = LinkNoise(p=(0.5, 5.0), q=(5.0, 0.5)).expected_log_table(np.zeros((2, 2)), 1)
-    np.testing.assert_allclose(table[:, 0], table[:, 1], atol=1e-12)
 
 
 def test_settings_are_checked():

@@ -30,7 +30,7 @@ def test_a_sweep_is_plain_coordinate_ascent(name, trust):
     case = problem(name, n=7)
     state = start(case, trust=trust)
     logits, tables = state.expected_logits(), []
-    for view, counts in zip(case.views, state.counts, strict=True):
+    for view, counts in zip(case.constraints, state.counts, strict=True):
         noise = view.noise.initial(view.n_sources)
         tables.append(
             view.noise.log_table(noise)
@@ -38,7 +38,7 @@ def test_a_sweep_is_plain_coordinate_ascent(name, trust):
             else view.noise.expected_log_table(counts, view.n_sources)
         )
     order = np.concatenate([step.items for step in state.task.answers.steps])
-    expected = plain.sweep(case.views, tables, logits, state.r, order)
+    expected = plain.sweep(case.constraints, tables, logits, state.r, order)
     state.sweep()
     found = state.r[:, np.argsort(-expected.sum(axis=0), kind="stable").argsort()]
     np.testing.assert_allclose(found, expected, atol=1e-9)
@@ -52,16 +52,16 @@ def test_no_colour_lowers_the_bound_under_held_factors(name, trust):
     for _ in range(3):
         logits, r = state.expected_logits(), state.r.copy()
         table = state.expected_table()
-        ends = np.cumsum([view.n_sources * view.n_answers for view in case.views])
+        ends = np.cumsum([view.n_sources * view.n_answers for view in case.constraints])
         tables = [
             part[:, : view.n_patterns]
-            for view, part in zip(case.views, np.split(table, ends[:-1]), strict=True)
+            for view, part in zip(case.constraints, np.split(table, ends[:-1]), strict=True)
         ]
-        values = [plain.surrogate(case.views, tables, logits, r)]
+        values = [plain.surrogate(case.constraints, tables, logits, r)]
         state.task.answers.use_table(table)
         for step in state.task.answers.steps:
             r[step.items] = softmax(logits[step.items] + step.messages(r))
-            values.append(plain.surrogate(case.views, tables, logits, r))
+            values.append(plain.surrogate(case.constraints, tables, logits, r))
         assert (np.diff(values) > -ROUNDING).all()
         assert values[-1] > values[0]
         # what the other factors then gain is not negative
@@ -75,7 +75,7 @@ def test_no_colour_lowers_the_bound_under_held_factors(name, trust):
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_never_above_the_evidence_and_never_falling(name, d, concentration):
     case = replace(problem(name, n=6, d=d, seed=d), concentration=concentration)
-    _, values = exact.log_posterior(case.family, case.views, concentration)
+    _, values = exact.log_posterior(case.family, case.constraints, concentration)
     evidence = float(logsumexp(values)) + case.family.log_constant
     for seed in range(3):
         state = start(case, number=6, seed=seed)
@@ -95,7 +95,7 @@ def test_of_one_component_it_is_the_evidence_of_one_cluster(name):
     state = start(case, number=1)
     z = np.zeros(6, np.int64)
     expected = case.family.log_marginal(case.family.X, state.hyper) + case.family.log_constant
-    expected += sum(float(view.noise.log_marginal(view.counts(z))) for view in case.views)
+    expected += sum(float(view.noise.log_marginal(view.counts(z))) for view in case.constraints)
     expected += betaln(7.0, alpha) - betaln(1.0, alpha)  # all items on the first stick
     expected += case.family.log_shared_prior(state.hyper)
     assert state.bound == pytest.approx(expected, rel=1e-10)
@@ -110,7 +110,7 @@ def test_near_the_evidence_where_the_posterior_is_one_partition(d, rng):
     pairs = [(i, j) for i in range(6) for j in range(i)]
     links = PairwiseConstraints(pairs, [z[i] == z[j] for i, j in pairs], 6, noise=noise)
     case = TVClustProblem(fixed(FAMILIES["gaussian"]).bind(X), (links,), Concentration(fixed=alpha))
-    states, values = exact.log_posterior(case.family, case.views, case.concentration)
+    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
     evidence, mode = float(logsumexp(values)), states[np.argmax(values)]
     assert np.array_equal(mode, z)
     assert np.exp(values.max() - evidence) > 1 - 1e-5
@@ -150,8 +150,10 @@ def test_learned_hyper_parameters_climb_to_a_maximum(name, rng):
 def test_noise_that_must_inform_is_bounded_and_climbed_too(rng):
     """Priors cut to p + q > 1 are no product of Betas; the bound is still the closed form of the soft counts."""
     case = problem("gaussian", n=6, seed=4)
-    views = (case.views[0].with_noise(LinkNoise(p=(1.0, 1.0), q=(1.0, 1.0), informative=True)),)
-    case = replace(case, views=views, concentration=Concentration(fixed=1.0))
+    views = (
+        case.constraints[0].with_noise(LinkNoise(p=(1.0, 1.0), q=(1.0, 1.0), informative=True)),
+    )
+    case = replace(case, constraints=views, concentration=Concentration(fixed=1.0))
     _, values = exact.log_posterior(case.family, views, case.concentration)
     state = start(case, number=6)
     path = [state.bound]
@@ -166,12 +168,12 @@ def test_known_noise_and_trusted_noise_agree(rng):
     """Where every rate is known, trusting the prior mean is no assumption."""
     views = known_views(7, rng)
     views = (views[0].with_noise(LinkNoise(p=0.95, q=0.8)), *views[1:])
-    case = replace(problem("gaussian", n=7), views=views)
+    case = replace(problem("gaussian", n=7), constraints=views)
     assert start(case, trust=True).bound == pytest.approx(start(case).bound, rel=1e-12)
 
 
 def test_rows_in_chunks_give_the_same(monkeypatch, rng):
-    case = replace(problem("gaussian", n=23), views=all_views(23, rng))
+    case = replace(problem("gaussian", n=23), constraints=all_views(23, rng))
     whole = start(case)
     monkeypatch.setattr("bayesclust.inference.variational.mean_field.CHUNK", 24)
     parts = start(case)

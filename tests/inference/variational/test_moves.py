@@ -70,9 +70,11 @@ def test_gains_of_merging_known_noise_and_links_are_exact(name, rng):
     from bayesclust.constraints import LinkNoise
 
     case = problem(name, n=9)
-    views = (case.views[0].__class__.sample(np.arange(9) % 3, size=15, flip=0.2, seed=1),)
+    views = (
+        case.constraints[0].__class__.sample(np.arange(9) % 3, size=15, error_rate=0.2, seed=1),
+    )
     views = (views[0].with_noise(LinkNoise(p=0.8, q=0.9)),)
-    case = replace(case, views=views, concentration=Concentration(fixed=1.0))
+    case = replace(case, constraints=views, concentration=Concentration(fixed=1.0))
     state = MeanField(Task(case), rng.dirichlet(np.ones(4), size=9), case.family.initial_hyper())
     gain = moves.merge_gains(state)
     for k, j in [(0, 1), (0, 3), (1, 2)]:

@@ -18,10 +18,10 @@ def problem():
     y = rng.integers(0, 3, 90)
     X = rng.normal(size=(90, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     views = [
-        bc.RelativeConstraints.sample(y, size=60, noise=0.1, seed=1).with_noise(
+        bc.RelativeConstraints.sample(y, size=60, error_rate=0.1, seed=1).with_noise(
             bc.UniformNoise(0.1)
         ),
-        bc.PairwiseConstraints.sample(y, fraction=0.01, flip=0.05, seed=2),
+        bc.PairwiseConstraints.sample(y, fraction=0.01, error_rate=0.05, seed=2),
     ]
     return X, y, views
 
@@ -70,7 +70,7 @@ def test_free_items_follow_the_classifier(problem):
 
 def test_binding_answers_are_kept_by_the_annealed_search(problem):
     X, y, _ = problem
-    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=3).with_noise(
+    view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=3).with_noise(
         bc.UniformNoise(0.0)
     )
     fit = fit_em(X, [view], 3, SETTINGS, np.random.default_rng(0), binding=True)
@@ -80,7 +80,7 @@ def test_binding_answers_are_kept_by_the_annealed_search(problem):
 
 def test_literal_eq_14_makes_labels_certain_at_once(problem):
     X, y, _ = problem
-    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=3).with_noise(
+    view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=3).with_noise(
         bc.UniformNoise(0.05)
     )
     short = replace(SETTINGS, starts=1, max_iter=1)

@@ -53,7 +53,7 @@ def test_the_better_penalty_is_chosen(rng):
     y = np.repeat([0, 1], 60)
     X = rng.normal(size=(120, 2))
     X[:, 0] += 3 * y
-    view = bc.RelativeConstraints.sample(y, size=80, noise=0.0, seed=1).with_noise(
+    view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=1).with_noise(
         bc.UniformNoise(0.05)
     )
     good, bad = (

@@ -113,7 +113,7 @@ def test_certain_labels_are_the_limit_of_falling_temperature(rng):
     """From the same start, temperature 1e-3 ends in the labels, weights and bound of temperature 0."""
     y = np.repeat([0, 1, 2], 10)
     X = rng.normal(size=(30, 2)) + 2.0 * np.eye(3, 2)[y]
-    view = bc.RelativeConstraints.sample(y, size=25, noise=0.0, seed=1).with_noise(
+    view = bc.RelativeConstraints.sample(y, size=25, error_rate=0.0, seed=1).with_noise(
         bc.UniformNoise(0.05)
     )
     W = rng.normal(size=(K, 3))

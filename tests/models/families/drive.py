@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.models.components import hard_statistics
 from bayesclust.models.families.base import (
     BoundFamily,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.models.families import FAMILIES
 from bayesclust.models.families.base import derive, log_marginal_union, set_items
 from bayesclust.models.families.joined import by_rank, log_marginal_joined

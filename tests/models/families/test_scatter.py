@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust._jit import kernel
+from bayesclust._numba import kernel
 from bayesclust.models.families._scatter import FEW, NARROW, write_moments
 
 

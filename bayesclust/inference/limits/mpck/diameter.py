@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 from bayesclust.typing import FloatArray
 
 LEAF = 24
@@ -44,7 +44,7 @@ def crossing(points: Any, middle: Any) -> Any:
         i, j = j, i
 
 
-@inner
+@device
 def halve(points: Any, side: int, order: Any, first: int, middle: int, last: int) -> None:
     """Let no point of order[first:middle] lie beyond one of order[middle:last] along a side (Hoare 1961, Algorithm 65)."""
     left, right, number = first, last - 1, 1
@@ -111,7 +111,7 @@ def grow_tree(
     return count
 
 
-@inner
+@device
 def farthest_bound(low: Any, high: Any, reach: Any, a: int, b: int) -> Any:
     """No point of node a is farther from a point of node b: by their boxes, and by their distances from the mean."""
     box = 0.0

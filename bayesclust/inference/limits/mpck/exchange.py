@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 
 
-@inner
+@device
 def ends(lengths: Any, shares: Any) -> Any:
     """Return the longest pair, the shortest of those with a share, and the mean length under the shares."""
     high, low, mean = int(np.argmax(lengths)), -1, 0.0
@@ -54,7 +54,7 @@ def exchange_full(
                 lengths[other] -= scale * (rows[other] @ image) ** 2
 
 
-@inner
+@device
 def step_on(B: Any, change: Any, step: float) -> Any:
     """Return the slope of log det B after a step, and its smallest entry; no slope counts where that is not positive."""
     slope, least = 0.0, np.inf

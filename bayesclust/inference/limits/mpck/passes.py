@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 
 UNPLACED = -1
 
 
-@inner
+@device
 def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
     """Add to total[k] what the links of item i cost if it is put in cluster k; those to items without a place are left out.
 

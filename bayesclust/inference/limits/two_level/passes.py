@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._jit import inner, kernel
+from bayesclust._numba import device, kernel
 from bayesclust.inference.limits.passes import (
     MOVED,
     RESTLESS,
@@ -29,7 +29,7 @@ class Above(NamedTuple):
     load: IntArray  # (capacity of clusters,) items of each cluster
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def cheapest_cluster(answers: Any, load: Any, here: int, price: float) -> tuple[int, float]:
     """Where an item in cluster `here` puts a component of its own: a cluster, or `NEW`, and what that costs beside it.
 
@@ -46,7 +46,7 @@ def cheapest_cluster(answers: Any, load: Any, here: int, price: float) -> tuple[
     return into, least
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def hear_answers(
     graph: Any, xi: Any, above: Any, i: int, used: int, answers: Any, link: Any
 ) -> None:
@@ -56,7 +56,7 @@ def hear_answers(
         link[k] = answers[above.owner[k]]
 
 
-@inner(lean=True)
+@device(no_refcount=True)
 def forget_answers(answers: Any, link: Any, served: float, slack: float, used: int) -> bool:
     """Set both back to 0; returns whether the answers would be served better elsewhere, by more than the slack."""
     link[:used] = 0.0

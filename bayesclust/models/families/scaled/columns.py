@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from bayesclust._jit import FAST, inner
+from bayesclust._numba import FAST, device
 from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.components.coded import CodedComponents
 from bayesclust.models.families import base
@@ -44,14 +44,14 @@ class ColumnsState(NamedTuple):
     whole: NDArray[np.float64]  # (C + 1, d) C
 
 
-@base.implements(base.clear_cluster, ColumnsState, lean=True)
+@base.implements(base.clear_cluster, ColumnsState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
     state.whole[k] = 0.0
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _shift(state: ColumnsState, i: int, k: int, sign: float) -> None:
     """Put an item's pseudo-counts into the sums of a cluster, or take them out, never below zero."""
     for value in range(state.X.shape[1]):
@@ -60,19 +60,19 @@ def _shift(state: ColumnsState, i: int, k: int, sign: float) -> None:
         state.whole[k, j] = max(state.whole[k, j] + sign * state.mass[i, j], 0.0)
 
 
-@base.implements(base.add_item, ColumnsState, lean=True)
+@base.implements(base.add_item, ColumnsState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, ColumnsState, lean=True)
+@base.implements(base.remove_item, ColumnsState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _shift(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, ColumnsState, lean=True)
+@base.implements(base.log_predictive, ColumnsState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(state.mass.shape[1]):
@@ -86,7 +86,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@inner(fastmath=FAST, lean=True)
+@device(fastmath=FAST, no_refcount=True)
 def _union(state: ColumnsState, a: int, b: int) -> float:
     value = 0.0
     for j in range(state.mass.shape[1]):
@@ -97,17 +97,17 @@ def _union(state: ColumnsState, a: int, b: int) -> float:
     return value
 
 
-@base.implements(base.log_marginal, ColumnsState, lean=True)
+@base.implements(base.log_marginal, ColumnsState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return _union(state, k, len(state.count) - 1)
 
 
-@base.implements(base.log_marginal_union, ColumnsState, lean=True)
+@base.implements(base.log_marginal_union, ColumnsState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return _union(state, a, b)
 
 
-@base.implements(base.set_items, ColumnsState, lean=True)
+@base.implements(base.set_items, ColumnsState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -116,7 +116,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _shift(state, i, k, 1.0)
 
 
-@base.implements(base.derive, ColumnsState, lean=True)
+@base.implements(base.derive, ColumnsState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 

@@ -41,7 +41,7 @@ class KnownVarianceState(NamedTuple):
     kappa0: NDArray[np.float64]  # (1,)
 
 
-@base.implements(base.clear_cluster, KnownVarianceState, lean=True)
+@base.implements(base.clear_cluster, KnownVarianceState, no_refcount=True)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     state.total[k] = 0.0
@@ -49,7 +49,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.mean[k] = 0.0
 
 
-@base.implements(base.add_item, KnownVarianceState, lean=True)
+@base.implements(base.add_item, KnownVarianceState, no_refcount=True)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
     kappa = state.kappa0[0] + state.count[k]
@@ -60,7 +60,7 @@ def _add_item(state, i, k):  # type: ignore[no-untyped-def]
         state.mean[k, j] = state.total[k, j] / kappa
 
 
-@base.implements(base.remove_item, KnownVarianceState, lean=True)
+@base.implements(base.remove_item, KnownVarianceState, no_refcount=True)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
     kappa = state.kappa0[0] + state.count[k]
@@ -71,7 +71,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
         state.mean[k, j] = state.total[k, j] / kappa
 
 
-@base.implements(base.log_predictive, KnownVarianceState, lean=True)
+@base.implements(base.log_predictive, KnownVarianceState, no_refcount=True)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     kappa = state.kappa0[0] + state.count[k]
@@ -83,7 +83,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return 0.5 * d * math.log(share) - state.gamma[0] * share * squared_distance
 
 
-@base.implements(base.log_marginal, KnownVarianceState, lean=True)
+@base.implements(base.log_marginal, KnownVarianceState, no_refcount=True)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     kappa0 = state.kappa0[0]
@@ -94,7 +94,7 @@ def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return 0.5 * d * math.log(kappa0 / kappa) - state.gamma[0] * scatter
 
 
-@base.implements(base.log_marginal_union, KnownVarianceState, lean=True)
+@base.implements(base.log_marginal_union, KnownVarianceState, no_refcount=True)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d = state.X.shape[1]
     kappa0 = state.kappa0[0]
@@ -106,7 +106,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return 0.5 * d * math.log(kappa0 / kappa) - state.gamma[0] * scatter
 
 
-@base.implements(base.set_items, KnownVarianceState, lean=True)
+@base.implements(base.set_items, KnownVarianceState, no_refcount=True)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     state.total[k] = 0.0
@@ -118,7 +118,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
             state.square[k] += x * x
 
 
-@base.implements(base.derive, KnownVarianceState, lean=True)
+@base.implements(base.derive, KnownVarianceState, no_refcount=True)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     kappa = state.kappa0[0] + state.count[k]
     for j in range(state.X.shape[1]):

@@ -46,7 +46,7 @@ def posed(rng, name, n, weight, triplets=False):
 def at(case, price, weight):
     points, _, divergence, _, within = case.problem
     return PathModel.at(
-        weight / within, points, divergence, price, case.confidence, case.views, within
+        weight / within, points, divergence, price, case.confidence, case.constraints, within
     )
 
 
@@ -58,7 +58,7 @@ def joint(model, components, clusters):
     members = [np.flatnonzero(components == k) for k in np.unique(components)]
     total += log_data(members, case.family, case.family.initial_hyper())
     return total + sum(
-        view.log_prob(clusters, view.noise.initial(view.n_sources)) for view in case.views
+        view.log_prob(clusters, view.noise.initial(view.n_sources)) for view in case.constraints
     )
 
 

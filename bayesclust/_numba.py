@@ -1,0 +1,142 @@
+"""Compiled kernels: numba's `njit` and `overload` with the options that all of them share.
+
+numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes, but
+not when a function that it calls, from another file, does. In a checkout the tools of the project
+therefore use a cache folder that is named by a digest of the sources (`tools/kernel_cache.py`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numba
+from numba import njit
+from numba.extending import overload, register_jitable
+
+FAST = {"reassoc", "contract", "nsz"}
+"""`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
+PACKAGE = __name__.partition(".")[0]
+COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+# A private option, the only one: counting references to arrays costs small functions 20-fold.
+HAS_NRT_OPTION = hasattr(
+    getattr(getattr(numba.core, "options", None), "DefaultOptions", None), "_nrt"
+)
+
+
+def _options(no_refcount: bool, options: dict[str, Any]) -> dict[str, Any]:
+    counting = {"_nrt": not no_refcount} if HAS_NRT_OPTION else {}
+    return {**COMMON, **counting, **options}
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    cache: bool = True,
+    no_refcount: bool = False,
+    **options: Any,
+) -> Any:
+    """Compile a function that Python calls, without the interpreter's lock; cached on disk.
+
+    `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
+    references to the arrays that they are handed.
+
+    >>> @kernel(cache=False)
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(21)
+    42
+    """
+    if function is None:
+        return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **options)
+    return njit(cache=cache, **_options(no_refcount, options))(function)
+
+
+def device(
+    function: Callable[..., Any] | None = None, /, *, no_refcount: bool = False, **options: Any
+) -> Any:
+    """Make a function one that kernels can call; Python's own calls of it are not compiled.
+
+    >>> @device
+    ... def double(x):
+    ...     return 2 * x
+    >>> kernel(lambda x: double(x) + 1, cache=False)(21)
+    43
+    """
+    if function is None:
+        return lambda body: device(body, no_refcount=no_refcount, **options)
+    settings = {"no_cpython_wrapper": True, **_options(no_refcount, options)}
+    return register_jitable(**settings)(function)
+
+
+def generic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare a function that has one version for each type of its first argument, as a method has.
+
+    Kernels choose when they are compiled, and Python when it calls it. `implements` adds the versions.
+    """
+    versions: dict[Any, Callable[..., Any]] = {}
+
+    @wraps(function)
+    def choose(state: Any, *arguments: Any) -> Any:
+        version = versions.get(type(state), versions.get(None))
+        if version is None:
+            raise TypeError(f"{function.__name__} has no version for {type(state).__name__}.")
+        return version(state, *arguments)
+
+    choose.versions = versions  # type: ignore[attr-defined]
+    return choose
+
+
+def implements(
+    function: Callable[..., Any],
+    state_type: type | None,
+    *,
+    no_refcount: bool = False,
+    **options: Any,
+) -> Callable[[Callable[..., Any]], Any]:
+    """Register the version of a `generic` function for one named tuple; None is for all other types.
+
+    >>> from typing import NamedTuple
+    >>> class Square(NamedTuple):
+    ...     side: float
+    >>> @generic
+    ... def area(shape): ...
+    >>> @implements(area, Square)
+    ... def _area(shape):
+    ...     return shape.side**2
+    >>> kernel(lambda shape: area(shape) + 1, cache=False)(Square(3.0))
+    10.0
+    """
+    settings: Any = {"no_cpython_wrapper": True, **_options(no_refcount, options)}
+    versions: dict[Any, Callable[..., Any]] = function.versions  # type: ignore[attr-defined]
+    if state_type is not None:
+        _keep_out_of_the_cache(state_type)
+
+    def register(body: Callable[..., Any]) -> Callable[..., Any]:
+        versions[state_type] = body
+
+        def choose(state: Any, *arguments: Any) -> Callable[..., Any] | None:
+            kind = getattr(state, "instance_class", None)
+            listed = kind is not None and kind in versions
+            own = kind is state_type if state_type is not None else not listed
+            return body if own else None
+
+        overload(function, jit_options=settings, strict=False)(choose)
+        return body
+
+    return register
+
+
+def _keep_out_of_the_cache(state_type: type) -> None:
+    """Have code for types of other packages compiled in every process.
+
+    numba would not see that their functions changed, and could not read a cache that names a module
+    which is gone. Classes that are pickled by value are new to every process.
+    """
+    name = state_type.__module__
+    if name.partition(".")[0] != PACKAGE and name != "__main__" and name in sys.modules:
+        cloudpickle: Any = numba.cloudpickle
+        cloudpickle.register_pickle_by_value(sys.modules[name])

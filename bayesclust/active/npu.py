@@ -1,0 +1,176 @@
+"""Normalised point-based uncertainty: the pairs that Xiong, Azimi and Fern (2014) would ask about."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+from numpy.random import Generator
+from scipy.sparse import csr_array
+from scipy.special import entr
+
+from bayesclust.active.neighbourhoods import Neighbourhoods
+from bayesclust.active.protocol import Query, QueryState
+from bayesclust.checks import check_int, check_threads
+from bayesclust.typing import FloatArray
+
+
+class NPU:
+    """Ask about the item whose neighbourhood is most uncertain, per query that finding it is expected to take.
+
+    "Active learning of constraints for semi-supervised clustering" (Xiong, Azimi and Fern, IEEE
+    TKDE 26, 2014), with the steps of MostInformative numbered as in the slides on incremental
+    constrained clustering, Algorithm 3. A forest learns the partition as it stands (line 1); the
+    similarity M(x, x') of two items is the share of trees in which they are in one leaf (line 2).
+    For an item x in no neighbourhood N_i (lines 5 to 7)::
+
+        p_i = mean of M(x, x') over x' in N_i, divided by the sum of these means over the
+        neighbourhoods H   = - sum over i of p_i log2 p_i
+        E   = sum over i of i p_(i),   p_(1) >= p_(2) >= ...
+
+    and the item with the largest H / E is compared with one neighbourhood after the other, the most
+    probable first, until one is its own; an item of none begins a new one. H / E is 0 while there
+    is one neighbourhood only: the item is then drawn.
+
+    Three things are left open there. Neighbourhoods that an item was compared with already have
+    p_i = 0. An item that shares no leaf with any has equal p_i. And the numbers i in E go by
+    decreasing p_i, in which order the queries come, where the slides (and published code) take
+    the neighbourhoods as they are numbered. What is done with answers that contradict each other,
+    and where nobody knew, is told in `bayesclust.active.neighbourhoods`.
+
+    Only similarities between items and neighbourhoods are computed, never of all pairs, and the
+    forest is kept for as long as neither data nor partition changes.
+
+    Parameters
+    ----------
+    n_trees : int, default 50
+        As published.
+    seed : int, default 0
+        Of the forest. It is not drawn anew for each query, so that a forest kept and one learned
+        again ask the same.
+    n_jobs : int or None, default None
+        Threads that learn the forest; None takes one per processor. It does not change the
+        queries.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is out of range.
+
+    Examples
+    --------
+    Items 0 and 5 are known to be apart; of the others, the forest is least sure of those at the
+    border.
+
+    >>> import numpy as np
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> X, labels = np.array([[0.0], [1.0], [4.0], [9.0], [10.0], [11.0]]), np.array([0, 0, 0, 1, 1, 1])
+    >>> state = QueryState(X, labels, [PairwiseConstraints([(0, 5)], [False], n_items=6)], [])
+    >>> NPU()(state, size=1, rng=np.random.default_rng(0))
+    [Query(kind='pair', items=(3, 5))]
+    """
+
+    def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
+        self.n_trees = check_int(n_trees, "n_trees")
+        self.seed = check_int(seed, "seed", least=0)
+        check_threads(n_jobs)
+        self.n_jobs = n_jobs
+        self._kept: tuple[bytes, csr_array] | None = None
+
+    def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
+        """Return the next query, or the best about `size` items.
+
+        Parameters
+        ----------
+        state : QueryState
+        size : int
+        rng : Generator
+            Breaks ties.
+
+        Returns
+        -------
+        list of Query
+        """
+        known = Neighbourhoods.of(state, rng)
+        fresh = known.fresh
+        probability = self.probability(state, known)
+        # sums that differ by rounding alone are ties
+        worth = np.round(informativeness(probability), 12)
+        worth[~fresh.any(axis=1)] = -1.0
+        order = np.lexsort((rng.random(len(worth)), -worth))[: fresh.any(axis=1).sum()]
+        return known.queries(order, lambda item: probability[item], size)
+
+    def probability(self, state: QueryState, known: Neighbourhoods) -> FloatArray:
+        """Return the probability that each item belongs to each neighbourhood with which it is to be compared (line 5).
+
+        Parameters
+        ----------
+        state : QueryState
+        known : Neighbourhoods
+            Of that state, l of them.
+
+        Returns
+        -------
+        (n, l) array
+            Rows sum to 1; those of items that are to be compared with none are 0.
+        """
+        fresh = known.fresh
+        if fresh.shape[1] == 1:  # no forest would tell more
+            return fresh.astype(np.float64)
+        leaves = self._leaves(state)
+        weight = np.zeros(fresh.shape)
+        for k, members in enumerate(known.members):
+            weight[members, k] = 1.0 / len(members)
+        mean: FloatArray = leaves @ (leaves.T @ weight) / self.n_trees * fresh
+        lonely = mean.sum(axis=1) == 0
+        mean[lonely] = fresh[lonely]
+        total = mean.sum(axis=1, keepdims=True)
+        mean /= np.where(total > 0, total, 1.0)
+        return mean
+
+    def _leaves(self, state: QueryState) -> csr_array:
+        """Which leaves each item is in, (n, leaves) of 0 and 1, one leaf of each tree."""
+        X, labels = np.ascontiguousarray(state.X), np.ascontiguousarray(state.labels)
+        digest = blake2b(X.tobytes())
+        digest.update(labels.tobytes())
+        if self._kept is None or self._kept[0] != digest.digest():
+            from sklearn.ensemble import RandomForestClassifier
+
+            forest = RandomForestClassifier(
+                self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1
+            ).fit(X, labels)
+            nodes = np.array([tree.tree_.node_count for tree in forest.estimators_])
+            where = forest.apply(X) + np.concatenate([[0], np.cumsum(nodes)[:-1]])
+            starts = np.arange(0, where.size + 1, self.n_trees)
+            self._kept = (
+                digest.digest(),
+                csr_array((np.ones(where.size), where.ravel(), starts), (len(X), nodes.sum())),
+            )
+        return self._kept[1]
+
+
+def informativeness(probability: FloatArray) -> FloatArray:
+    """Return the entropy of items' neighbourhoods, in bits, per expected number of queries to find them (lines 6 and 7).
+
+    Parameters
+    ----------
+    probability : (n, l) array
+        Rows sum to 1 or 0.
+
+    Returns
+    -------
+    (n,) array
+
+    Examples
+    --------
+    >>> informativeness(np.array([[0.5, 0.5], [0.75, 0.25]])).round(3)  # 1 / 1.5 and 0.811 / 1.25
+    array([0.667, 0.649])
+    """
+    ranked = -np.sort(-probability, axis=1)
+    expected = ranked @ np.arange(1, ranked.shape[1] + 1)
+    return np.asarray(
+        entr(ranked).sum(axis=1) / np.log(2) / np.maximum(expected, 1.0), dtype=np.float64
+    )
+
+
+__all__ = ["NPU", "informativeness"]

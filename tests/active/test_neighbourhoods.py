@@ -1,0 +1,140 @@
+"""Neighbourhoods: what noisy answers make known, against the closure of those that do not contradict each other."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.active import Query, QueryState
+from bayesclust.active.neighbourhoods import Neighbourhoods
+
+
+def state(pairs=(), same=(), skipped=(), n=6):
+    links = [bc.PairwiseConstraints(list(pairs), list(same), n_items=n)] if len(pairs) else []
+    return QueryState(
+        np.zeros((n, 1)),
+        np.zeros(n, dtype=int),
+        links,
+        [Query("pair", pair) for pair in skipped],
+    )
+
+
+def known(*args, **settings):
+    return Neighbourhoods.of(state(*args, **settings), np.random.default_rng(0))
+
+
+def equal_to(size):
+    return lambda item: np.zeros(size)
+
+
+def test_what_is_known_of_items_outside():
+    """0 and 1 are together, 2 elsewhere; 3 is not with 0, and not yet compared with 2; nobody knew of 4 and 2."""
+    found = known([(0, 1), (1, 2), (0, 3)], [1, 0, 0], [(2, 4)])
+    assert found.members == [[0, 1], [2]]
+    assert found.inside.tolist() == [True, True, True, False, False, False]
+    assert found.apart[3:].tolist() == [[True, False], [False, False], [False, False]]
+    assert found.compared[3:].tolist() == [[True, False], [False, True], [False, False]]
+    assert found.fresh[3:].tolist() == [[False, True], [True, False], [True, True]]
+    assert found.begun == [3, 4]
+
+
+def test_items_known_to_be_together_share_what_is_known():
+    """3 and 4 are together, in no neighbourhood as long as they were not compared with 0, 1, 2; 4 is not with 5."""
+    found = known([(0, 1), (1, 2), (3, 4), (0, 5), (4, 5)], [1, 1, 1, 0, 0])
+    assert found.members == [[0, 1, 2], [5]]
+    assert found.apart[3].tolist() == found.apart[4].tolist() == [False, True]
+    assert found.fresh[3].tolist() == found.fresh[4].tolist() == [True, False]
+    # so that one of them is asked about
+    assert [q.items for q in found.queries([4, 3], equal_to(2), 9)] == [(0, 4)]
+
+
+def test_an_item_apart_from_all_begins_a_neighbourhood():
+    assert known([(0, 1), (1, 2), (0, 2)], [1, 0, 0]).members == [[0, 1], [2]]
+    assert known([(0, 1), (0, 2), (1, 2)], [0, 0, 0]).members == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "same", "members"),
+    [
+        ([(0, 1), (0, 1), (0, 1)], [0, 1, 1], [[0, 1]]),
+        ([(0, 1), (0, 1), (0, 1)], [1, 0, 0], [[0], [1]]),
+        ([(0, 1), (0, 1)], [1, 0], [[0]]),
+        # a triangle that cannot be: the one that came last is set aside,
+        ([(0, 1), (1, 2), (0, 2)], [1, 1, 0], [[0, 1, 2]]),
+        ([(0, 2), (0, 1), (1, 2)], [0, 1, 1], [[0, 1], [2]]),
+        # but not if it came twice
+        ([(0, 1), (1, 2), (0, 2), (0, 2)], [1, 1, 0, 0], [[0, 1], [2]]),
+        # what is apart from 3 is apart from what is with 3
+        ([(0, 3), (2, 3), (0, 2)], [0, 1, 1], [[3, 2], [0]]),
+    ],
+)
+def test_contradictory_answers(pairs, same, members):
+    assert known(pairs, same).members == members
+
+
+def test_believed_answers_are_the_closure_of_those_that_do_not_contradict_earlier_ones(rng):
+    """The twin adds one answer after the other to a set of links, and leaves out those with which `closure` refuses it."""
+    n, kept_in_all = 8, 0
+    for _ in range(30):
+        pairs = list(combinations(range(n), 2))
+        drawn = [pairs[k] for k in rng.choice(len(pairs), 14, replace=False)]
+        same = rng.integers(2, size=len(drawn)).tolist()
+        believed = bc.PairwiseConstraints([], [], n_items=n)
+        for k in range(len(drawn)):
+            rows = [*believed.items.tolist(), drawn[k]], [*believed.answers.tolist(), same[k]]
+            longer = bc.PairwiseConstraints(*rows, n_items=n)
+            try:
+                longer.closure()
+            except ValueError:
+                continue
+            believed = longer
+        kept_in_all += len(believed)
+        found, closure = known(drawn, same, n=n), believed.closure()
+        together = {(i, j) for i, j in pairs if found.group[i] == found.group[j]}
+        assert together == set(map(tuple, closure.may_links.tolist()))
+        apart = set(map(tuple, closure.may_not_links.tolist()))
+        for k, members in enumerate(found.members):
+            assert {i for i in range(n) if found.apart[i, k]} == {
+                i for i in range(n) if tuple(sorted((i, members[0]))) in apart
+            }
+            assert found.inside[members].all()
+        heads = [members[0] for members in found.members]
+        assert {tuple(sorted(pair)) for pair in combinations(heads, 2)} <= apart
+        outside = [i for i in range(n) if not found.inside[i]]
+        assert all((~found.apart[i]).any() for i in outside)
+    assert 30 * 8 < kept_in_all < 30 * 14
+
+
+def test_where_nobody_knew_the_item_goes_on_and_then_rests():
+    """Nobody knew of 3 and 0: it is compared with 2, and, when all else is asked, with 1, the other one of 0's."""
+    pairs, same = [(0, 1), (1, 2)], [1, 0]
+    assert [q.items for q in known(pairs, same, [(0, 3)], n=4).queries([], equal_to(2), 9)] == [
+        (2, 3),
+        (1, 3),
+    ]
+    found = known([*pairs, (2, 3)], [*same, 0], [(0, 3)], n=4)
+    assert found.begun == []
+    assert not found.fresh.any()
+    assert [q.items for q in found.queries([], equal_to(2), 9)] == [(1, 3)]
+    assert (
+        known([*pairs, (2, 3)], [*same, 0], [(0, 3), (1, 3)], n=4).queries([], equal_to(2), 9) == []
+    )
+    # and where the last answer settles it, it is in a neighbourhood of its own
+    assert known([*pairs, (2, 3), (1, 3)], [*same, 0, 0], [(0, 3)], n=4).members == [
+        [0, 1],
+        [2],
+        [3],
+    ]
+
+
+def test_several_questions_are_about_different_items_first():
+    found = known([(0, 1)], [0])
+    prefer = {2: [0.0, 1.0], 3: [1.0, 0.0], 4: [0.0, 1.0], 5: [0.0, 1.0]}
+    asked = [q.items for q in found.queries([3, 2, 5, 4], lambda item: np.array(prefer[item]), 6)]
+    assert asked == [(0, 3), (1, 2), (1, 5), (1, 4), (1, 3), (0, 2)]
+
+
+def test_nothing_asked_begins_with_a_random_item(rng):
+    drawn = {Neighbourhoods.of(state(n=3), rng).members[0][0] for _ in range(60)}
+    assert drawn == {0, 1, 2}

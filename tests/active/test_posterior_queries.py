@@ -1,0 +1,253 @@
+"""A query strategy that keeps a posterior: what it asks, what it hears, when it starts anew and when it stops."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.active import QUERY_STRATEGIES, PosteriorQueries, Query, QueryState
+from bayesclust.active.expected_gain import uncertainty
+from bayesclust.active.protocol import ordered
+from bayesclust.inference.particles import Particles
+
+Y = np.repeat([0, 1, 2], 8)
+X = np.random.default_rng(3).normal(size=(24, 2)) + 2.0 * np.array([[0, 0], [1, 1], [2, 0]])[Y]
+
+
+def few(**settings):
+    return bc.TVClust(num_chains=2, num_warmup=20, progress=False, **settings)
+
+
+def query_strategy(kind="pair", cluster_model="single", power=None, **settings):
+    usual = {"num_draws": 20, "min_gain": 0.0, "patience": 0}
+    return PosteriorQueries(
+        kind, estimator=few(cluster_model=cluster_model, power=power), **usual | settings
+    )
+
+
+def state(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
+    n = len(points)
+    views = [bc.PairwiseConstraints(list(pairs), list(same), n)] if pairs else []
+    views += [bc.RelativeConstraints(list(triplets), list(answers), n)] if triplets else []
+    return QueryState(points, np.zeros(n, int), views, [Query("pair", pair) for pair in skipped])
+
+
+@pytest.mark.parametrize(
+    ("kind", "cluster_model", "power"),
+    [
+        ("pair", "single", None),
+        ("triplet", "single", 0.5),
+        ("either", "mixture", None),
+        ("pair", "mixture", 0.5),
+    ],
+)
+def test_questions_are_new_and_answers_are_heard_without_a_restart(kind, cluster_model, power):
+    choose, rng = query_strategy(kind, cluster_model, power), np.random.default_rng(0)
+    pairs, same, triplets, answers, kept = [], [], [], [], set()
+    for _ in range(4):
+        now = state(pairs, same, triplets, answers)
+        (query,) = choose(now, 1, rng)
+        assert ordered(query.kind, query.items) not in now.asked(query.kind)
+        kept.add(id(choose.particles))
+        if query.kind == "pair":
+            pairs.append(query.items)
+            same.append(bool(Y[query.items[0]] == Y[query.items[1]]))
+        else:
+            triplets.append(query.items)
+            answers.append(bc.RelativeConstraints([query.items], ["dnk"], 24).truths(Y)[0])
+    assert kind != "either" or {"pair", "triplet"} >= {query.kind}
+    assert len(kept) == 1
+    assert choose.labels().shape == (24,)
+    assert choose.weights.sum() == pytest.approx(1)
+    assert choose.draws.shape == (20, 24)
+
+
+def test_the_gain_is_what_hearing_each_answer_takes_away(monkeypatch):
+    monkeypatch.setattr(
+        Particles, "renew", lambda self, rng: pytest.fail("weights alone were to change")
+    )
+    choose, rng = query_strategy(target="binder", noise=None), np.random.default_rng(0)
+    asked = state([(0, 9), (3, 20)], [False, False])
+    table = choose.gains(asked, rng, [Query("pair", (2, 12))])
+    measure, wanted = uncertainty("binder", choose.draws), 0.0
+    before = choose.particles
+    for word, p in (("same", table["same"][0]), ("different", table["different"][0])):
+        after = copy.deepcopy(before)
+        after.hear(
+            [
+                bc.PairwiseConstraints(
+                    [(0, 9), (3, 20), (2, 12)], ["different", "different", word], 24
+                )
+            ],
+            rng,
+        )
+        wanted += p * (measure(before.weights) - measure(after.weights))
+    assert table["gain"][0] == pytest.approx(wanted)
+    assert table[["same", "different", "dnk"]].sum(axis=1)[0] == pytest.approx(1)
+
+
+def test_skips_are_learned_and_make_a_question_worth_less():
+    choose, rng = query_strategy(), np.random.default_rng(0)
+    (first,) = choose(state(), 1, rng)
+    plain = choose.gains(state(), rng, [first])
+    skipped = choose.gains(state(skipped=[(0, 1), (4, 5), (7, 9)]), rng, [first])
+    assert plain["dnk"][0] == pytest.approx(1 / 10)
+    assert skipped["dnk"][0] == pytest.approx(4 / 13)
+    assert skipped["gain"][0] == pytest.approx(plain["gain"][0] * (9 / 13) / (9 / 10))
+
+
+def test_it_starts_anew_where_answers_were_taken_back_or_many_came_or_data_are_others():
+    choose, rng = query_strategy(), np.random.default_rng(0)
+    kept = choose.update(state([(0, 1), (0, 9)], [True, False]), rng).particles
+    assert (
+        choose.update(state([(0, 1), (0, 9), (2, 3)], [True, False, True]), rng).particles is kept
+    )
+    assert (
+        choose.update(
+            state([(0, 1), (0, 9), *[(2, 3)] * 32], [True, False, *[True] * 32]), rng
+        ).particles
+        is not kept
+    )
+    kept = choose.particles
+    assert choose.update(state([(0, 1)], [True]), rng).particles is not kept
+    again = choose.particles
+    assert choose.update(state([(0, 1)], [True], points=X.copy()), rng).particles is again
+    assert choose.update(state([(0, 1)], [True], points=X + 1e-3), rng).particles is not again
+
+
+def test_of_several_models_the_one_that_predicts_the_answers_decides():
+    rng = np.random.default_rng(1)
+    angle, ring = rng.uniform(0, 2 * np.pi, 60), np.repeat([0, 1], 30)
+    points = np.where(ring, 5.0, 0.5)[:, None] * np.c_[
+        np.cos(angle), np.sin(angle)
+    ] + 0.3 * rng.normal(size=(60, 2))
+    one, several = few(), few(cluster_model="mixture")
+    choose = PosteriorQueries(estimator=[one, several], num_draws=40, min_gain=0.0)
+    pairs = [tuple(rng.choice(60, 2, replace=False).tolist()) for _ in range(80)]
+    for number in range(0, 81, 20):
+        asked = pairs[:number]
+        choose.update(
+            state(asked, [bool(ring[i] == ring[j]) for i, j in asked], points=points), rng
+        )
+    assert choose.particles.shares[1] > 0.9
+    assert bc.metrics.pairwise_f(choose.labels(), ring) > 0.9
+
+
+def test_the_same_seed_asks_the_same():
+    asked = [
+        query_strategy()(state([(0, 9)], [False]), 3, np.random.default_rng(5)) for _ in range(2)
+    ]
+    assert asked[0] == asked[1]
+
+
+def test_answers_that_hold_make_the_posterior_sure_and_it_stops(rng):
+    noise = bc.LinkNoise(p=0.99, q=0.99)
+    choose = query_strategy(target="partition", min_gain=None, noise=noise, num_draws=30)
+    pairs = [(i, j) for i in range(24) for j in range(i)]
+    assert choose(state(), 1, rng)
+    assert choose(state(pairs, [bool(Y[i] == Y[j]) for i, j in pairs]), 1, rng) == []
+    assert choose.particles.problem.constraints[0].noise == noise
+    assert bc.metrics.pairwise_f(choose.labels(), Y) == 1
+
+
+def test_where_all_draws_agree_it_stops_or_asks_at_random(rng):
+    apart = np.r_[np.zeros((12, 1)), np.full((12, 1), 1e3)] + rng.normal(size=(24, 1)) * 1e-3
+    choose = query_strategy(min_gain=None)
+    assert choose(state(points=apart), 2, rng) == []
+    choose.min_gain = 0.0
+    assert len(choose(state(points=apart), 2, rng)) == 2
+
+
+def test_it_stops_after_so_many_questions_in_a_row_that_were_not_worth_it(rng):
+    choose = query_strategy(min_gain=10.0, patience=3)
+    asked = [(0, 9), (1, 10), (2, 11)]
+    assert [len(choose(state(asked[:m], [False] * m), 2, rng)) for m in range(4)] == [
+        2,
+        2,
+        1,
+        0,
+    ]
+    choose.min_gain = 0.0  # one is worth it, and patience begins anew
+    assert choose(state(asked, [False] * 3), 1, rng)
+    choose.min_gain = 10.0
+    assert len(choose(state(asked, [False] * 3, skipped=[(5, 6)]), 5, rng)) == 2
+    assert len(choose(state(asked[:1], [False]), 5, rng)) == 3  # answers were taken back
+
+
+def test_batches_add_and_the_bound_cuts_them(rng):
+    choose = query_strategy("pair", target="partition")
+    batch = choose(state(), 6, rng)
+    assert len(batch) == len({query.items for query in batch}) == 6
+    choose.min_gain = 10.0
+    assert choose(state(), 6, rng) == []
+
+
+def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypatch):
+    monkeypatch.setitem(QUERY_STRATEGIES, "posterior", query_strategy())
+    one, other = (
+        bc.InteractiveSession(X, [0] * 24, query_strategy="posterior", random_state=0)
+        for _ in range(2)
+    )
+    (query,) = one.ask()
+    one.answer(query, "different")
+    assert one.ask() != [query]
+    assert other.ask() == [query]
+    one.save(tmp_path / "session.npz")
+    again = bc.InteractiveSession.load(tmp_path / "session.npz", X)
+    (further,) = again.ask()
+    assert further != query
+    assert QUERY_STRATEGIES["posterior"]._particles is None
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (
+            lambda: PosteriorQueries("two"),
+            ValueError,
+            'kind must be "pair" or "triplet" or "either"; got \'two\'.',
+        ),
+        (
+            lambda: PosteriorQueries(estimator=bc.TVClust("gibbs")),
+            ValueError,
+            "only sampler='collapsed' hears answers one by one; got 'gibbs': choose that one.",
+        ),
+        (
+            lambda: PosteriorQueries(estimator=bc.DPMeans()),
+            TypeError,
+            "estimator must be a TVClust, or several; got DPMeans: pass TVClust(...).",
+        ),
+        (
+            lambda: PosteriorQueries(estimator=[]),
+            ValueError,
+            "estimator is empty: pass TVClust(...), or several.",
+        ),
+        (
+            lambda: PosteriorQueries(patience=-1),
+            ValueError,
+            "patience must be an integer of at least 0; got -1.",
+        ),
+        (
+            lambda: PosteriorQueries(num_draws=3),
+            ValueError,
+            "num_draws must be an integer of at least 4; got 3.",
+        ),
+        (
+            lambda: PosteriorQueries().labels(),
+            ValueError,
+            "there are no draws yet: call the query strategy, or update(state, rng).",
+        ),
+        (
+            lambda: query_strategy().gains(
+                state(), np.random.default_rng(0), [Query("pair", (0, 24))]
+            ),
+            ValueError,
+            "pairs[0] names item 24, but with n_items=24 items are numbered 0 to 23: correct the index or n_items.",
+        ),
+    ],
+)
+def test_bad_settings_are_refused(call, error, sentence):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == sentence

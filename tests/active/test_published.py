@@ -1,0 +1,247 @@
+"""The published query strategies of pairs: steps worked out by hand, a plain twin of NPU, and sessions up to the last query."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import sklearn.ensemble
+
+import bayesclust as bc
+from bayesclust.active import NPU, QUERY_STRATEGIES, ExploreConsolidate, MinMax, Query, QueryState
+from bayesclust.active.neighbourhoods import Neighbourhoods
+from bayesclust.active.npu import informativeness
+from bayesclust.active.protocol import ordered
+
+PUBLISHED = ("npu", "explore-consolidate", "min-max")
+LINE = np.array([[0.0], [1.0], [4.0], [10.0], [11.0]])
+
+
+def state(X, pairs=(), same=(), skipped=(), labels=None):
+    n = len(X)
+    links = [bc.PairwiseConstraints(list(pairs), list(same), n_items=n)] if len(pairs) else []
+    partition = np.zeros(n, dtype=int) if labels is None else np.asarray(labels)
+    return QueryState(X, partition, links, [Query("pair", tuple(pair)) for pair in skipped])
+
+
+def ask(query_strategy, *args, size=1, **settings):
+    return [
+        q.items for q in query_strategy(state(*args, **settings), size, np.random.default_rng(0))
+    ]
+
+
+def session(query_strategy, X, answer, labels, rng):
+    """Queries asked one by one until there are none: pairs, answers (None where nobody knew) and what is known then."""
+    asked, same, skipped, pairs = [], [], [], []
+    while queries := query_strategy(state(X, pairs, same, skipped, labels), 1, rng):
+        ((kind, pair),) = queries
+        assert kind == "pair"
+        assert len(set(pair)) == 2
+        assert ordered("pair", pair) not in asked
+        asked.append(ordered("pair", pair))
+        said = answer(*pair)
+        if said is None:
+            skipped.append(pair)
+        else:
+            pairs.append(pair)
+            same.append(int(said))
+    return asked, Neighbourhoods.of(state(X, pairs, same, skipped, labels), rng)
+
+
+@pytest.fixture
+def blobs():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1, 2], [8, 6, 4])
+    return rng.normal(size=(18, 2)) + 3 * y[:, None], y
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_right_answers_make_known_all_classes_and_then_nothing_is_asked(name, blobs, rng):
+    X, y = blobs
+    asked, known = session(QUERY_STRATEGIES[name], X, lambda i, j: y[i] == y[j], y, rng)
+    assert sorted(sorted(members) for members in known.members) == [
+        np.flatnonzero(y == k).tolist() for k in range(3)
+    ]
+    # an item is compared with each neighbourhood at most once
+    assert len(asked) <= len(y) * 3
+    assert (
+        QUERY_STRATEGIES[name](state(X, asked, [int(y[i] == y[j]) for i, j in asked]), 4, rng) == []
+    )
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_wrong_answers_and_none_break_nothing(name, blobs, rng):
+    """In the end, what is not in a neighbourhood was compared in all pairs with one to which nobody knew the answer."""
+    X, y = blobs
+
+    def said(i, j):
+        return None if rng.random() < 0.2 else bool((y[i] == y[j]) ^ (rng.random() < 0.2))
+
+    for _ in range(2):
+        asked, known = session(QUERY_STRATEGIES[name], X, said, rng.integers(3, size=len(y)), rng)
+        for i in np.flatnonzero(~known.inside):
+            open_to = [members for k, members in enumerate(known.members) if not known.apart[i, k]]
+            assert open_to
+            assert all(ordered("pair", (i, j)) in asked for members in open_to for j in members)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize(
+    "now",
+    [
+        state(LINE, [(0, 1), (1, 2), (2, 3), (3, 4)], [1, 1, 1, 1]),  # one neighbourhood
+        state(LINE[:2], [(0, 1)], [0]),
+        state(LINE[:2], skipped=[(0, 1)]),
+        state(LINE[:1]),
+    ],
+)
+def test_nothing_is_left_to_ask(name, now, rng):
+    assert QUERY_STRATEGIES[name](now, 3, rng) == []
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_an_item_begun_is_compared_with_the_others_before_a_new_one_is_chosen(name):
+    """Item 2 is not with 0; of 1 and 3, known to be apart, the nearer one is next."""
+    labels, pairs = [0, 0, 0, 1, 1], [(0, 1), (0, 3), (1, 3), (0, 2)]
+    assert ask(QUERY_STRATEGIES[name], LINE, pairs, [0, 0, 0, 0], labels=labels) == [(1, 2)]
+    # nobody knew: the one that is left
+    assert ask(QUERY_STRATEGIES[name], LINE, pairs, [0, 0, 0, 0], [(1, 2)], labels=labels) == [
+        (2, 3)
+    ]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_several_questions_are_different_ones(name, blobs, rng):
+    X, y = blobs
+    queries = QUERY_STRATEGIES[name](state(X, [(0, 8)], [0], labels=y), 10, rng)
+    assert len({q.items for q in queries}) == 10
+    assert len({max(q.items, key=lambda i: i not in (0, 8)) for q in queries}) == 10
+
+
+def test_min_max_asks_about_the_item_farthest_from_what_is_known():
+    """From 0, item 4 is farthest; with it, 2 (at 4, 7 from 11); with that, 1 and 3 at distance 1, the first comes first."""
+    assert ask(MinMax(), LINE, [(0, 1)], [1]) == [(0, 4)]
+    assert ask(MinMax(), LINE, [(0, 4)], [0]) == [(0, 2)]
+    assert ask(MinMax(), LINE, [(0, 4), (0, 2)], [0, 1]) == [(0, 1)]
+    # the neighbourhood with the nearest member, 3 at 10, is asked through its first one
+    assert ask(MinMax(), LINE, [(0, 4), (3, 4), (0, 2)], [0, 1, 1]) == [(0, 1)]
+    assert ask(MinMax(), LINE, [(0, 4), (0, 1)], [0, 1], [(0, 2)])[0] == (2, 4)
+
+
+def test_explore_then_consolidate():
+    """Two neighbourhoods {0, 2} and {4}, with means 2 and 11; a third is looked for, or not."""
+    pairs, same = [(0, 4), (0, 2)], [0, 1]
+    assert ask(ExploreConsolidate(3), LINE, pairs, same) == [(0, 1)]
+    for seed in range(8):
+        drawn = ExploreConsolidate(2)(state(LINE, pairs, same), 2, np.random.default_rng(seed))
+        assert sorted(q.items for q in drawn) == [(0, 1), (3, 4)]
+    # by default as many as the partition has clusters
+    assert ask(ExploreConsolidate(), LINE, pairs, same, labels=[0, 0, 1, 2, 2]) == [(0, 1)]
+    # consolidation goes by means: 5 is nearer to 7 than to the mean of 0 and 12, but not than to 4
+    X = np.array([[0.0], [4.0], [12.0], [7.0], [5.0]])
+    assert ask(ExploreConsolidate(2), X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
+    assert ask(MinMax(), X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
+
+
+def test_explore_consolidate_draws_items_uniformly(rng):
+    X = np.arange(8.0)[:, None]
+    now = state(X, [(0, 7)], [0])
+    items = [
+        max(q.items, key=lambda i: i not in (0, 7))
+        for _ in range(600)
+        for q in ExploreConsolidate(2)(now, 1, rng)
+    ]
+    counts = np.bincount(items, minlength=8)[1:7]
+    assert counts.sum() == 600
+    assert counts.min() > 60
+
+
+def test_informativeness_by_hand_and_by_all_orders(rng):
+    """The expected number of queries is the least over all orders in which neighbourhoods can be asked."""
+    assert informativeness(np.full((1, 4), 0.25))[0] == pytest.approx(2 / 2.5)
+    assert informativeness(np.array([[0.0, 1.0], [0.0, 0.0]])).tolist() == [0.0, 0.0]
+    for p in rng.dirichlet(np.ones(4), size=10):
+        least = min(
+            sum((turn + 1) * p[k] for turn, k in enumerate(order))
+            for order in permutations(range(4))
+        )
+        assert informativeness(p[None])[0] == pytest.approx(-sum(p * np.log2(p)) / least)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3])
+def test_npu_against_a_plain_twin(n_jobs, blobs, rng):
+    X, y = blobs
+    labels = np.where(rng.random(len(y)) < 0.2, rng.integers(3, size=len(y)), y)
+    now = state(X, [(0, 1), (0, 8), (0, 14), (8, 14)], [1, 0, 0, 0], labels=labels)
+    leaf = sklearn.ensemble.RandomForestClassifier(50, random_state=0).fit(X, labels).apply(X)
+    hoods, worth, p = [[0, 1], [8], [14]], {}, {}
+    for x in set(range(len(y))) - {0, 1, 8, 14}:
+        mean = np.array([np.mean([np.mean(leaf[x] == leaf[j]) for j in hood]) for hood in hoods])
+        p[x] = mean / mean.sum() if mean.any() else np.ones(3) / 3
+        positive = np.sort(p[x][p[x] > 0])[::-1]
+        worth[x] = -(positive @ np.log2(positive)) / (positive @ np.arange(1, len(positive) + 1))
+    probability = NPU(n_jobs=n_jobs).probability(now, Neighbourhoods.of(now, rng))
+    np.testing.assert_allclose([probability[x] for x in p], list(p.values()), atol=1e-12)
+    assert (probability[[0, 1, 8, 14]] == 0).all()
+    best = max(worth, key=lambda x: worth[x])
+    assert sorted(worth.values())[-2] < worth[best] - 1e-9
+    assert [q.items for q in NPU(n_jobs=n_jobs)(now, 1, rng)] == [
+        ordered("pair", (best, hoods[int(np.argmax(p[best]))][0]))
+    ]
+
+
+def test_npu_learns_a_forest_only_where_data_or_partition_changed(blobs, monkeypatch, rng):
+    fits = []
+
+    class Counted(sklearn.ensemble.RandomForestClassifier):
+        def fit(self, X, y):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    monkeypatch.setattr(sklearn.ensemble, "RandomForestClassifier", Counted)
+    X, y = blobs
+    query_strategy = NPU(n_trees=5)
+    first = query_strategy(state(X, [(0, 8)], [0], labels=y), 1, np.random.default_rng(0))
+    query_strategy(state(X, [(0, 8), (0, 3)], [0, 1], labels=y), 1, rng)
+    assert fits == [18]
+    other = np.where(np.arange(18) == 17, 0, y)
+    query_strategy(state(X, [(0, 8)], [0], labels=other), 1, rng)
+    query_strategy(state(X + 1, [(0, 8)], [0], labels=other), 1, rng)
+    assert len(fits) == 3
+    # what was learned before leaves no trace
+    assert query_strategy(state(X, [(0, 8)], [0], labels=y), 1, np.random.default_rng(0)) == first
+
+
+def test_npu_with_one_cluster_draws_among_equals(rng):
+    """All items are in one leaf of every tree: each neighbourhood is as probable as the other for all."""
+    X = np.arange(6.0)[:, None]
+    query_strategy, now = NPU(n_trees=5), state(X, [(0, 5)], [0])
+    assert {
+        max(q.items, key=lambda i: i not in (0, 5))
+        for _ in range(40)
+        for q in query_strategy(now, 1, rng)
+    } == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_in_a_session(name, blobs):
+    X, y = blobs
+    talk = bc.InteractiveSession(X, y, query_strategy=name, random_state=0)
+    for _ in range(8):
+        (query,) = talk.ask()
+        i, j = query.items
+        talk.answer(query, "dnk" if (i + j) % 5 == 0 else "same" if y[i] == y[j] else "different")
+    assert talk.n_answers == 8
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: NPU(n_trees=0), r"^n_trees must be .*got 0"),
+        (lambda: NPU(seed=-1), r"^seed must be .*got -1"),
+        (lambda: NPU(n_jobs=0), r"^n_jobs must be .*got 0"),
+        (lambda: ExploreConsolidate(0), r"^n_clusters must be .*got 0"),
+    ],
+)
+def test_settings_out_of_range(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
