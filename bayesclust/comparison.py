@@ -14,10 +14,10 @@ from sklearn.base import clone
 
 from bayesclust.checks import (
     check_choice,
+    check_constraints,
     check_int,
     check_positive,
     check_random_state,
-    check_constraints,
 )
 from bayesclust.constraints._checks import number_between, real_array
 from bayesclust.constraints.base import Constraints
@@ -380,8 +380,10 @@ def leave_view_out(
     >>> import bayesclust as bc
     >>> y, other = np.repeat([0, 1], 30), np.tile([0, 1], 30)
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + 5.0 * y[:, None]
-    >>> along = bc.PairwiseConstraints.sample(y, size=40, flip=0.05, seed=0, name="along")
-    >>> across = bc.PairwiseConstraints.sample(other, size=40, flip=0.05, seed=0, name="across")
+    >>> along = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.05, seed=0, name="along")
+    >>> across = bc.PairwiseConstraints.sample(
+    ...     other, size=40, error_rate=0.05, seed=0, name="across"
+    ... )
     >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
     >>> est = est.fit(X, constraints=[along, across])
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()

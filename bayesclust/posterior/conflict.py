@@ -81,10 +81,10 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
     >>> y = np.repeat([0, 1], 20)
-    >>> good = bc.PairwiseConstraints.sample(y, size=40, flip=0.1, seed=0)
-    >>> noise = bc.PairwiseConstraints.sample(y, size=40, flip=0.5, seed=1, name="coin")
+    >>> good = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.1, seed=0)
+    >>> noise = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.5, seed=1, name="coin")
     >>> at = dict.fromkeys(("p", "q", "p_coin", "q_coin"), np.full((1, 8, 1), 0.9))
-    >>> tree = to_datatree({"z": np.tile(y, (1, 8, 1)), **at}, views=[good, noise])
+    >>> tree = to_datatree({"z": np.tile(y, (1, 8, 1)), **at}, constraints=[good, noise])
     >>> bc.view_conflict(tree)[["view", "finding"]]
         view                  finding
     0  links                   agrees
@@ -208,10 +208,10 @@ def violations(posterior: Any, *, seed: int = 0) -> Violations | None:
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
     >>> y = np.repeat([0, 1], 50)
-    >>> links = bc.PairwiseConstraints.sample(y, size=300, flip=0.05, seed=0)
-    >>> violations(to_datatree({"z": np.arange(100)[None, None] // 10}, views=[links])).finding
+    >>> links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.05, seed=0)
+    >>> violations(to_datatree({"z": [[np.arange(100) // 10]]}, constraints=[links])).finding
     'data against constraints'
-    >>> violations(to_datatree({"z": y[None, None]}, views=[links])).finding
+    >>> violations(to_datatree({"z": y[None, None]}, constraints=[links])).finding
     'as expected'
     """
     tree = getattr(posterior, "posterior_", posterior)

@@ -80,7 +80,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> z = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, views=[links])
+    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, constraints=[links])
     >>> bc.constraint_credibility(tree)[["i", "j", "answer", "credibility", "likely"]]
        i  j answer  credibility     likely
     0  0  1   same         1.00       same
@@ -203,7 +203,7 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree(draws, views=[links], dims={"p": ("source",), "q": ("source",)})
+    >>> tree = to_datatree(draws, constraints=[links], dims={"p": ("source",), "q": ("source",)})
     >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values.round(3)
     array([[[-0.105, -1.204],
             [-0.223, -0.223]]])
@@ -252,7 +252,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree(draws, views=[links], dims={"p": ("source",), "q": ("source",)})
+    >>> tree = to_datatree(draws, constraints=[links], dims={"p": ("source",), "q": ("source",)})
     >>> bc.source_reliability(tree)[["view", "source", "parameter", "mean", "answers", "wrong"]]
         view  source parameter  mean  answers  wrong
     0  links       0         p  0.85        2    0.5
@@ -283,7 +283,9 @@ def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
     return _noise_model(view).confusion(_noise(view, draws))
 
 
-def log_likelihoods(view: StoredConstraints, truths: CodeArray, confusion: FloatArray) -> FloatArray:
+def log_likelihoods(
+    view: StoredConstraints, truths: CodeArray, confusion: FloatArray
+) -> FloatArray:
     """Return log p(answer | z, noise), (draws, m); -708 stands for a probability of zero.
 
     `truths` (draws, m) are the answers of a faultless source, and `confusion` is (draws, source,

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._numba import device, kernel
 from bayesclust._memory import check_memory
+from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior.labels import Labels, canonical, label_rows
 from bayesclust.posterior.losses import (

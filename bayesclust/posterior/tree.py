@@ -11,7 +11,7 @@ import numpy as np
 from bayesclust.checks import check_items
 from bayesclust.constraints._checks import each_is, plain_array
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import StoredConstraints, to_dataset, constraints_from_dataset
+from bayesclust.constraints.dataset import StoredConstraints, constraints_from_dataset, to_dataset
 from bayesclust.posterior.labels import Labels, as_partitions, canonical
 from bayesclust.typing import ArrayLike, FloatArray
 

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import bayesclust as bc
-from bayesclust.constraints import to_dataset, constraints_from_dataset
+from bayesclust.constraints import constraints_from_dataset, to_dataset
 from bayesclust.posterior.credibility import confusions
 from docs.skeletons.constraint import OddNoise, OddOneOut
 from docs.skeletons.family import Directions
@@ -44,7 +44,7 @@ def test_the_odd_one_is_the_one_apart(labels, odd):
 
 @pytest.mark.parametrize("chain_type", [*CHAINS.values(), MetropolisChain])
 def test_every_partition_of_six_items_is_visited_as_often_as_it_should(chain_type, rng):
-    case = replace(problem("gaussian", n=6, seed=3), views=(odd_ones(6, rng), links(6, rng)))
+    case = replace(problem("gaussian", n=6, seed=3), constraints=(odd_ones(6, rng), links(6, rng)))
     judge(case, None, 6000, 3, chain_type)
 
 
