@@ -315,8 +315,6 @@ WITHOUT_DATA = {
     "families.HyperPrior": "made by families of checked numbers",
     "losses.AdditiveLoss": "abstract",
     "losses.Loss": "abstract; its methods are in the table",
-    "losses.RatioForm": "coefficients, read by losses alone",
-    "losses.RatioLoss": "abstract",
     "posterior.CredibleBall": "what credible_ball returns; its method is in the table",
     "posterior.PosteriorDistance": "what posterior_distance returns",
     "posterior.Diagnosis": "what diagnose returns",
