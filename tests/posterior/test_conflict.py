@@ -82,7 +82,7 @@ def test_gain_over_marginal_by_hand():
 def test_sources_agree_conflict_or_are_uninformative(rng):
     pairs = bc.PairwiseConstraints.sample(Z, size=90, seed=0).items
     right = Z[pairs[:, 0]] == Z[pairs[:, 1]]
-    answers = np.concatenate([right[:30], ~right[30:60], rng.random(30) < 0.5])
+    answers = np.concatenate([right[:30], ~right[30:60], (rng.random(90) < 0.5)[60:]])
     links = bc.PairwiseConstraints(pairs, answers, 40, source=np.repeat([0, 1, 2], 30))
     table = bc.view_conflict(tree(np.tile(Z, (1, 3, 1)), links, [0.9, 0.9, 0.5], [0.9, 0.9, 0.5]))
     assert table["finding"].tolist() == ["agrees", "conflicts with the rest", "is uninformative"]
