@@ -306,7 +306,7 @@ ONLY = {
 SLOW = ["DCRC.fit", "TVClust.fit", "[A-Z]*Means", "DCRC", "TVClust", "MinimalModification"]
 SLOW += ["models.*", "plots.*", "write_report", "leave_view_out", "limit_path"]
 """Patterns of entries of which a good call takes more than a tenth of a second or so."""
-UNCONSTRAINED = ("DPMeans", "MKMeans")
+UNCONSTRAINED = ("DPMeans",)
 METHODS = ["predict", "predict_proba", "predict_novelty", "predict_similarity", "score_samples"]
 METHODS += ["objective", "log_joint", "from_posterior"]
 
