@@ -283,7 +283,7 @@ UNCHECKED = {
     **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "strict", "standardize"), "switches"),
     **dict.fromkeys(("kernel", "patience", "prior", "observe", "own"), "of several kinds"),
-    **dict.fromkeys(("dnk", "steps", "what", "regions", "partitions"), "of several kinds"),
+    **dict.fromkeys(("dnk", "steps", "what", "regions", "partitions", "named"), "of several kinds"),
     **dict.fromkeys(("standardise", "n_iter", "checkpoint", "max_draws"), "of several kinds"),
     **dict.fromkeys(("bias_scale", "proportions", "hyper", "beta", "within"), "of samplers"),
     **dict.fromkeys(("sample_stats", "dims", "attrs"), "mappings of checked arrays"),
