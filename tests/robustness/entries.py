@@ -238,6 +238,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "InteractiveSession.save.path": ("path", "s.npz"),
     "InteractiveSession.load.path": ("file", "session.npz"),
     "InteractiveSession.load.query_strategy": ("optional query strategy", None),
+    "estimators.AtGamma.gamma": (POSITIVE, 1.0),
     "limit_path.limit": ("object", bc.DPMeans(penalty=200.0)),
     "*.objective.labels": ("integer labels", TRUTH),
     "*.log_joint.labels": ("integer labels", TRUTH),
