@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_items
-from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.components.base import Components, log_gammas
-from bayesclust.models.families import BoundFamily, Family, HyperPrior, base
+from bayesclust.families import BoundFamily, Family, HyperPrior, base
+from bayesclust.families.base import Components, log_gammas
 
 
 class WaitingState(NamedTuple):

@@ -11,10 +11,10 @@ from scipy.special import gammaln
 
 from bayesclust.constraints.dataset import StoredConstraints
 from bayesclust.estimators._means import start_labels
+from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
+from bayesclust.families.gaussian import Mahalanobis
 from bayesclust.inference.limits.answers import PAIRWISE
-from bayesclust.inference.limits.divergences import Divergence, Mahalanobis, as_divergence
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.models.families import FAMILIES, Family
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import FloatArray, IntArray

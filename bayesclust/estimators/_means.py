@@ -23,12 +23,11 @@ from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators.base import ConstrainedClusterer, with_names
+from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits.answers import Graph, Xi
-from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
 from bayesclust.inference.limits.search import PLAIN, Steps, search
-from bayesclust.models.families import Family
 from bayesclust.posterior.partition import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 

@@ -15,9 +15,9 @@ from bayesclust.estimators._samplers import sampler_name
 from bayesclust.estimators._views import MIXTURE, SINGLE
 from bayesclust.estimators.base import ConstrainedClusterer
 from bayesclust.estimators.rdp_means import RDPMeans
+from bayesclust.families import as_divergence
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.limits.bridge import PathModel, path_divergence, pose_answers
-from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.typing import ArrayLike, FloatArray
 

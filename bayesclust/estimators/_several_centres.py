@@ -10,7 +10,7 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.estimators._joint import check_partition
 from bayesclust.estimators._means import MeansClusterer, Task
 from bayesclust.estimators._views import MIXTURE, SINGLE
-from bayesclust.inference.limits.divergences import Divergence
+from bayesclust.families import Divergence
 from bayesclust.inference.limits.rdp_means import Solution, means
 from bayesclust.inference.limits.search import PLAIN as PLAIN_STEPS
 from bayesclust.inference.limits.search import Steps

@@ -6,11 +6,10 @@ import warnings
 
 import numpy as np
 
-from bayesclust.models.columns import Column, TiedColumnsWarning, describe_column
-from bayesclust.models.families.base import BoundFamily, Family
-from bayesclust.models.families.base_measure import BoundColumns
-from bayesclust.models.families.hurdle import BoundHurdle
-from bayesclust.models.families.product import BoundProduct
+from bayesclust.families.base import BoundFamily, Family
+from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
+from bayesclust.families.gaussian import BoundColumns
+from bayesclust.families.mixed import BoundProduct
 from bayesclust.typing import FloatArray, IntArray
 
 SHOWN = 3
@@ -68,11 +67,7 @@ def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
         if isinstance(part, BoundColumns)
     ]
     columns = np.sort(np.concatenate([*taken, np.zeros(0, np.int64)])).astype(np.int64)
-    behind = (
-        [j for j, atoms in enumerate(bound.atoms) if atoms]
-        if isinstance(bound, BoundHurdle)
-        else []
-    )
+    behind = [j for j, atoms in enumerate(bound.atoms) if atoms]
     return np.setdiff1d(columns, behind)
 
 
@@ -85,8 +80,9 @@ def _sentence(tied: dict[int, Column], n: int) -> str:
         f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
     )
     return (
-        f"in {shown} of X many items share a value, which Gaussian clusters fit by clusters of their own whatever the "
-        "answers say: try family='mixed', and see bayesclust.check_columns(X)."
+        f"in {shown} of X many items share a value, which Gaussian clusters may fit by clusters of "
+        "their own: see bayesclust.describe_columns(X), and compare the clusters with and without "
+        "these columns."
     )
 
 

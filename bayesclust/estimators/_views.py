@@ -15,11 +15,11 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.estimators._draws import draws_tree
 from bayesclust.estimators._samplers import chain_starts
 from bayesclust.estimators._ties import bind_family, tied_columns
+from bayesclust.families import Family, get_family
+from bayesclust.families.base import BoundFamily
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.two_level.chain import TwoLevelProblem
-from bayesclust.models.families import Family, get_family
-from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.tree import group
@@ -163,7 +163,7 @@ def choose(
         (power,)
         if power is not None
         else POWERS
-        if pieces.families[given].can_be_coarsened()
+        if pieces.families[given].takes_power
         else POWERS[:1]
     )
     tried = [

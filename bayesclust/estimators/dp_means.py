@@ -7,10 +7,9 @@ from typing import Any, Self
 from numpy.random import Generator
 
 from bayesclust.estimators._means import NO_LINKS, MeansClusterer
-from bayesclust.inference.limits.divergences import Divergence
+from bayesclust.families import Divergence, Family
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.penalty import penalty_from_data
-from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike
 
 

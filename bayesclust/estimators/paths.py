@@ -23,8 +23,8 @@ from bayesclust.estimators._means import MeansClusterer
 from bayesclust.estimators._path import checked_limit, fitted_limit, limit_problem, model_at
 from bayesclust.estimators._path_functionals import summarise
 from bayesclust.estimators._samplers import ONE_BY_ONE, check_moves
+from bayesclust.families import as_divergence
 from bayesclust.inference.limits.bridge import PathModel, first_gamma
-from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.runner import Chain, Schedule, run_chains
 from bayesclust.inference.schedule import Moves

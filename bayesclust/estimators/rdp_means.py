@@ -14,15 +14,14 @@ from bayesclust.estimators._credible import credible_settings
 from bayesclust.estimators._means import NO_LINKS, Task
 from bayesclust.estimators._several_centres import SeveralCentres
 from bayesclust.estimators._views import SINGLE
+from bayesclust.families import Divergence, Family
 from bayesclust.inference.limits import confidence
 from bayesclust.inference.limits.answers import Graph, pose, times
-from bayesclust.inference.limits.divergences import Divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.penalty import candidates, penalty_from_data
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.search import PLAIN as PLAIN_STEPS
 from bayesclust.inference.limits.search import Steps
-from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike
 
 

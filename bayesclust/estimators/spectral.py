@@ -12,9 +12,9 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.estimators._confidence import by_view
 from bayesclust.estimators._means import MeansClusterer, Task
 from bayesclust.estimators.rdp_means import RDPMeans
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Xi, largest, times
 from bayesclust.inference.limits.confidence import LARGEST_SHARE, first_xi
-from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.penalty import MOST_CLUSTERS
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve

@@ -26,12 +26,12 @@ from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_start
 from bayesclust.estimators._variational import VariationalMixin, check_variational
 from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_cluster_model, settle
 from bayesclust.estimators.prediction import PredictsNewItems
+from bayesclust.families import Family, get_family
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.variational.settings import VariationalSettings
-from bayesclust.models.families import Family, get_family
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.partition import point_estimate
@@ -55,7 +55,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `check_columns` tells), or an object of `bayesclust.families`. Its base measure is learned
+        `describe_columns` tells), or an object of `bayesclust.families`. Its base measure is learned
         unless fixed there, in units of the data: shifts and changes of unit of columns change no
         Gaussian fit.
     cluster_model : {"single", "mixture", "auto"}, default "single"

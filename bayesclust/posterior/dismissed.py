@@ -245,7 +245,7 @@ def _remedies(tree: Any) -> str:
     if str(family).startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
         tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
     if str(family).startswith("gaussian"):
-        tries.append('family="mixed", where check_columns finds columns that are not continuous')
+        tries.append('family="mixed", where describe_columns finds columns that are not continuous')
     return (
         "; ".join(["try " + tries[0], *tries[1:]])
         if tries

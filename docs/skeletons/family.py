@@ -22,8 +22,8 @@ from scipy.special import ive
 
 from bayesclust._numba import FAST, kernel
 from bayesclust.checks import check_items
-from bayesclust.models.components import Components, Terms
-from bayesclust.models.families import BoundFamily, Family, HyperPrior, base
+from bayesclust.families import BoundFamily, Family, HyperPrior, base
+from bayesclust.families.base import Components, Terms
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 PRECISION = HyperPrior("base_precision", 4.0, 1.0)

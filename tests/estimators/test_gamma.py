@@ -12,7 +12,7 @@ from sklearn.base import clone
 import bayesclust as bc
 from bayesclust.estimators._path_functionals import adjusted_rand, entropy
 from bayesclust.estimators.paths import default_gammas
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem
 

@@ -7,8 +7,8 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators._ties import bind_family
-from bayesclust.models.columns import TiedColumnsWarning
-from bayesclust.models.families import get_family
+from bayesclust.families import get_family
+from bayesclust.families.columns import TiedColumnsWarning
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_one_sentence_that_says_where_and_what_to_do(data):
     assert str(warning.message).startswith(
         f"in {', '.join(shares)} of X many items share a value, which Gaussian clusters"
     )
-    assert "try family='mixed', and see bayesclust.check_columns(X)" in str(warning.message)
+    assert "try family='mixed', and see bayesclust.describe_columns(X)" in str(warning.message)
     assert warning.filename == __file__
 
 

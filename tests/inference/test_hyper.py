@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.inference.hyper import HyperSampler, proposed_log_marginal, total_log_marginal
-from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from tests.inference.states import chain, check_seating
 from tests.judges.cases import data_for
 from tests.judges.exact import hyper_nodes

@@ -8,13 +8,13 @@ from scipy.special import softmax
 
 from bayesclust.constraints import sites
 from bayesclust.constraints.sites import log_prob_touching, stack_tables
+from bayesclust.families import FAMILIES
 from bayesclust.inference import seating
 from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.seating import refresh
-from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating, from_python
 from tests.judges.cases import learned
 

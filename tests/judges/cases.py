@@ -17,12 +17,7 @@ from bayesclust.constraints import (
     UniformNoise,
 )
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.gibbs import GibbsChain
-from bayesclust.inference.limits.bridge import family_at
-from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import (
+from bayesclust.families import (
     FAMILIES,
     Bernoulli,
     Categorical,
@@ -33,10 +28,16 @@ from bayesclust.models.families import (
     Multinomial,
     Poisson,
     Product,
+    ScaledColumns,
+    ScaledPoisson,
 )
-from bayesclust.models.families.base import BoundFamily, Family
-from bayesclust.models.families.scaled.columns import ScaledColumns
-from bayesclust.models.families.scaled.poisson import ScaledPoisson
+from bayesclust.families.base import BoundFamily, Family
+from bayesclust.families.multinomial import KullbackLeibler
+from bayesclust.families.squared_distance import SquaredEuclidean
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.limits.bridge import family_at
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.priors import Concentration
 
 CHAINS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}

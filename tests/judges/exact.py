@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.models.families.base import BoundFamily
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.priors import Concentration, crp_log_prob
 
 # a hyper-parameter's prior reaches this many standard deviations of its logarithm; nodes per

@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.sites import stack_tables
+from bayesclust.families import BoundMissingGaussian
+from bayesclust.families.base import BoundFamily
+from bayesclust.families.discrete import BoundBernoulli, BoundCategorical
+from bayesclust.families.gaussian import BoundFullGaussian
+from bayesclust.families.gaussian_columns import BoundDiagonalGaussian
+from bayesclust.families.mixed import BoundHurdle
+from bayesclust.families.poisson import BoundPoisson
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families.base import BoundFamily
-from bayesclust.models.families.bernoulli import BoundBernoulli
-from bayesclust.models.families.categorical import BoundCategorical
-from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
-from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
-from bayesclust.models.families.hurdle import BoundHurdle
-from bayesclust.models.families.poisson import BoundPoisson
 
 
 def full_cluster(

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains, unknowns
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.families import FAMILIES
 from tests.judges import test_calibration as calibration
 from tests.judges.generative import World, answers_given, data_given
 from tests.judges.test_geweke import (

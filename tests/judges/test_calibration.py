@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import data_for, links, triplets
 from tests.judges.generative import World

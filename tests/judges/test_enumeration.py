@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES, FullComponents, FullGaussian, HyperPrior, Multinomial
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.components.gaussian_full import FullComponents
-from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import (

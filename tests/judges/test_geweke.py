@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES
+from bayesclust.families.base import BoundFamily
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FAMILIES
-from bayesclust.models.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import data_for, learned, links, triplets
 from tests.judges.generative import CLUSTERS, World, answers_given, data_given, put_data_under

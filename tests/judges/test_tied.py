@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import TiedComponents, TiedGaussian
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.split_merge_shared import SharedMove
-from bayesclust.models.components.gaussian_tied import TiedComponents
-from bayesclust.models.families import TiedGaussian
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import partitions_drawn, problem

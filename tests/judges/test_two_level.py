@@ -7,9 +7,9 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges import exact
 from tests.judges.cases import data_for, learned, links, problem, triplets

@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesclust.models.families.bernoulli import BoundBernoulli
-from bayesclust.models.families.categorical import BoundCategorical
-from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
-from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
-from bayesclust.models.families.gaussian_spherical import BoundSphericalGaussian
-from bayesclust.models.families.gaussian_tied import BoundTiedGaussian
-from bayesclust.models.families.multinomial import BoundMultinomial
-from bayesclust.models.families.poisson import BoundPoisson
-from bayesclust.models.families.product import BoundProduct
-from bayesclust.models.families.recoded import BoundRecoded
+from bayesclust.families import BoundMissingGaussian
+from bayesclust.families.discrete import BoundBernoulli, BoundCategorical, BoundRecoded
+from bayesclust.families.gaussian import BoundFullGaussian
+from bayesclust.families.gaussian_columns import BoundDiagonalGaussian
+from bayesclust.families.gaussian_spherical import BoundSphericalGaussian
+from bayesclust.families.gaussian_tied import BoundTiedGaussian
+from bayesclust.families.mixed import BoundProduct
+from bayesclust.families.multinomial import BoundMultinomial
+from bayesclust.families.poisson import BoundPoisson
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.models.columns import check_columns, describe_column, recording_step
+from bayesclust.families.columns import describe_column, describe_columns, recording_step
 
 
 @pytest.mark.parametrize("shift", [0.0, -3.7, 1e4])
@@ -49,11 +49,11 @@ def columns(rng, n=400):
 @pytest.mark.parametrize("seed", range(5))
 def test_kinds(seed):
     made = columns(np.random.default_rng(seed))
-    table = check_columns(pd.DataFrame(made))
+    table = describe_columns(pd.DataFrame(made))
     assert table["kind"].to_dict() == {name: name for name in made}
     tied = {"inflated", "binary", "nearly constant"}
     assert set(table.index[table["finding"] != "fine"]) == tied
-    moved = check_columns(pd.DataFrame({name: 1e3 - 7 * x for name, x in made.items()}))
+    moved = describe_columns(pd.DataFrame({name: 1e3 - 7 * x for name, x in made.items()}))
     # of counts, only the numbers themselves tell that they are counts
     assert (moved["kind"] == table["kind"])[[name for name in made if name != "counts"]].all()
 
@@ -82,6 +82,6 @@ def test_values_apart_by_floating_error_are_one():
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_rounded_measurements_are_fine(name):
-    table = bc.check_columns(bc.datasets.load(name).X)
+    table = bc.describe_columns(bc.datasets.load(name).X)
     assert set(table["kind"]) <= {"rounded", "continuous"}
     assert set(table["finding"]) == {"fine"}

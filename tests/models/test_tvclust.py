@@ -22,11 +22,7 @@ from bayesclust.constraints import (
     equality_patterns,
 )
 from bayesclust.constraints.dataset import noise_names
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models import log_joint, tvclust
-from bayesclust.models.answers import patterns
-from bayesclust.models.families import (
+from bayesclust.families import (
     FAMILIES,
     DiagonalGaussian,
     FullGaussian,
@@ -36,6 +32,10 @@ from bayesclust.models.families import (
     SphericalGaussian,
     get_family,
 )
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
+from bayesclust.models import log_joint, tvclust
+from bayesclust.models.answers import patterns
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges.cases import binary_data, coded_data, count_data, with_holes
 from tests.models.conditionals import log_conditional
@@ -294,7 +294,7 @@ def test_enumerated_labels_are_refused():
 
 
 def test_families_do_not_load_jax():
-    code = "import sys, bayesclust.models.families, bayesclust.inference; print({'jax', 'numpyro'} & set(sys.modules))"
+    code = "import sys, bayesclust.families, bayesclust.inference; print({'jax', 'numpyro'} & set(sys.modules))"
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

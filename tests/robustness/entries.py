@@ -121,8 +121,8 @@ TABLE = {
         bc.constraints.equality_patterns, labels=("label tuples", [[0, 0, 1]])
     ),
     # columns
-    "check_columns": entry(bc.check_columns, X=("items with gaps", X)),
-    "dequantise": entry(bc.dequantise, X=("items with gaps", X), seed=("seed", 0)),
+    "describe_columns": entry(bc.describe_columns, X=("items with gaps", X)),
+    "dequantize": entry(bc.dequantize, X=("items with gaps", X), seed=("seed", 0)),
     "families.mixed_family": entry(
         bc.families.mixed_family, X=("items with gaps", X), covariance=("choice", "full")
     ),

@@ -7,7 +7,7 @@ import numpy as np
 
 import bayesclust as bc
 from bayesclust.active import Query, QueryState
-from bayesclust.models.families import get_family
+from bayesclust.families import get_family
 from bayesclust.posterior.tree import to_datatree
 
 N = 12

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from bayesclust.families import Product
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import Product
 from bayesclust.models.priors import Concentration
 from docs.skeletons.family import Directions, log_bessel, log_i0
 from tests.judges.cases import all_views
@@ -29,7 +29,7 @@ def bound(rng):
 
 def test_to_weigh_less_is_refused_where_a_family_cannot(bound):
     mixed = Product([(Directions(), [0]), ("gaussian_diagonal", [1])]).bind(bound.X)
-    assert not mixed.can_be_coarsened()
+    assert not mixed.takes_power
     sentence = (
         r"^power=0\.5 is for families that can be coarsened; got Directions: leave power=1\.$"
     )
@@ -37,7 +37,7 @@ def test_to_weigh_less_is_refused_where_a_family_cannot(bound):
         with pytest.raises(ValueError, match=sentence):
             whole.coarsened(0.5)
         assert whole.coarsened(1.0) is whole
-        assert whole.judging().power == 1.0
+        assert whole.for_prediction().power == 1.0
 
 
 def test_the_bessel_function_is_that_of_scipy():

@@ -7,18 +7,11 @@ import pytest
 from scipy.stats import entropy
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import (
-    Bernoulli,
-    Categorical,
-    Divergence,
-    KullbackLeibler,
-    Mahalanobis,
-    Poisson,
-    SquaredEuclidean,
-    Standardized,
-    as_divergence,
-)
-from bayesclust.models.families import FAMILIES, Family
+from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
+from bayesclust.families.gaussian import Mahalanobis
+from bayesclust.families.gaussian_columns import Standardized
+from bayesclust.families.multinomial import KullbackLeibler
+from bayesclust.families.squared_distance import SquaredEuclidean
 from tests.inference.limits.twins import KINDS, plain_distance, some_data
 
 
@@ -155,9 +148,9 @@ def test_standardized_counts_standard_deviations(rng):
         (bc.families.DiagonalGaussian(), Standardized),
         (bc.families.FullGaussian(scale=0.5), Mahalanobis),
         (bc.families.Multinomial(), KullbackLeibler),
-        (bc.families.Poisson(shape=2.0), Poisson),
-        (bc.families.Bernoulli(), Bernoulli),
-        (bc.families.Categorical(), Categorical),
+        (bc.families.Poisson(shape=2.0), PoissonDivergence),
+        (bc.families.Bernoulli(), BernoulliDivergence),
+        (bc.families.Categorical(), CategoricalDivergence),
     ],
 )
 def test_every_family_has_its_divergence(family, kind):
@@ -183,14 +176,14 @@ def test_a_product_is_the_sum_of_its_parts(rng):
 
 def test_centres_are_shown_in_the_units_of_the_data(rng):
     X = some_data(rng, "poisson with holes", 30)
-    for name, kind in (("poisson", Poisson), ("standardized", Standardized)):
+    for name, kind in (("poisson", PoissonDivergence), ("standardized", Standardized)):
         divergence = kind().bind(X)
         shown = divergence.shown(divergence.points(X).mean(axis=0)[None])
         np.testing.assert_allclose(shown[0], np.nanmean(X, axis=0), err_msg=name)
-    codes = Categorical().bind([[0, 1], [2, 1], [0, np.nan]])
+    codes = CategoricalDivergence().bind([[0, 1], [2, 1], [0, np.nan]])
     shown = codes.shown(codes.points([[0, 1], [2, 1], [0, np.nan]]).mean(axis=0)[None])
     np.testing.assert_allclose(shown[0], [2 / 3, 0, 1 / 3, 0, 1], atol=1e-12)
-    ones = Bernoulli()
+    ones = BernoulliDivergence()
     np.testing.assert_allclose(
         ones.shown(ones.points([[0, 1], [1, 1]]).mean(axis=0)[None])[0], [0.5, 1.0]
     )
@@ -200,7 +193,7 @@ def test_what_depends_on_the_data_must_be_bound_first():
     for divergence in (
         Mahalanobis(),
         Standardized(),
-        Categorical(),
+        CategoricalDivergence(),
         as_divergence(KINDS["product"]),
     ):
         with pytest.raises(TypeError, match="use what bind"):
@@ -234,7 +227,9 @@ def test_a_divergence_may_be_given_as_an_object():
     assert isinstance(as_divergence("kl"), Divergence)
 
 
-@pytest.mark.parametrize("kind", [KullbackLeibler, Poisson, Bernoulli, Categorical])
+@pytest.mark.parametrize(
+    "kind", [KullbackLeibler, PoissonDivergence, BernoulliDivergence, CategoricalDivergence]
+)
 @pytest.mark.parametrize("smoothing", [0.0, -1.0, float("nan"), float("inf")])
 def test_smoothing_must_be_positive(smoothing, kind):
     with pytest.raises(ValueError, match=r"^smoothing must lie in \(0, inf\)"):

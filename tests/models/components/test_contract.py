@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from bayesclust.models.components import base, hard_statistics
-from bayesclust.models.families import FAMILIES
+from bayesclust.families import FAMILIES, base
+from bayesclust.families.base import hard_statistics
 from tests.judges.cases import VARIANTS, bound_case, fixed
 
 NAMES = (*FAMILIES, *VARIANTS)

@@ -9,12 +9,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import kernel
-from bayesclust.models.components import hard_statistics
-from bayesclust.models.families.base import (
+from bayesclust.families.base import (
     BoundFamily,
     add_item,
     clear_cluster,
     derive,
+    hard_statistics,
     log_marginal,
     log_marginal_union,
     log_predictive,

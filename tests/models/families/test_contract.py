@@ -8,8 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from bayesclust.families import COMPOSED, FAMILIES, Family, HyperPrior, Product, get_family
 from bayesclust.models import families
-from bayesclust.models.families import COMPOSED, FAMILIES, Family, HyperPrior, Product, get_family
 from tests.judges.cases import HOLES, SCALED, VARIANTS, bound_case, data_for, learned, with_holes
 from tests.models.families.drive import Driver, random_walk, slots_of
 

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import beta, betabinom, dirichlet_multinomial, gamma, nbinom
 from scipy.stats import poisson as poisson_distribution
 
-from bayesclust.models.families import Bernoulli, Categorical, Poisson
+from bayesclust.families import Bernoulli, Categorical, Poisson
 from tests.judges.cases import DATA, binary_data, coded_data, count_data, with_holes
 from tests.models.families.drive import Driver
 

@@ -8,8 +8,8 @@ from scipy.integrate import dblquad, quad
 from scipy.special import logsumexp
 from scipy.stats import invgamma, invwishart, multivariate_normal, multivariate_t, norm, t
 
-from bayesclust.models.families import DiagonalGaussian, FullGaussian, SphericalGaussian
-from bayesclust.models.families.base_measure import resolution, standard_columns
+from bayesclust.families import DiagonalGaussian, FullGaussian, SphericalGaussian
+from bayesclust.families.cells import resolution, standard_columns
 from tests.judges.cases import learned
 
 ALL = (FullGaussian, DiagonalGaussian, SphericalGaussian)

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import betaln
 
-from bayesclust.models.families import (
+from bayesclust.families import (
     Bernoulli,
     DiagonalGaussian,
     FullGaussian,

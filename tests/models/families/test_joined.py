@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesclust._numba import kernel
-from bayesclust.models.families import FAMILIES
-from bayesclust.models.families.base import derive, log_marginal_union, set_items
-from bayesclust.models.families.joined import by_rank, log_marginal_joined
+from bayesclust.families import FAMILIES
+from bayesclust.families.base import derive, log_marginal_joined, log_marginal_union, set_items
+from bayesclust.families.gaussian import by_rank
 from tests.judges.cases import data_for, learned
 
 CLUSTER, BLOCK = 0, 1

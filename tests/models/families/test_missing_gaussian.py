@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from bayesclust.models.families import DiagonalGaussian, FullGaussian
-from bayesclust.models.families.base_measure import standard_columns
-from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
-from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
+from bayesclust.families import BoundMissingGaussian, DiagonalGaussian, FullGaussian
+from bayesclust.families.cells import standard_columns
+from bayesclust.families.gaussian_columns import BoundDiagonalGaussian
 from tests.judges.cases import with_holes
 from tests.models.families.drive import Driver
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import dirichlet_multinomial, multinomial
 
-from bayesclust.models.families import Multinomial
+from bayesclust.families import Multinomial
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.models.families import (
+from bayesclust.families import (
     Bernoulli,
     Categorical,
     DiagonalGaussian,

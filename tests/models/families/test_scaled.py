@@ -6,11 +6,10 @@ import pytest
 from numpyro.infer.util import log_density
 from scipy import stats
 
+from bayesclust.families import Multinomial, ScaledColumns, ScaledPoisson
+from bayesclust.families.multinomial import KullbackLeibler
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.bridge import family_at
-from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
-from bayesclust.models.families.multinomial import Multinomial
-from bayesclust.models.families.scaled.columns import ScaledColumns
-from bayesclust.models.families.scaled.poisson import ScaledPoisson
 from tests.judges.cases import SCALED
 
 GAMMAS = [1e-3, 0.7, 50.0]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayesclust._numba import kernel
-from bayesclust.models.families._scatter import FEW, NARROW, write_moments
+from bayesclust.families import write_moments
+from bayesclust.families.gaussian import FEW, NARROW
 
 
 @kernel(cache=False)
