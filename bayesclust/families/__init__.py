@@ -28,10 +28,8 @@ FAMILIES |= {
 }
 COMPOSED |= {"hurdle": HurdleGaussian, "recoded": Recoded, "mixed": Mixed}
 
-DIVERGENCES: dict[str, Any] = {
-    kind.divergence.name: kind.divergence  # type: ignore[union-attr]
-    for kind in FAMILIES.values()
-    if kind.divergence is not None
+DIVERGENCES: dict[str, type[Divergence]] = {
+    kind.divergence.name: kind.divergence for kind in FAMILIES.values() if kind.divergence
 }
 """The divergences of the families, by their own names."""
 
@@ -65,7 +63,7 @@ def as_divergence(divergence: Any) -> Divergence:
         return divergence
     if isinstance(divergence, Family):
         return divergence.limit()
-    known = {**DIVERGENCES, **{name: kind().limit for name, kind in FAMILIES.items()}}
+    known: dict[str, Any] = {**DIVERGENCES, **{name: kind().limit for name, kind in FAMILIES.items()}}
     if isinstance(divergence, str) and divergence in known:
         limit: Divergence = known[divergence]()
         return limit

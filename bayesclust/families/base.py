@@ -35,7 +35,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import FAST, device, generic, implements, kernel
+from bayesclust import _numba
+from bayesclust._numba import FAST, device, generic, kernel
 from bayesclust.checks import check_items
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.hyper import HyperPrior
@@ -48,6 +49,20 @@ COMPOSED: dict[str, type[Family]] = {}
 """Families of several kinds of columns, which consist of those."""
 ONE_PRODUCT = 1 << 13
 """Size of a product of all items with all clusters up to which one call beats one per cluster."""
+
+
+def implements(
+    function: Callable[..., Any], state_type: type | None, *, no_refcount: bool = True
+) -> Callable[[Callable[..., Any]], Any]:
+    """Register the compiled version of one of the functions below for one type of state or prior.
+
+    One that makes arrays needs ``no_refcount=False``.
+    """
+    # a scan asks for little else, and a call with all arrays of a state costs more than most
+    # predictives
+    inlined = {"forceinline": True} if function is log_predictive else {}
+    options: dict[str, Any] = {"no_refcount": no_refcount, "fastmath": FAST, **inlined}
+    return _numba.implements(function, state_type, **options)
 
 
 # What compiled samplers ask of a state.
@@ -71,21 +86,25 @@ def remove_item(state: Any, i: int, k: int) -> None:
 @generic
 def log_predictive(state: Any, i: int, k: int) -> float:
     """log p(x_i | items of cluster k), item i not being one of them."""
+    raise NotImplementedError
 
 
 @generic
 def log_marginal(state: Any, k: int) -> float:
     """log p(items of cluster k), the parameters integrated out."""
+    raise NotImplementedError
 
 
 @generic
 def log_marginal_union(state: Any, a: int, b: int) -> float:
     """log p(items of clusters a and b together), the parameters integrated out."""
+    raise NotImplementedError
 
 
 @generic
 def log_marginal_joined(state: Any, k: int, block: int, items: IntArray) -> float:
     """The same of cluster k and slot `block`, whose items are `items`."""
+    raise NotImplementedError
 
 
 @generic
@@ -104,6 +123,7 @@ def derive(state: Any, k: int) -> None:
 @generic
 def log_normaliser(prior: Any, mass: float, first: FloatArray, second: FloatArray) -> float:
     """log L(mass, first + second) for the named tuple of the prior's parameters."""
+    raise NotImplementedError
 
 
 @generic
@@ -114,7 +134,7 @@ def shift(state: Any, i: int, k: int, sign: float) -> None:
 # What follows from it for any state with `powers`, `prior`, `count`, `total` and `items`.
 
 
-@implements(shift, None, no_refcount=True, fastmath=FAST)
+@implements(shift, None)
 def _shift(state, i, k, sign):  # type: ignore[no-untyped-def]
     for j in range(state.items.shape[1]):
         state.total[k, j] += sign * state.items[i, j]
@@ -127,27 +147,27 @@ def _clear_sums(state: Any, k: int) -> None:
         state.total[k, j] = 0.0
 
 
-@implements(clear_cluster, None, no_refcount=True, fastmath=FAST)
+@implements(clear_cluster, None)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     _clear_sums(state, k)
     derive(state, k)
 
 
-@implements(add_item, None, no_refcount=True, fastmath=FAST)
+@implements(add_item, None)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     shift(state, i, k, 1.0)
     state.count[k] += 1
     derive(state, k)
 
 
-@implements(remove_item, None, no_refcount=True, fastmath=FAST)
+@implements(remove_item, None)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     shift(state, i, k, -1.0)
     state.count[k] -= 1
     derive(state, k)
 
 
-@implements(set_items, None, no_refcount=True, fastmath=FAST)
+@implements(set_items, None)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     _clear_sums(state, k)
     state.count[k] = len(items)
@@ -155,18 +175,18 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         shift(state, i, k, 1.0)
 
 
-@implements(log_marginal_union, None, no_refcount=True, fastmath=FAST)
+@implements(log_marginal_union, None)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     mass = state.powers[0] * (state.count[a] + state.count[b])
     return log_normaliser(state.prior, mass, state.total[a], state.total[b])
 
 
-@implements(log_marginal, None, no_refcount=True, fastmath=FAST)
+@implements(log_marginal, None)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return log_marginal_union(state, k, len(state.count) - 1)
 
 
-@implements(log_marginal_joined, None, no_refcount=True, fastmath=FAST)
+@implements(log_marginal_joined, None)
 def _log_marginal_joined(state, k, block, items):  # type: ignore[no-untyped-def]
     return log_marginal_union(state, k, block)
 
@@ -183,17 +203,17 @@ class Clusters(NamedTuple):
     level: FloatArray  # (C + 1,) log L
 
 
-@implements(derive, Clusters, no_refcount=True, fastmath=FAST)
+@implements(derive, Clusters)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     state.level[k] = log_marginal_union(state, k, len(state.count) - 1)
 
 
-@implements(log_marginal, Clusters, no_refcount=True, fastmath=FAST)
+@implements(log_marginal, Clusters)
 def _level(state, k):  # type: ignore[no-untyped-def]
     return state.level[k]
 
 
-@implements(log_predictive, Clusters, no_refcount=True, fastmath=FAST)
+@implements(log_predictive, Clusters)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     mass = state.powers[0] * state.count[k] + state.powers[1]
     return log_normaliser(state.prior, mass, state.total[k], state.asked[i]) - state.level[k]
@@ -294,7 +314,8 @@ class BoundFamily(ABC):
         """Check further rows of the user's data, and give them in the coordinates of X, (m, d)."""
         if self.reader is not None:
             return self.reader(X)
-        return self.columns(check_items(X, least=1, missing=self.takes_missing))
+        rows: FloatArray = self.columns(check_items(X, least=1, missing=self.takes_missing))
+        return rows
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
         """(n, t) of each cluster by weights (n, K); in NumPy or in JAX (`xp`)."""
@@ -439,7 +460,7 @@ class Family(ABC):
     Subclass it, with `BoundFamily`, to add a family: ``docs/skeletons/family.py`` is a whole one.
     """
 
-    divergence: ClassVar[Callable[[], Divergence] | None] = None
+    divergence: ClassVar[type[Divergence] | None] = None
     """The Bregman divergence that the family's small-variance limit has."""
 
     @property

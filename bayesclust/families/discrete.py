@@ -101,7 +101,7 @@ class DirichletPrior(NamedTuple):
     first: IntArray  # (d + 1,)
 
 
-@base.implements(base.log_normaliser, DirichletPrior, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_normaliser, DirichletPrior)
 def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     value = 0.0
     for j in range(len(prior.first) - 1):
@@ -214,7 +214,7 @@ def _weigh(state: CodedState, k: int, code: int) -> None:
     state.log_weight[k, code] = _log_rise(weight, state.powers[1])
 
 
-@base.implements(base.shift, CodedState, no_refcount=True, fastmath=FAST)
+@base.implements(base.shift, CodedState)
 def _shift(state, i, k, sign):  # type: ignore[no-untyped-def]
     for j in range(len(state.reference)):
         if state.code[i, j] < len(state.prior.beta):
@@ -237,17 +237,17 @@ def _move(state: CodedState, i: int, k: int, sign: int) -> None:
     state.count[k] += sign
 
 
-@base.implements(base.add_item, CodedState, no_refcount=True, fastmath=FAST)
+@base.implements(base.add_item, CodedState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _move(state, i, k, 1)
 
 
-@base.implements(base.remove_item, CodedState, no_refcount=True, fastmath=FAST)
+@base.implements(base.remove_item, CodedState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _move(state, i, k, -1)
 
 
-@base.implements(base.derive, CodedState, no_refcount=True, fastmath=FAST)
+@base.implements(base.derive, CodedState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     usual = 0.0
     for code in range(len(state.prior.beta)):
@@ -257,7 +257,7 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
     state.usual[k] = usual
 
 
-@base.implements(base.log_predictive, CodedState, no_refcount=True, fastmath=FAST, forceinline=True)
+@base.implements(base.log_predictive, CodedState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value = state.usual[k]
     for entry in range(state.start[i], state.start[i + 1]):

@@ -201,7 +201,7 @@ def write_direction(state: FullState, i: int, k: int) -> float:
     return q
 
 
-@base.implements(base.clear_cluster, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.clear_cluster, FullState)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     d, empty = state.X.shape[1], len(state.count) - 1
     state.count[k] = 0
@@ -235,19 +235,19 @@ def _move(state: FullState, i: int, k: int, sign: float) -> None:
     state.logdet[k] += math.log1p(g * q)
 
 
-@base.implements(base.add_item, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.add_item, FullState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     _move(state, i, k, 1.0)
     state.count[k] += 1
 
 
-@base.implements(base.remove_item, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.remove_item, FullState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     _move(state, i, k, -1.0)
     state.count[k] -= 1
 
 
-@base.implements(base.log_predictive, FullState, no_refcount=True, fastmath=FAST, forceinline=True)
+@base.implements(base.log_predictive, FullState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     q = quadratic_form(state, i, k)
     n, weight = state.count[k], state.power[1]
@@ -266,12 +266,12 @@ def log_level(state: FullState, count: int, logdet: float) -> float:
     return float(state.height[count] + 0.5 * nu0 * prior - 0.5 * (nu0 + mass) * logdet)
 
 
-@base.implements(base.log_marginal, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_marginal, FullState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return log_level(state, state.count[k], state.logdet[k])
 
 
-@base.implements(base.log_marginal_union, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_marginal_union, FullState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     count = state.count[a] + state.count[b]
@@ -285,9 +285,7 @@ def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return log_level(state, count, factorise(psi))
 
 
-@base.implements(
-    base.log_marginal_joined, FullState, no_refcount=True, fastmath=FAST, forceinline=True
-)
+@base.implements(base.log_marginal_joined, FullState)
 def _log_marginal_joined(state, k, block, items):  # type: ignore[no-untyped-def]
     # measured: from about d = 9 on, and the faster the fewer they are
     few = 3 * len(items) <= state.X.shape[1]
@@ -335,7 +333,7 @@ def _write_outer(X: FloatArray, items: IntArray, outer: FloatArray) -> None:
     np.dot(rows.T, rows, outer)
 
 
-@base.implements(base.set_items, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.set_items, FullState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     X, total, outer = state.X, state.total[k], state.outer[k]
     d = X.shape[1]
@@ -356,7 +354,7 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         _write_outer(X, items, outer)
 
 
-@base.implements(base.derive, FullState, no_refcount=True, fastmath=FAST)
+@base.implements(base.derive, FullState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, power = state.X.shape[1], state.power[0]
     kappa = state.kappa0[0] + power * state.count[k]

@@ -122,7 +122,7 @@ def _level(prior: ColumnsPrior, n: float) -> float:
     return float(value + 0.5 * math.log(kappa0 / (kappa0 + n)))
 
 
-@base.implements(base.log_normaliser, ColumnsPrior, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_normaliser, ColumnsPrior)
 def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     d, shape0, n = len(prior.rate), prior.shape[0], mass
     complete = len(first) == 2 * d
@@ -146,7 +146,7 @@ def _log_height(kappa: float, shape: float, weight: float) -> float:
     return value + 0.5 * math.log(kappa / (kappa + weight))
 
 
-@base.implements(base.derive, ColumnsState, no_refcount=True, fastmath=FAST)
+@base.implements(base.derive, ColumnsState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, weight, prior = state.X.shape[1], state.powers[1], state.prior
     complete = state.total.shape[1] == 2 * d
@@ -174,9 +174,7 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
         state.exponent[k, 0] = shape + 0.5 * weight
 
 
-@base.implements(
-    base.log_predictive, ColumnsState, no_refcount=True, fastmath=FAST, forceinline=True
-)
+@base.implements(base.log_predictive, ColumnsState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     if state.total.shape[1] == 2 * state.X.shape[1]:
         tails = sum_of_tails(state.X, i, state.mean, state.curve, k)

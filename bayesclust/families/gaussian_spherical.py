@@ -22,7 +22,6 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import digamma
 
-from bayesclust._numba import FAST
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.families import base
 from bayesclust.families.base import Terms
@@ -46,7 +45,7 @@ class SphericalPrior(NamedTuple):
     rate: FloatArray  # (1,) b0
 
 
-@base.implements(base.log_normaliser, SphericalPrior, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_normaliser, SphericalPrior)
 def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     d, kappa0, shape0, rate0 = len(first) - 1, prior.kappa[0], prior.shape[0], prior.rate[0]
     kappa, shape = kappa0 + mass, shape0 + 0.5 * mass * d

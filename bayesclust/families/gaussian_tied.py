@@ -141,9 +141,8 @@ class BoundTiedGaussian(BoundFullGaussian):
         mass, total, outer = (np.asarray(part) for part in statistics)
         root = self._root(hyper)
         squares = ((root @ outer) * root).sum(axis=(1, 2))
-        return base.log_normalisers(
-            self.prior(hyper), mass, np.column_stack([total @ root.T, squares])
-        )
+        sums = np.column_stack([total @ root.T, squares])
+        return np.asarray(base.log_normalisers(self.prior(hyper), mass, sums))
 
     def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
         kappa0, nu0, psi0 = self.parameters(hyper)

@@ -34,7 +34,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import FAST
 from bayesclust._numpyro import numpyro_modules, side_by_side
 from bayesclust.checks import check_choice, check_items
 from bayesclust.families import base
@@ -80,99 +79,91 @@ class ProductState(NamedTuple):
         yield parts
 
 
-def _of_product(function: Callable[..., Any]) -> Callable[..., Any]:
-    return base.implements(function, ProductState, no_refcount=True, fastmath=FAST)
-
-
-def _of_parts(function: Callable[..., Any]) -> Callable[..., Any]:
-    return base.implements(function, Parts, no_refcount=True, fastmath=FAST)
-
-
-@_of_parts(base.clear_cluster)
+@base.implements(base.clear_cluster, Parts)
 def _clear_parts(parts, k):  # type: ignore[no-untyped-def]
     base.clear_cluster(parts.first, k)
     base.clear_cluster(parts.others, k)
 
 
-@_of_parts(base.add_item)
+@base.implements(base.add_item, Parts)
 def _add_to_parts(parts, i, k):  # type: ignore[no-untyped-def]
     base.add_item(parts.first, i, k)
     base.add_item(parts.others, i, k)
 
 
-@_of_parts(base.remove_item)
+@base.implements(base.remove_item, Parts)
 def _remove_from_parts(parts, i, k):  # type: ignore[no-untyped-def]
     base.remove_item(parts.first, i, k)
     base.remove_item(parts.others, i, k)
 
 
-@_of_parts(base.log_predictive)
+@base.implements(base.log_predictive, Parts)
 def _log_predictive_of_parts(parts, i, k):  # type: ignore[no-untyped-def]
     return base.log_predictive(parts.first, i, k) + base.log_predictive(parts.others, i, k)
 
 
-@_of_parts(base.log_marginal)
+@base.implements(base.log_marginal, Parts)
 def _log_marginal_of_parts(parts, k):  # type: ignore[no-untyped-def]
     return base.log_marginal(parts.first, k) + base.log_marginal(parts.others, k)
 
 
-@_of_parts(base.log_marginal_union)
+@base.implements(base.log_marginal_union, Parts)
 def _log_union_of_parts(parts, a, b):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(parts.first, a, b) + base.log_marginal_union(parts.others, a, b)
 
 
-@_of_parts(base.set_items)
+@base.implements(base.set_items, Parts)
 def _set_items_of_parts(parts, items, k):  # type: ignore[no-untyped-def]
     base.set_items(parts.first, items, k)
     base.set_items(parts.others, items, k)
 
 
-@_of_parts(base.derive)
+@base.implements(base.derive, Parts)
 def _derive_parts(parts, k):  # type: ignore[no-untyped-def]
     base.derive(parts.first, k)
     base.derive(parts.others, k)
 
 
-@_of_product(base.clear_cluster)
+@base.implements(base.clear_cluster, ProductState)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
     base.clear_cluster(state.parts, k)
 
 
-@_of_product(base.add_item)
+@base.implements(base.add_item, ProductState)
 def _add_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] += 1
     base.add_item(state.parts, i, k)
 
 
-@_of_product(base.remove_item)
+@base.implements(base.remove_item, ProductState)
 def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
     state.count[k] -= 1
     base.remove_item(state.parts, i, k)
 
 
-@_of_product(base.log_predictive)
+@base.implements(base.log_predictive, ProductState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return base.log_predictive(state.parts, i, k)
 
 
-@_of_product(base.log_marginal)
+@base.implements(base.log_marginal, ProductState)
 def _log_marginal(state, k):  # type: ignore[no-untyped-def]
     return base.log_marginal(state.parts, k)
 
 
-@_of_product(base.log_marginal_union)
+@base.implements(base.log_marginal_union, ProductState)
 def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
     return base.log_marginal_union(state.parts, a, b)
 
 
-@_of_product(base.set_items)
+@base.implements(base.set_items, ProductState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     state.count[k] = len(items)
     base.set_items(state.parts, items, k)
 
 
-@_of_product(base.derive)
+@base.implements(base.derive, ProductState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     base.derive(state.parts, k)
 
@@ -639,7 +630,7 @@ class HurdleGaussian(base.Family):
         if isinstance(given, str) and given == "data":
             return tuple(describe_column(x).atoms for x in X.T)
         if isinstance(given, Real):
-            return ((float(given),),) * d
+            return ((float(given),),) * int(d)
         if not _is_sequence(given) or not all(_is_sequence(own) for own in given):
             raise TypeError(
                 f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values "

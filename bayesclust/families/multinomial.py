@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from bayesclust._numba import FAST
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_items
 from bayesclust.families import base
@@ -43,7 +42,7 @@ class MultinomialState(NamedTuple):
     total: FloatArray  # (C + 1, d + 1) c_j, and their sum C
 
 
-@base.implements(base.shift, MultinomialState, no_refcount=True, fastmath=FAST)
+@base.implements(base.shift, MultinomialState)
 def _shift(state, i, k, sign):  # type: ignore[no-untyped-def]
     weight = sign * state.powers[0]
     for entry in range(state.start[i], state.start[i + 1]):
@@ -52,7 +51,7 @@ def _shift(state, i, k, sign):  # type: ignore[no-untyped-def]
     state.total[k, state.X.shape[1]] += weight * state.size[i]
 
 
-@base.implements(base.log_predictive, MultinomialState, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_predictive, MultinomialState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     d, beta = state.X.shape[1], state.prior.beta[0]
     mass = state.total[k, d] + beta * d
@@ -67,7 +66,7 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.derive, MultinomialState, no_refcount=True, fastmath=FAST)
+@base.implements(base.derive, MultinomialState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     pass
 
@@ -139,7 +138,7 @@ class BoundMultinomial(BoundDirichlet):
         return np.sqrt(self.X / self.X.sum(axis=1, keepdims=True))
 
     def new_state(self, capacity: int, hyper: FloatArray) -> MultinomialState:
-        state = super().new_state(capacity, hyper)
+        state: MultinomialState = super().new_state(capacity, hyper)
         return state._replace(total=np.zeros((capacity + 1, self.X.shape[1] + 1)))
 
     def caches(self, slots: int) -> Mapping[str, Any]:

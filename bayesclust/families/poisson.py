@@ -24,7 +24,6 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import digamma, gammaln, xlogy
 
-from bayesclust._numba import FAST
 from bayesclust._numpyro import numpyro_modules, seen_only
 from bayesclust.families import base, cells
 from bayesclust.families.discrete import BoundDiscrete, DiscreteFamily
@@ -65,7 +64,7 @@ class PoissonState(NamedTuple):
     log_gamma: FloatArray  # (C + 1, d) log Gamma(a) of large columns
 
 
-@base.implements(base.log_normaliser, PoissonPrior, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_normaliser, PoissonPrior)
 def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     d, shape0 = len(prior.rate), prior.shape[0]
     value = -d * math.lgamma(shape0)
@@ -76,7 +75,7 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     return value
 
 
-@base.implements(base.derive, PoissonState, no_refcount=True, fastmath=FAST)
+@base.implements(base.derive, PoissonState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, zeros = state.X.shape[1], 0.0
     for j in range(d):
@@ -90,7 +89,7 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
     state.zeros[k] = zeros
 
 
-@base.implements(base.log_predictive, PoissonState, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_predictive, PoissonState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     value, product = state.zeros[k], 1.0
     for entry in range(state.start[i], state.start[i + 1]):

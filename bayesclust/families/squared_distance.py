@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import FAST
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_items
 from bayesclust.families import base
@@ -38,7 +37,7 @@ class NormalPrior(NamedTuple):
     log_root: FloatArray  # (1,) log |R|
 
 
-@base.implements(base.log_normaliser, NormalPrior, no_refcount=True, fastmath=FAST)
+@base.implements(base.log_normaliser, NormalPrior)
 def _log_normal(prior, mass, first, second):  # type: ignore[no-untyped-def]
     d, kappa0 = len(first) - 1, prior.kappa[0]
     square, scatter = 0.0, first[d] + second[d]

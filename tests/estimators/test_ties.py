@@ -54,7 +54,7 @@ def test_long_lists_are_cut(data):
         "mixed",
         "hurdle",
         bc.families.Product([("gaussian", [0]), ("hurdle", [1, 2, 3])]),
-        bc.families.Mixed([("gaussian_diagonal", [0]), ("hurdle", [1, 2, 3])]),
+        bc.families.Product([("gaussian_diagonal", [0]), ("hurdle", [1, 2, 3])]),
     ],
 )
 def test_families_that_know_are_told_nothing(data, family):

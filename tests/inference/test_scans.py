@@ -223,7 +223,7 @@ def test_far_items_and_ties_leave_finite_states(move):
     rng = np.random.default_rng(0)
     X = np.r_[np.zeros((30, 3)), rng.normal(size=(30, 3)), [[1e6, -1e6, 1e6]], [[1e12, 0, 0]]]
     family = learned(FAMILIES["gaussian"]).bind(X)
-    for hyper in (family.initial_hyper(), np.array([prior.least for prior in family.hyper_priors])):
+    for hyper in (family.initial_hyper(), np.array([prior.lower for prior in family.hyper_priors])):
         sampler = CollapsedChain(
             TVClustProblem(family), np.arange(62), np.random.default_rng(1), Moves()
         )

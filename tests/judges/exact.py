@@ -51,7 +51,7 @@ def hyper_nodes(
         return hyper[None, :], np.zeros(1)
     (j,) = family.free
     prior = family.hyper_priors[j]
-    low = np.log(max(prior.median * np.exp(-REACH * prior.log_sd), prior.least))
+    low = np.log(max(prior.median * np.exp(-REACH * prior.log_sd), prior.lower))
     high = np.log(prior.median) + REACH * prior.log_sd
     edges = np.linspace(low, high, int(per_sd * (high - low) / prior.log_sd))
     middles = (edges[1:] + edges[:-1]) / 2

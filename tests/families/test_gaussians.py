@@ -260,7 +260,7 @@ def test_ties_do_not_have_unbounded_density(family, rng):
     X = np.where(rng.random(60) < 0.7, 0.0, rng.normal(size=60))[:, None]
     model = learned(family).bind(X)
     ties = model.X[X[:, 0] == 0]
-    least = np.array([prior.least for prior in model.hyper_priors])
+    least = np.array([prior.lower for prior in model.hyper_priors])
     values = [
         model.log_marginal(ties, hyper) / len(ties) for hyper in (model.initial_hyper(), least)
     ]

@@ -10,8 +10,8 @@ from scipy.stats import beta, betabinom, dirichlet_multinomial, gamma, nbinom
 from scipy.stats import poisson as poisson_distribution
 
 from bayesclust.families import Bernoulli, Categorical, Poisson
+from tests.families.drive import Driver
 from tests.judges.cases import DATA, binary_data, coded_data, count_data, with_holes
-from tests.models.families.drive import Driver
 
 HYPER = {Bernoulli: "strength", Poisson: "shape", Categorical: "concentration"}
 

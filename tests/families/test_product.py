@@ -74,7 +74,7 @@ def test_hyper_parameters_of_one_name_get_numbers(X):
     ]
     # the first mean precision, the concentration and the second strength are fixed
     assert family.free.tolist() == [0, 1, 4, 5, 7, 8]
-    assert family.hyper_priors[7].least == 1e-4
+    assert family.hyper_priors[7].lower == 1e-4
 
 
 def test_a_product_of_one_is_the_family(X):
