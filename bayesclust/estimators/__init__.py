@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from bayesclust.estimators.minimal_modification import MinimalModification
     from bayesclust.estimators.mpck_means import MPCKMeans
     from bayesclust.estimators.paths import limit_path
-    from bayesclust.estimators.pck_means import MKMeans, PCKMeans, SupervisedMeans
     from bayesclust.estimators.rdp_means import RDPMeans
     from bayesclust.estimators.spectral import SpectralRDPMeans
     from bayesclust.estimators.tvclust import TVClust
@@ -17,13 +16,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DCRC",
     "DPMeans",
-    "MKMeans",
     "MPCKMeans",
     "MinimalModification",
-    "PCKMeans",
     "RDPMeans",
     "SpectralRDPMeans",
-    "SupervisedMeans",
     "TVClust",
     "limit_path",
 ]
@@ -31,13 +27,10 @@ __all__ = [
 _HOME = {
     "DCRC": "dcrc",
     "DPMeans": "dp_means",
-    "MKMeans": "pck_means",
     "MPCKMeans": "mpck_means",
     "MinimalModification": "minimal_modification",
-    "PCKMeans": "pck_means",
     "RDPMeans": "rdp_means",
     "SpectralRDPMeans": "spectral",
-    "SupervisedMeans": "pck_means",
     "TVClust": "tvclust",
     "limit_path": "paths",
 }

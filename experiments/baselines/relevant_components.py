@@ -60,7 +60,7 @@ def rca(X: ArrayLike, constraints: Any, n_clusters: int, seed: Seed) -> IntArray
     white = points @ whitening(points, must_link_components(graph.pairs[graph.same], len(points)))
     # at no cost answers only say where to start
     labels: IntArray = (
-        bc.PCKMeans(k, cost=0.0, closure=False, random_state=seed)
+        bc.MPCKMeans(k, "euclidean", cost=0.0, closure=False, growth=1, random_state=seed)
         .fit(white, constraints=views)
         .labels_
     )

@@ -73,7 +73,7 @@ def settings_of(name):
 
 
 def fit_of(name):
-    own = {} if name in ("DPMeans", "MKMeans") else {"constraints": ("optional views", LINKS)}
+    own = {} if name == "DPMeans" else {"constraints": ("optional views", LINKS)}
     own |= {
         key: ("optional integer labels", value) for key, value in PARTITION.get(name, {}).items()
     }
@@ -91,7 +91,7 @@ def settings_entry(name):
     def fit(**settings):
         return getattr(bc, name)(**{**SHORT_OF.get(name, {}), **settings}).fit(
             X,
-            constraints=None if name in ("DPMeans", "MKMeans") else LINKS,
+            constraints=None if name == "DPMeans" else LINKS,
             **PARTITION.get(name, {}),
         )
 
@@ -124,12 +124,6 @@ FITS = {
     "DPMeans.objective": method_of("DPMeans", "objective", labels=("integer labels", TRUTH)),
     "RDPMeans.from_posterior": entry(
         bc.RDPMeans.from_posterior,
-        posterior=("tree", world.linked),
-        X=("items", X),
-        loss=("loss", "vi"),
-    ),
-    "PCKMeans.from_posterior": entry(
-        bc.PCKMeans.from_posterior,
         posterior=("tree", world.linked),
         X=("items", X),
         loss=("loss", "vi"),

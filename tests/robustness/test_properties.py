@@ -17,14 +17,13 @@ QUICK = {
     "DPMeans": lambda k: bc.DPMeans(n_clusters=k),
     "RDPMeans": lambda k: bc.RDPMeans(n_clusters=k, random_state=0),
     "standardized": lambda k: bc.DPMeans(n_clusters=k, divergence="standardized"),
-    "PCKMeans": lambda k: bc.PCKMeans(k, random_state=0),
-    "SupervisedMeans": lambda k: bc.SupervisedMeans(k, random_state=0),
+    "PCK-Means": lambda k: bc.MPCKMeans(k, "euclidean", random_state=0),
+    "Supervised-Means": lambda k: bc.MPCKMeans(k, "euclidean", max_iter=0, random_state=0),
 }
 SLOW = {
     "mahalanobis": lambda: bc.RDPMeans(n_clusters=3, divergence="mahalanobis"),
     "several centres": lambda: bc.RDPMeans(cluster_model="mixture", n_clusters=3, random_state=0),
     "SpectralRDPMeans": lambda: bc.SpectralRDPMeans(n_clusters=3, random_state=0),
-    "MKMeans": lambda: bc.MKMeans(3, random_state=0),
     "MPCKMeans": lambda: bc.MPCKMeans(3, random_state=0),
     "MPCKMeans full": lambda: bc.MPCKMeans(3, metric="full", per_cluster=True, random_state=0),
     "MinimalModification": lambda: bc.MinimalModification(0.5, 1.0, time_limit=None),
@@ -83,7 +82,7 @@ def test_results_follow_neither_layout_nor_unit(name, data):
     table = data.draw(tables())
     k = data.draw(st.integers(1, min(3, len(np.unique(table, axis=0)))))
     links = None
-    if name in ("RDPMeans", "SupervisedMeans"):  # the cost of PCKMeans is in units of the data
+    if name in ("RDPMeans", "Supervised-Means"):  # the cost of PCK-Means is in units of the data
         answers = data.draw(st.lists(st.booleans(), min_size=2, max_size=2))
         links = bc.PairwiseConstraints([(0, 1), (1, 2)], answers, len(table))
     with warnings.catch_warnings():
@@ -104,14 +103,13 @@ def test_results_follow_neither_layout_nor_unit(name, data):
 
 def check_units(make, name, powers):
     more = PARTITION.get(name, {})
-    links = None if name == "MKMeans" else LINKS
-    labels = make().fit(X, constraints=links, **more).labels_
+    labels = make().fit(X, constraints=LINKS, **more).labels_
     for power in powers:
-        found = make().fit(X * 2.0**power, constraints=links, **more).labels_
+        found = make().fit(X * 2.0**power, constraints=LINKS, **more).labels_
         np.testing.assert_array_equal(found, labels, err_msg=str(power))
 
 
-@pytest.mark.parametrize("name", ["MKMeans", "MinimalModification", "TVClust"])
+@pytest.mark.parametrize("name", ["MPCKMeans", "MinimalModification", "TVClust"])
 def test_extreme_units(name):
     """Data near 1e-149 and near 1e149, in every estimator of the slow suite, with warnings as errors."""
     check_units(SLOW[name], name, (FROM, TO))

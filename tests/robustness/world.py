@@ -97,7 +97,7 @@ def fitted(name):
 @cache
 def _fitted(name):
     return ESTIMATORS[name]().fit(
-        X, constraints=None if name in ("DPMeans", "MKMeans") else LINKS, **PARTITION.get(name, {})
+        X, constraints=None if name == "DPMeans" else LINKS, **PARTITION.get(name, {})
     )
 
 
@@ -105,17 +105,14 @@ PARTITION: dict[str, dict[str, Any]] = {"MinimalModification": {"partition": TRU
 ESTIMATORS = {
     "DCRC": lambda **more: bc.DCRC(3, random_state=0, **more),
     "DPMeans": lambda **more: bc.DPMeans(**{"penalty": 200.0, "random_state": 0} | more),
-    "MKMeans": lambda **more: bc.MKMeans(3, **{"random_state": 0} | more),
     "MPCKMeans": lambda **more: bc.MPCKMeans(3, **{"random_state": 0} | more),
     "MinimalModification": lambda **more: bc.MinimalModification(
         0.5, 1.0, **{"time_limit": None} | more
     ),
-    "PCKMeans": lambda **more: bc.PCKMeans(3, **{"random_state": 0} | more),
     "RDPMeans": lambda **more: bc.RDPMeans(**{"penalty": 200.0, "random_state": 0} | more),
     "SpectralRDPMeans": lambda **more: bc.SpectralRDPMeans(
         **{"penalty": 200.0, "random_state": 0} | more
     ),
-    "SupervisedMeans": lambda **more: bc.SupervisedMeans(3, **{"random_state": 0} | more),
     "TVClust": lambda **more: bc.TVClust(**SHORT | more),
 }
 

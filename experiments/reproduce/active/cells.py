@@ -13,7 +13,7 @@ import numpy as np
 
 import bayesclust as bc
 from bayesclust.active import PosteriorQueries, Query, QueryState
-from bayesclust.active.expected_gain import least_worth
+from bayesclust.active.expected_gain import default_min_gain
 from bayesclust.typing import FloatArray, IntArray
 from experiments.reproduce import sources
 from experiments.reproduce.active.methods import METHODS, TARGET, posterior
@@ -177,7 +177,7 @@ def run(cell: Cell) -> dict[str, Any]:
         if not asked:
             break
         gains[turn] = heard.gains(situation, hearing, asked)["gain"].iloc[0]
-        if stop > turn and gains[turn] < least_worth(TARGET, heard.draws):
+        if stop > turn and gains[turn] < default_min_gain(TARGET, heard.draws):
             stop = turn
         pairs.append(asked[0].items)
         said.append(expert(cell, y, asked[0]))

@@ -183,14 +183,16 @@ def _soft(cell: Cell) -> dict[str, Any]:
     X, y = prepared(cell.data)
     labels, seed = start(cell.data, cell.seed + cell.trial), cell.seed + cell.trial
     links = answers.case(cell.kind, y, cell.number, np.random.default_rng(_words(cell)))
-    est: Any = {"pck": bc.PCKMeans, "mpck": bc.MPCKMeans}.get(cell.method)
+    est: Any = {"pck": {"metric": "euclidean", "growth": 1}, "mpck": {}}.get(cell.method)
     if est is None:
         share = answers.CASES[cell.kind]
         settings = {"partition": labels, "constraints": links}
         fitted, row = _timed(lambda: _modification(cell.method, satisfied=share).fit(X, **settings))
     else:
         fitted, row = _timed(
-            lambda: est(int(y.max()) + 1, random_state=seed).fit(X, constraints=links)
+            lambda: bc.MPCKMeans(int(y.max()) + 1, random_state=seed, **est).fit(
+                X, constraints=links
+            )
         )
     if fitted is None:
         return row

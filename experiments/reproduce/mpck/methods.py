@@ -46,17 +46,23 @@ def _mpck(title: str, about: str, **settings: Any) -> Method:
 
 
 def _pck(X: FloatArray, links: Any, k: int, seed: int) -> IntArray:
-    labels: IntArray = bc.PCKMeans(k, random_state=seed).fit(X, constraints=links).labels_
+    labels: IntArray = (
+        bc.MPCKMeans(k, "euclidean", growth=1, random_state=seed).fit(X, constraints=links).labels_
+    )
     return labels
 
 
 def _mk(X: FloatArray, links: Any, k: int, seed: int) -> IntArray:
-    labels: IntArray = bc.MKMeans(k, random_state=seed).fit(X).labels_
+    labels: IntArray = bc.MPCKMeans(k, random_state=seed).fit(X).labels_
     return labels
 
 
 def _supervised(X: FloatArray, links: Any, k: int, seed: int) -> IntArray:
-    labels: IntArray = bc.SupervisedMeans(k, random_state=seed).fit(X, constraints=links).labels_
+    labels: IntArray = (
+        bc.MPCKMeans(k, "euclidean", max_iter=0, closure=False, random_state=seed)
+        .fit(X, constraints=links)
+        .labels_
+    )
     return labels
 
 

@@ -148,7 +148,8 @@ def test_soft_constraints_are_counted(method, blobs):
         est = bc.MinimalModification(0.2, METHODS[method].beta, satisfied=0.95)
         labels = est.fit(X, partition=seen, constraints=links).labels_
     else:
-        est = {"pck": bc.PCKMeans, "mpck": bc.MPCKMeans}[method](3, random_state=2)
+        own = {"pck": {"metric": "euclidean", "growth": 1}, "mpck": {}}[method]
+        est = bc.MPCKMeans(3, random_state=2, **own)
         labels = est.fit(X, constraints=links).labels_
     together = labels[links.items[:, 0]] == labels[links.items[:, 1]]
     assert row["given_up"] == (together != (links.answers == 1)).sum()

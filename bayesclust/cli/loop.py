@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TextIO
 
-from bayesclust.active.interactive import InteractiveSession
+from bayesclust.active import InteractiveSession
 from bayesclust.active.protocol import PAIR, VOCABULARY, Query
 from bayesclust.estimators.minimal_modification import ConflictError
 
