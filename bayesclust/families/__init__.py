@@ -63,7 +63,10 @@ def as_divergence(divergence: Any) -> Divergence:
         return divergence
     if isinstance(divergence, Family):
         return divergence.limit()
-    known: dict[str, Any] = {**DIVERGENCES, **{name: kind().limit for name, kind in FAMILIES.items()}}
+    known: dict[str, Any] = {
+        **DIVERGENCES,
+        **{name: kind().limit for name, kind in FAMILIES.items()},
+    }
     if isinstance(divergence, str) and divergence in known:
         limit: Divergence = known[divergence]()
         return limit

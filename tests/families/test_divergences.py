@@ -202,7 +202,7 @@ def test_squared_distances_do_not_cancel_far_from_the_origin():
 
 @pytest.mark.parametrize(("given", "error"), [("cosine", ValueError), (3, TypeError)])
 def test_unknown_divergences(given, error):
-    with pytest.raises(error, match='^divergence must be one of "mahalanobis", .*"kl"'):
+    with pytest.raises(error, match=r'^divergence must be one of "mahalanobis", .*"kl"'):
         as_divergence(given)
 
 
