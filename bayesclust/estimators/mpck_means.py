@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
     check_choice,
@@ -21,9 +22,13 @@ from bayesclust.checks import (
 )
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators._credible import confidence_by_source
-from bayesclust.estimators._means import start_labels
-from bayesclust.estimators.base import ConstrainedClusterer, with_names
+from bayesclust.estimators.base import (
+    ConstrainedClusterer,
+    describe_columns_of_new,
+    read_input,
+    start_labels,
+)
+from bayesclust.estimators.confidence import confidence_by_source
 from bayesclust.inference.limits.mpck.descend import (
     Metrics,
     Problem,
@@ -305,8 +310,9 @@ class MPCKMeans(ConstrainedClusterer):
         -------
         self
         """
+        clock = perf_counter()
         settings = self._check_settings()
-        points, given = self._enter(X, constraints, check_items, kinds=("pairwise",))
+        points, given = read_input(self, X, y, constraints, kinds=("pairwise",))
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(len(points))
         rng = check_random_state(self.random_state)
@@ -321,10 +327,11 @@ class MPCKMeans(ConstrainedClusterer):
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} rounds: allow more rounds.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
         self._keep(problem, solution)
         self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
+        self.fit_seconds_ = perf_counter() - clock
         return self
 
     def _check_settings(self) -> Settings:
@@ -440,7 +447,7 @@ class MPCKMeans(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        validate_data(self, with_names(X), skip_check_array=True, reset=False)
+        describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
         labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)

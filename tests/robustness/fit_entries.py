@@ -19,9 +19,6 @@ SETTINGS = {
     "thinning": ("count", 1),
     "loss": ("loss", "vi"),
     "moves": ("optional anything else", None),
-    "variational": ("optional anything else", None),
-    "gamma": ("optional (0, inf)", None),
-    "limit": ("optional anything else", None),
     "n_jobs": ("optional count", 1),
     "random_state": ("seed", 0),
     "n_clusters": ("count", 3),
@@ -50,9 +47,6 @@ SETTINGS = {
     "precision": ("optional (0, inf)", None),
     "time_limit": ("optional (0, inf)", None),
     "inference": ("choice", "variational_em"),
-    "hard": ("choice", "annealed"),
-    "degree": ("count", 3),
-    "n_landmarks": ("optional count", None),
 }
 """Settings of estimators; those that take several kinds of things have tests of their own."""
 OWN_SORTS = {
@@ -116,6 +110,9 @@ FITS = {
     **{f"{name}": settings_entry(name) for name in ESTIMATORS},
     **{f"{name}.predict": predict_of(name, "predict") for name in PREDICTORS},
     **{f"{name}.predict_proba": predict_of(name, "predict_proba") for name in PROBABLE},
+    "estimators.AtGamma": entry(
+        bc.estimators.AtGamma, gamma=("(0, inf)", 1.0), limit=("optional anything else", None)
+    ),
     "TVClust.predict_novelty": predict_of("TVClust", "predict_novelty"),
     "TVClust.predict_similarity": predict_of("TVClust", "predict_similarity"),
     "TVClust.score_samples": predict_of("TVClust", "score_samples"),

@@ -12,7 +12,7 @@ import pytest
 import bayesclust as bc
 from bayesclust import _memory
 from bayesclust._memory import available_memory, check_memory
-from bayesclust.estimators._draws import check_room
+from bayesclust.estimators.sampling import check_draws_fit_in_memory
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.posterior.tree import stacked_partitions, to_datatree
 from tests.robustness import world
@@ -156,9 +156,9 @@ class Labels:
 def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
     said = []
     monkeypatch.setattr(
-        "bayesclust.estimators._draws.check_memory", lambda needed, *words: said.append(needed)
+        "bayesclust.estimators.sampling.check_memory", lambda needed, *words: said.append(needed)
     )
-    check_room(1000, 2, 800)
+    check_draws_fit_in_memory(1000, 2, 800)
 
     def put_together(number):
         draws = run_chains(

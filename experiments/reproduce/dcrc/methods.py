@@ -132,7 +132,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "dcrc-rbf": Method("DCRC, RBF kernel", partial(_dcrc, kernel="rbf")),
         "dcrc-hard": Method("hard answers", partial(_dcrc, noise=0.0)),
         "dcrc-hard-literal": Method(
-            "hard answers, Eq. 14 literally", partial(_dcrc, noise=0.0, hard="literal")
+            "hard answers, Eq. 14 literally", partial(_dcrc, noise="literal")
         ),
         "dcrc-even": Method("balance enforced", partial(_dcrc, balance=True)),
         "dcrc-no-balance": Method("balance not enforced", partial(_dcrc, balance=False)),

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import softmax
 
 import bayesclust as bc
-from bayesclust.inference.limits.hard_dcrc import agreement_table, max_compatible, most_probable
+from bayesclust.inference.dcrc.em import agreement_table, max_compatible, most_probable
 
 
 def test_eq_14_is_where_eq_13_tends(rng):

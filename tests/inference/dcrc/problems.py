@@ -3,9 +3,7 @@
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.inference.variational_em.fit import _objective
-from bayesclust.inference.variational_em.settings import EMSettings
-from bayesclust.inference.variational_em.task import Ascent, NamedAnswers
+from bayesclust.inference.dcrc.em import Ascent, EMSettings, NamedAnswers, _objective
 
 
 def random_views(rng, n, noise, pairs=True):

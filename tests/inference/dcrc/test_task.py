@@ -5,10 +5,9 @@ import pytest
 from scipy.special import softmax
 
 import bayesclust as bc
-from bayesclust.inference.limits.hard_dcrc import IMPOSSIBLE, agreement_table
-from bayesclust.inference.variational_em.task import SETTLED
+from bayesclust.inference.dcrc.em import IMPOSSIBLE, SETTLED, agreement_table
 from bayesclust.models import PaperObjective
-from tests.inference.variational_em.problems import ascent, random_views, table_two
+from tests.inference.dcrc.problems import ascent, random_views, table_two
 
 N, K = 6, 3
 NOISES = {

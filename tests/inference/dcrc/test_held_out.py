@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.variational_em.held_out import choose, log_predictive, mean_confusion
-from bayesclust.inference.variational_em.settings import EMSettings
+from bayesclust.inference.dcrc.em import EMSettings, choose, log_predictive, mean_confusion
 
 
 def test_mean_confusion_is_that_of_the_conjugate_posterior(rng):

@@ -1,12 +1,20 @@
-"""DCRC's posterior, one chain: labels of the named items, the noise of the answers, and, if asked for, the weights.
+"""DCRC's posterior by Gibbs sampling, one chain: labels of the named items, noise, and, if asked for, the weights.
 
-A sweep draws the label of every item that an answer names, one by one in random order and then in
-the groups that links hold together; the weights W given these labels, unless W is held where it is,
-and the precision of their prior, where it is learned; and the noise of every view from its
-conjugate posterior. Items that no answer names depend on nothing but W: their labels are summed out
-of the draw of W and are drawn from P(y | x; W) when the state is read.
+A sweep draws the label of every item that a constraint names, one by one in random order and then
+in the groups that links hold together; the weights W given these labels, unless W is held where it
+is, and the precision of their prior, where it is learned; and the noise of every source from its
+conjugate posterior. Items that no constraint names depend on nothing but W: their labels are summed
+out of the draw of W and are drawn from P(y | x; W) when the state is read.
 
-With W held the target is p(z, noise | answers, X, W). With W drawn it is the density of
+For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
+or any other noise:
+
+    log w_k = log P(y_i = k | x_i; W) + site logits of k
+
+A block c of `link_blocks` goes to class k with log w_k = sum_{i in c} log P(y_i = k | x_i; W) + the
+constraints that did not drop out, with c in k.
+
+With W held the target is p(z, noise | constraints, X, W). With W drawn it is the density of
 `bayesclust.models.dcrc_log_joint` under a `WeightPrior` that is proper.
 """
 
@@ -18,14 +26,23 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
+from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
-from bayesclust.constraints.sites import compile_sites, stack_tables
-from bayesclust.inference.dcrc_gibbs.scan import move_class_blocks, scan_classes
-from bayesclust.inference.dcrc_gibbs.weights import WeightSampler
-from bayesclust.inference.variational_em.fit import named_first
-from bayesclust.inference.variational_em.weights import WeightObjective, log_softmax
+from bayesclust.constraints.sites import (
+    UNPLACED,
+    Sites,
+    add_block_logits,
+    add_site_logits,
+    compile_sites,
+    stack_tables,
+)
+from bayesclust.inference.dcrc.em import named_first
+from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
+from bayesclust.inference.link_blocks import draw_blocks
+from bayesclust.inference.seating import draw_index
 from bayesclust.models.dcrc import dcrc_log_joint, unnamed
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.typing import FloatArray, IntArray
@@ -33,28 +50,11 @@ from bayesclust.typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class DCRCProblem:
-    """The model and the data: everything that the chains share.
+    """The model and the data: everything that the chains share."""
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        Features on one scale.
-    constraints : tuple of Constraints
-        With their noise models: known noise stays as it is, a prior is learned from.
-    W : ndarray of shape (K, d + 1)
-        Weights, the biases last: where they are held, or where chains start.
-    prior : WeightPrior or None, default None
-        Prior under which W is drawn; None holds it.
-
-    Raises
-    ------
-    ValueError
-        If the prior leaves the biases free, and so is none.
-    """
-
-    points: FloatArray
+    points: FloatArray  # (n, d)
     constraints: tuple[Constraints, ...]
-    W: FloatArray
+    W: FloatArray  # (K, d + 1)
     prior: WeightPrior | None = None
 
     def __post_init__(self) -> None:
@@ -65,26 +65,7 @@ class DCRCProblem:
 
 
 class DCRCChain:
-    """One chain. `sweep` moves it on, `draw` tells where it is.
-
-    Parameters
-    ----------
-    problem : DCRCProblem
-    rng : Generator
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesclust as bc
-    >>> from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
-    >>> triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=4)
-    >>> W = np.array([[1.0, -1.5], [-1.0, 1.5]])
-    >>> chain = DCRCChain(DCRCProblem(np.array([[0.0], [0.2], [3.0], [3.1]]), (triplets,), W), np.random.default_rng(0))
-    >>> chain.sweep()
-    >>> variables, statistics = chain.draw()
-    >>> variables["z"].shape, variables["noise"].shape
-    ((4,), (1,))
-    """
+    """One chain. `sweep` moves it on, `draw` tells where it is."""
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
         self.problem, self.rng = problem, rng
@@ -210,28 +191,16 @@ class DCRCChain:
         self.blocks_moved = moved[0] / number if number else np.nan
 
     def _update_noise(self) -> None:
-        views = self.problem.constraints
+        constraints = self.problem.constraints
         self.noise = [
             view.noise.draw(view.counts(self.z), noise, self.rng)
-            for view, noise in zip(views, self.noise, strict=True)
+            for view, noise in zip(constraints, self.noise, strict=True)
         ]
-        self.table = stack_tables(views, self.noise)
+        self.table = stack_tables(constraints, self.noise)
 
 
 def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
-    """Return log p(W, labels of the named items | X) as a function of W, under the problem's prior.
-
-    Parameters
-    ----------
-    problem : DCRCProblem
-        With a prior.
-    named : ndarray of int
-        The items that answers name.
-
-    Returns
-    -------
-    WeightObjective
-    """
+    """Log p(W, labels of the named items | X) as a function of W, under the problem's prior."""
     prior = problem.prior
     assert prior is not None
     assert prior.bias_scale is not None
@@ -255,4 +224,52 @@ def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
     return drawn
 
 
-__all__ = ["DCRCChain", "DCRCProblem"]
+# --- compiled scans
+
+
+@kernel
+def scan_classes(
+    z: NDArray[np.int64],
+    log_p: NDArray[np.float64],
+    sites: Sites,
+    table: NDArray[np.float64],
+    order: NDArray[np.int64],
+    moved: NDArray[np.int64],
+    rng: Generator,
+) -> None:
+    """Draw the labels z of the items in `order`, one after another; log_p is (n, K)."""
+    logits = np.empty(log_p.shape[1])
+    for i in order:
+        logits[:] = log_p[i]
+        add_site_logits(sites, table, z, i, logits)
+        k = draw_index(logits, len(logits), rng)
+        moved[0] += k != z[i]
+        z[i] = k
+
+
+@kernel
+def move_class_blocks(
+    z: NDArray[np.int64],
+    log_p: NDArray[np.float64],
+    sites: Sites,
+    table: NDArray[np.float64],
+    moved: NDArray[np.int64],
+    rng: Generator,
+) -> int:
+    """Draw bonds, and one label for every block that they make, one after another; returns how many there were.
+
+    log_p is (n, K).
+    """
+    blocks, logits = draw_blocks(sites, table, z, rng), np.empty(log_p.shape[1])
+    for block in range(len(blocks.begin)):
+        items = blocks.items[blocks.begin[block] : blocks.end[block]]
+        old = z[items[0]]
+        logits[:] = 0.0
+        for i in items:
+            logits += log_p[i]
+            z[i] = UNPLACED
+        add_block_logits(sites, table, z, items, True, logits)
+        k = draw_index(logits, len(logits), rng)
+        z[items] = k
+        moved[0] += k != old
+    return len(blocks.begin)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.variational_em import EMSettings, fit_em
-from bayesclust.inference.variational_em import fit as search
+from bayesclust.inference.dcrc import em as search
+from bayesclust.inference.dcrc.em import EMSettings, fit_em
 
 SETTINGS = EMSettings(penalty=0.02, starts=4)
 

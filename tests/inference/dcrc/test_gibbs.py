@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.models.dcrc import dcrc_log_joint
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms

@@ -8,9 +8,9 @@ import pytest
 from scipy.special import softmax, xlogy
 
 import bayesclust as bc
-from bayesclust.inference.variational_em.weights import WeightObjective, fit_logistic
+from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic
 from bayesclust.models import PaperObjective
-from tests.inference.variational_em.problems import ascent
+from tests.inference.dcrc.problems import ascent
 
 
 @pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])
