@@ -29,10 +29,10 @@ from bayesclust.estimators import TVClust
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.averaged_particles import AveragedParticles
 from bayesclust.inference.particles import THINNING, Particles, systematic
-from bayesclust.posterior.answers import confusions
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_views
 from bayesclust.typing import FloatArray, IntArray, Seed
 

@@ -14,7 +14,7 @@ from bayesclust.constraints._checks import plain_array, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules.base import Rules
 from bayesclust.posterior.labels import as_labels
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"

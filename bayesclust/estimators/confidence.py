@@ -29,7 +29,7 @@ from bayesclust.inference.limits.answers import (
     unit_confidence,
 )
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import FloatArray, IntArray
 

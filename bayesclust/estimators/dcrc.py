@@ -58,9 +58,9 @@ from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.draws import draw_labels
 from bayesclust.models.dcrc_weights import WeightPrior
-from bayesclust.posterior.answers import INTERVAL, confusions
-from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.credibility import INTERVAL, confusions
+from bayesclust.posterior.losses import check_additive
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import stored_views, to_datatree
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
@@ -429,7 +429,7 @@ class DCRC(ConstrainedClusterer):
         with_noise([], self.noise)
         candidates(self.get_params(deep=False), 1, 1)
         if self.loss is not None:
-            as_loss(self.loss)
+            check_additive(self.loss)
         check_int(self.num_chains, "num_chains")
         schedule = check_schedule(self.num_warmup, self.num_samples)
         if self.inference != GIBBS:

@@ -45,7 +45,7 @@ from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from bayesclust.posterior.functionals import partition_distances
+from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.labels import canonical, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.typing import ArrayLike, FloatArray, IntArray

@@ -41,7 +41,7 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_views
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 

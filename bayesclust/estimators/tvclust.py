@@ -69,8 +69,8 @@ from bayesclust.inference.variational.fit import fit_variational
 from bayesclust.inference.variational.settings import VariationalSettings
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.models.priors import Concentration
-from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.losses import check_additive
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -291,7 +291,7 @@ class TVClust(ConstrainedClusterer):
         """
         clock = perf_counter()
         schedule = self._check_settings()
-        loss = as_loss(self.loss)
+        loss = check_additive(self.loss)
         if checkpoint is not None and self._is_variational:
             raise ValueError(
                 "checkpoint keeps the draws of chains, and sampler='variational' has none: "

@@ -5,8 +5,7 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score, rand_score
 
 import bayesclust as bc
-from bayesclust.posterior.diagnostics import diagnose
-from bayesclust.posterior.functionals import label_free, partition_distances
+from bayesclust.posterior.diagnosis import diagnose, label_free, partition_distances
 from bayesclust.posterior.tree import to_datatree
 
 
@@ -122,13 +121,14 @@ def test_a_chain_in_another_mode_is_named_with_its_nats(good):
     report = diagnose(to_datatree(variables, statistics))
     assert not report.ok
     level = np.median(statistics["log_joint"], axis=1)
-    gap = f"chain 2 sits up to {level.max() - level[2]:.0f} nats of log joint below chain {level.argmax()}"
-    assert gap in report.verdict
+    gap = level.max() - level[2]
+    sentence = f"chain 2 sits up to {gap:.0f} nats of log joint below chain {level.argmax()}"
+    assert sentence in report.verdict
     assert report.table.loc["log_joint", "state"] == "slow"
 
 
 def test_modes_that_agree_in_every_single_number_are_told_apart_by_their_partitions():
-    """Two chains, each in a mode of its own: equal sizes, log joints and parameters, other members."""
+    """Each chain in a mode of its own: equal sizes, log joints and parameters, other members."""
     rng = np.random.default_rng(0)
     z = np.stack([np.tile(np.arange(40) % 2, (200, 1)), np.tile(np.arange(40) // 20, (200, 1))] * 2)
     tree = to_datatree({"z": z}, {"log_joint": rng.normal(size=(4, 200))})

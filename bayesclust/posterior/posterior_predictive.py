@@ -1,4 +1,4 @@
-"""Do the answers look like what the noise model makes of them? Posterior predictive checks of side information."""
+"""Posterior predictive checks of constraints: answers against those that the noise model gives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.patterns import draw_answers
-from bayesclust.posterior.answers import confusions
+from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import chain_partitions, group, stored_views
 from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
@@ -23,34 +23,33 @@ if TYPE_CHECKING:
 __all__ = ["constraint_ppc"]
 
 EXTREME = 0.025
-INTERVAL = (0.05, 0.95)
 PAIR = 2
 
 
 def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
-    """Compare the answers with answers that the fitted model gives itself: contradictions, wrong answers, where they fall.
+    """Compare the constraints with answers that the fitted noise model generates.
 
     For each of some draws of partition and noise, all questions are answered anew as the model
-    says, and numbers that tell how good the answers are get computed for both, the answers given
-    and the answers made up (Gelman, Meng and Stern 1996). The model holds that a source errs
-    independently and equally often everywhere; each check is a way in which that fails:
+    says, and statistics of how good the answers are get computed for both, the observed and the
+    generated ones (Gelman, Meng and Stern 1996). The model holds that a source errs independently
+    and equally often everywhere; each check is a way in which that fails:
 
     - share of an answer, in words: sources that say "same", or "dnk", too often;
-    - wrong answers, by the partition of the draw: telling where the noise is known or its prior
+    - wrong answers, by the partition of the draw: informative where the noise is known or its prior
       strong;
     - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
       the same source joins. Where answers are many, a single wrong "same" joins two clusters and
-      all that is said of them; then look at
-    - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are said to be the
+      contradicts everything between them; then look at
+    - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are reported the
       same, but i and k not;
     - disagreements, of questions asked more than once: pairs of answers that differ. Fewer than
       expected mean that errors are shared (a question is hard for everyone), which makes sources
-      look more independent, and surer, than they are;
+      look more independent, and more reliable, than they are;
     - wrong answers by item: pairs of wrong answers about the same item; some items are hard, or out
       of place;
     - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over
-      the combinations of clusters that questions are about. Large where a source cuts the items in
-      another way than the partition: data and answers, or two sources, conflict.
+      the combinations of clusters that questions are about. Large where a source divides the items
+      in another way than the partition: data and constraints, or two sources, conflict.
 
     Parameters
     ----------
@@ -88,8 +87,9 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     >>> import numpy as np
     >>> import bayesclust as bc
     >>> from bayesclust.posterior.tree import to_datatree
-    >>> links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, True, False], n_items=4)
-    >>> sure = {"z": np.zeros((1, 50, 4), int), "p": np.full((1, 50, 1), 0.999), "q": np.full((1, 50, 1), 0.999)}
+    >>> pairs, same = [(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, True, False]
+    >>> links = bc.PairwiseConstraints(pairs, same, n_items=4)
+    >>> sure = {"z": np.zeros((1, 50, 4), int)} | dict.fromkeys("pq", np.full((1, 50, 1), 0.999))
     >>> table = bc.constraint_ppc(to_datatree(sure, constraints=[links])).set_index("check")
     >>> table.loc["contradictions", ["observed", "expected", "finding"]]
     observed                                  1.0
@@ -183,7 +183,7 @@ def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels)
 
 
 def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
-    """Count, for the answers "different" among those chosen, the items that are said to be the same as both."""
+    """Count, for the chosen answers "different", the items that are "same" as both."""
     pairs, same = view.items[chosen], answers[chosen] == 1
     both_ways = np.concatenate([pairs[same], pairs[same][:, ::-1]])
     size = (view.n_items, view.n_items)
@@ -193,7 +193,7 @@ def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> i
 
 
 def _repeated(view: StoredConstraints) -> IntArray:
-    """Question of each answer to one that was asked more than once, -1 of the others; empty where there are none."""
+    """Question of each answer, -1 where it was asked only once; empty where all were."""
     items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
     question, times = np.unique(items, axis=0, return_inverse=True, return_counts=True)[1:]
     question = question.reshape(-1)
@@ -222,7 +222,7 @@ def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
 
 
 def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
-    """Squared surplus of wrong answers over its expectation, by source, summed over combinations of clusters."""
+    """Squared surplus of wrong answers by source, summed over combinations of clusters."""
     expected, seen = np.bincount(draw.cell, draw.error_rate), np.bincount(draw.cell, wrong)
     surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
     owner = np.zeros(len(expected), np.int64)

@@ -1,21 +1,29 @@
-"""Fits side by side: every column against another way of getting it."""
+"""Comparisons of fits, of posteriors without a view, and of methods over many data sets."""
 
 import inspect
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import pair_confusion_matrix
 
 import bayesclust as bc
 from bayesclust.metrics import pairwise_f, variation_of_information
+from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import VI, Binder
 from tests.judges.exact import partitions
 
 Y = np.repeat([0, 1, 2], 8)
+SHORT = {
+    "num_chains": 2,
+    "num_warmup": 100,
+    "num_samples": 100,
+    "progress": False,
+    "random_state": 0,
+}
 DRAWS = np.array([[0, 0, 1, 1]] * 16 + [[0, 0, 0, 0]] * 3 + [[0, 1, 2, 3]])
 
 
@@ -29,13 +37,7 @@ def data():
 @pytest.fixture(scope="module")
 def fits(data):
     X, links = data
-    short = {
-        "num_chains": 2,
-        "num_warmup": 60,
-        "num_samples": 60,
-        "progress": False,
-        "random_state": 0,
-    }
+    short = SHORT | {"num_warmup": 60, "num_samples": 60}
     return {
         "sampler": bc.TVClust(**short).fit(X, constraints=links),
         "mean field": bc.TVClust("variational", num_samples=50, random_state=0).fit(
@@ -147,7 +149,7 @@ def test_objective_counts_each_answer_once(data):
 
 
 def test_log_joint_is_the_log_posterior_of_partitions(rng):
-    """All 15 partitions of four items: shares of draws, the base measure held, against the density."""
+    """All 15 partitions of four items: shares of draws against the density."""
     X = np.array([[0.0], [0.6], [1.2], [3.0]])
     family = bc.families.SphericalGaussian(0.5, 4.0, 0.5)
     links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
@@ -291,7 +293,148 @@ def test_partitions_to_judge_must_be_of_the_items(fits):
         fits["limit"].objective(LABELS)
 
 
-def test_table_is_a_plain_data_frame():
-    table = bc.compare({"a": LABELS, "b": pd.Series(LABELS)}, LABELS)
-    assert type(table) is pd.DataFrame
-    assert table["f"].tolist() == [1.0, 1.0]
+HALVES = np.repeat([0, 1], 15)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = np.random.default_rng(0).normal(size=(30, 2)) + 4.0 * HALVES[:, None]
+    links = bc.PairwiseConstraints.sample(HALVES, size=25, error_rate=0.1, seed=0)
+    triplets = bc.RelativeConstraints.sample(
+        np.tile([0, 1, 2], 10), size=30, error_rate=0.05, seed=1
+    )
+    return X, [links, triplets], bc.TVClust(**SHORT).fit(X, constraints=[links, triplets])
+
+
+def test_leave_view_out_is_what_fits_by_hand_give(fitted):
+    X, views, est = fitted
+    table = bc.leave_view_out(est, X, views)
+    assert table.index.tolist() == ["links", "triplets", "data"]
+    without = bc.TVClust(**SHORT).fit(X, constraints=[views[1]])
+    apart = bc.posterior_distance(est, without)
+    assert table.loc["links", ["n_clusters", "distance", "self_distance"]].tolist() == [
+        without.n_clusters_,
+        apart.wasserstein,
+        apart.self_distance,
+    ]
+    z = without.posterior_["posterior"]["z"].values.reshape(-1, 30)
+    assert table.loc["links", "right_without"] == pytest.approx(
+        (views[0].truths(z) == views[0].answers).mean()
+    )
+    log_p = np.array([views[0].noise.log_marginal(views[0].counts(one)) for one in z])
+    same = int((views[0].answers == 1).sum())
+    # uniform prior: m answers in their order have probability same! different! / (m + 1)!
+    habit = -sum(np.log(np.arange(same + 1, 27))) + sum(np.log(np.arange(1, 26 - same)))
+    assert table.loc["links", "gain_over_marginal"] == pytest.approx(
+        (np.log(np.exp(log_p).mean()) - habit) / 25, abs=1e-9
+    )
+    assert table["finding"].tolist()[:2] == ["agrees with the rest", "conflicts with the rest"]
+    assert table.loc["data", "distance"] > table.loc["data", "self_distance"]
+
+
+def test_leave_view_out_of_a_classifier_keeps_the_data(fitted):
+    X, views, _ = fitted
+    est = bc.DCRC(2, n_init=1, random_state=0).fit(X, constraints=views[0])
+    assert bc.leave_view_out(est, X, views[0]).index.tolist() == ["links"]
+
+
+def test_constant_data_leave_prior_and_constraints():
+    """What `leave_view_out` takes for no data has probability one under every partition."""
+    links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
+    est = bc.TVClust(family="categorical", **SHORT | {"num_samples": 4000}).fit(
+        np.zeros((4, 1)), constraints=links
+    )
+    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
+    every = [np.asarray(z) for z in partitions(4)]
+    log_p = [
+        Concentration().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
+        for z in every
+    ]
+    exact = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))
+    shares = [(draws == z).all(axis=1).mean() for z in every]
+    np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))
+
+
+def test_leave_view_out_refuses_bad_input(fitted):
+    X, views, est = fitted
+    with pytest.raises(TypeError, match="must have draws, and a RDPMeans has none"):
+        bc.leave_view_out(bc.RDPMeans(), X, views)
+    with pytest.raises(ValueError, match="there are no constraints to leave out"):
+        bc.leave_view_out(est, X, None)
+
+
+SAMPLES = 40_000
+ERROR = 4 * 0.5 / np.sqrt(SAMPLES)
+
+
+def signed_rank(differences, **settings):
+    return bc.bayesian_signed_rank(differences, num_samples=SAMPLES, **settings)
+
+
+@pytest.mark.parametrize("strength", [0.5, 2.0])
+def test_signed_rank_of_one_data_set_in_closed_form(strength):
+    """w_0 is Beta(s, 1): w_0^2 is no difference for a large one, all but w_1^2 for a middling."""
+    large = 0.5 ** (strength / 2)
+    middling = (1 - np.sqrt(0.5)) ** strength
+    settings = {"rope": 0.1, "strength": strength}
+    assert signed_rank([0.25], **settings) == pytest.approx((0.0, 1 - large, large), abs=ERROR)
+    assert signed_rank([0.15], **settings) == pytest.approx(
+        (0.0, 1 - middling, middling), abs=ERROR
+    )
+    assert signed_rank([-0.15], **settings) == pytest.approx(
+        (middling, 1 - middling, 0.0), abs=ERROR
+    )
+    assert signed_rank([0.05], **settings) == (0.0, 1.0, 0.0)
+
+
+def test_signed_rank_of_two_data_sets_by_quadrature():
+    """Differences of +5 and -5, a prior of one data set: w is uniform on the triangle."""
+    cells = (np.arange(600) + 0.5) / 600
+    up, down = np.meshgrid(cells, cells)
+    inside = up + down < 1
+    up, down = up[inside], down[inside]
+    prior = 1 - up - down
+    better, worse = up**2 + 2 * up * prior, down**2 + 2 * down * prior
+    none = prior**2 + 2 * up * down
+    wins = [
+        (share >= np.maximum(*others)).mean()
+        for share, *others in ((worse, none, better), (none, worse, better))
+    ]
+    result = signed_rank([5.0, -5.0], strength=1.0)
+    assert result == pytest.approx((*wins, 1 - sum(wins)), abs=ERROR + 0.005)
+    assert result.worse == pytest.approx(result.better, abs=2 * ERROR)
+
+
+def test_signed_rank_of_many_data_sets_by_a_plain_loop(rng):
+    z, half, s = rng.normal(0.02, 0.05, size=6), 0.01, 0.5
+    wins = np.zeros(3)
+    for gammas in rng.gamma([s, 1, 1, 1, 1, 1, 1], size=(3000, 7)):
+        share = np.zeros(3)
+        for first, w in zip([0.0, *z], gammas / gammas.sum(), strict=True):
+            for second, v in zip([0.0, *z], gammas / gammas.sum(), strict=True):
+                middle = (first + second) / 2
+                share[0 if middle < -half else 2 if middle > half else 1] += w * v
+        wins[share.argmax()] += 1
+    assert signed_rank(z) == pytest.approx(tuple(wins / 3000), abs=ERROR + 4 * 0.5 / np.sqrt(3000))
+
+
+def test_signed_rank_agrees_with_wilcoxon(rng):
+    z = rng.normal(0.06, 0.08, size=40)
+    assert stats.wilcoxon(z, alternative="greater").pvalue < 0.001
+    assert signed_rank(z, rope=0.0).better > 0.999
+    assert signed_rank(-z, rope=0.0) == pytest.approx(signed_rank(z, rope=0.0)[::-1], abs=ERROR)
+
+
+@pytest.mark.parametrize(
+    ("differences", "settings", "sentence"),
+    [
+        ([], {}, r"differences have shape \(0,\): pass one for each data set\."),
+        ([0.1, np.nan], {}, r"differences\[1\] is not a number: leave such data sets out\."),
+        ([0.1], {"rope": -1.0}, r"rope .* -1"),
+        ([0.1], {"strength": 0.0}, r"strength .* 0"),
+        ([0.1], {"num_samples": 0}, r"num_samples .* 0"),
+    ],
+)
+def test_signed_rank_refuses_bad_input(differences, settings, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        bc.bayesian_signed_rank(differences, **settings)

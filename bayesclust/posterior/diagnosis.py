@@ -1,25 +1,29 @@
-"""Whether to trust a run: convergence of label-free functionals and of whole partitions, and a verdict in words."""
+"""Convergence of label-free functionals and of partitions, and a verdict in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints._checks import number_between
-from bayesclust.posterior.dismissed import dismissal
-from bayesclust.posterior.functionals import Functionals, label_free, partition_distances
-from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.conflict import violations
+from bayesclust.posterior.labels import Labels, partition_sizes
+from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import chain_partitions, group, is_array, log_joints
 from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "Functionals", "diagnose", "label_free", "partition_distances"]
 
 MAX_RHAT, MIN_ESS = 1.05, 100.0
 GOOD_RHAT, GOOD_ESS = 1.01, 400.0
@@ -27,6 +31,8 @@ GOOD_RHAT, GOOD_ESS = 1.01, 400.0
 FEWEST_DRAWS = 4
 NATS_APART = 10.0
 FINE = ("converged", "constant")
+SAMPLED = 40
+"""Draws of each chain that are compared with those of the others."""
 MORE = "increase num_warmup and num_samples"
 
 
@@ -49,9 +55,9 @@ class Diagnosis:
         Mean variation of information, in bits, between draws of each two chains; within chains on
         the diagonal.
     conflict : str, default ""
-        What is to be said of answers about pairs that the fit dismisses beyond what was expected,
-        and what to do; empty where there is nothing. Chains can agree on a posterior that has
-        explained its answers away.
+        Pairwise constraints that the fit violates beyond what was expected, and what to do; empty
+        where there are none. Chains can agree on a posterior that has explained its constraints
+        away.
     """
 
     ok: bool
@@ -68,7 +74,8 @@ class Diagnosis:
 
     def _repr_html_(self) -> str:
         colour = "#0072B2" if self.ok else "#D55E00"
-        head = f'<p style="border-left: 4px solid {colour}; padding-left: 8px"><b>{escape(str(self))}</b></p>'
+        style = f"border-left: 4px solid {colour}; padding-left: 8px"
+        head = f'<p style="{style}"><b>{escape(str(self))}</b></p>'
         return head + self.table.to_html(float_format="{:.4g}".format, na_rep="")
 
 
@@ -90,7 +97,7 @@ def diagnose(
     chains, and chains by how many nats their log joints are apart: chains stuck in different modes
     can agree in all single numbers.
 
-    However well chains agree, the fit may dismiss answers about pairs that agree with each other,
+    However well chains agree, the fit may violate pairwise constraints that agree with each other,
     or more of them than the noise's prior expects: then `conflict` says so, and what to do.
 
     Parameters
@@ -113,7 +120,7 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        Prints as its verdict, and what is to be said of dismissed answers. Of a single chain, of
+        Prints as its verdict, followed by what `conflict` says. Of a single chain, of
         fewer than four draws a chain or of draws from a mean field it is never `ok`.
 
     Raises
@@ -152,9 +159,9 @@ def diagnose(
         if approximation
         else _verdict(functionals, table, distances)
     )
-    dismissed = dismissal(posterior, seed=seed)
+    violated = violations(posterior, seed=seed)
     return Diagnosis(
-        ok, verdict, table, _frame(distances), "" if dismissed is None else str(dismissed)
+        ok, verdict, table, _frame(distances), "" if violated is None else str(violated)
     )
 
 
@@ -179,7 +186,7 @@ def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.Data
 
 
 def _convergence(values: Labels) -> tuple[float, float]:
-    """R-hat and bulk ESS, nan where they are undefined; of a single chain R-hat compares its halves."""
+    """R-hat (of the halves of a single chain) and bulk ESS, nan where they are undefined."""
     # all of arviz takes over a second to import; its array functions do not
     array_stats: Any = import_module("arviz_stats.base").array_stats
     draws = values.shape[1]
@@ -208,8 +215,10 @@ def _state(values: Labels, rhat: float, ess: float, max_rhat: float, min_ess: fl
 def _silent(approximation: str) -> str:
     """Of draws that are no chains."""
     return (
-        f"Chains tell nothing here: these draws come from a {approximation}, each independent of the others, and agree "
-        "however far it is from the posterior; run a sampler, and see posterior_distance between the two."
+        f"Chains tell nothing here: these draws come from a {approximation}, each independent of "
+        "the others, and agree "
+        "however far it is from the posterior; run a sampler, and see posterior_distance between "
+        "the two."
     )
 
 
@@ -219,7 +228,8 @@ def _verdict(
     chains, draws, _ = functionals.z.shape
     if draws < FEWEST_DRAWS:
         return False, (
-            f"This run cannot be judged: {draws} draws a chain are too few to see whether it has converged; "
+            f"This run cannot be judged: {draws} draws a chain are too few to see whether it has "
+            "converged; "
             "increase num_samples."
         )
     reasons = [*_stuck(functionals.log_joint), *_apart(distances), *_unsettled(table)]
@@ -230,7 +240,8 @@ def _verdict(
             else "By itself it looks settled"
         )
         return False, (
-            "This run cannot be judged from one chain: nothing tells whether another would find other partitions. "
+            "This run cannot be judged from one chain: nothing tells whether another would find "
+            "other partitions. "
             f"{inside}; run four chains, num_chains=4."
         )
     if not reasons:
@@ -255,7 +266,8 @@ def _stuck(log_joint: FloatArray | None) -> list[str]:
         return []
     which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {_listed(low.tolist())} sit"
     return [
-        f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck in a local mode"
+        f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck "
+        "in a local mode"
     ]
 
 
@@ -299,7 +311,8 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
     moving = table[table["state"] == "converged"]
     off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
     partitions = (
-        f"partitions of different chains are {off_diagonal.mean():.2f} bits apart (VI) and those of one chain "
+        f"partitions of different chains are {off_diagonal.mean():.2f} bits apart (VI) and those "
+        "of one chain "
         f"{np.diag(distances).mean():.2f}"
     )
     if moving.empty:
@@ -312,8 +325,10 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
         else "This run will do for means; more draws would sharpen tail probabilities"
     )
     return (
-        f"{opening}: R-hat is at most {rhat:.3f} ({worst_rhat}) and the effective sample size at least {ess:.0f} "
-        f"({worst_ess}) over {len(table)} label-free quantities. Of {len(distances)} chains, {partitions}."
+        f"{opening}: R-hat is at most {rhat:.3f} ({worst_rhat}) and the effective sample size at "
+        f"least {ess:.0f} "
+        f"({worst_ess}) over {len(table)} label-free quantities. Of {len(distances)} chains, "
+        f"{partitions}."
     )
 
 
@@ -329,3 +344,95 @@ def _listed(names: list[Any], shown: int = 3) -> str:
     if len(names) > shown:
         return f"{', '.join(words)} and {len(names) - shown} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+class Functionals(NamedTuple):
+    """Label-free functionals of the draws, and the draws they were computed from."""
+
+    values: dict[str, Labels]  # by name, (chain, draw) each; indicators are int8
+    z: Labels  # (chain, draw, n)
+    log_joint: FloatArray | None  # (chain, draw)
+
+
+def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
+    """Return everything about the draws that does not depend on how clusters are numbered.
+
+    n_clusters, entropy (bits) of the cluster sizes, largest_cluster (items), rand_to_reference
+    (Rand index to the draw of highest log joint or, where that was not kept, to the point
+    estimate), together[i, j] of `n_pairs` pairs of items, half of them together in the reference
+    where there are as many, log_joint, and every component of every continuous parameter.
+    """
+    z = chain_partitions(posterior)
+    log_joint = log_joints(posterior)
+    chains, draws, n = z.shape
+    stacked = z.reshape(-1, n)
+    if log_joint is None:
+        reference = point_estimate(stacked, n_runs=4, seed=seed)
+    else:
+        reference = stacked[int(np.argmax(log_joint))].astype(np.int64)
+    sizes = [partition_sizes(chain) for chain in z]
+    potential = VI().potential
+    values: dict[str, Labels] = {
+        "n_clusters": z.max(axis=2).astype(np.int64) + 1,
+        "entropy": np.log2(n) - np.array([potential(s).sum(axis=1) / n for s in sizes]),
+        "largest_cluster": np.array([s.max(axis=1) for s in sizes]),
+    }
+    rand = 1 - expected_losses(Binder(), stacked, reference[None]) * n / max(n - 1, 1)
+    values["rand_to_reference"] = rand.reshape(chains, draws)
+    for i, j in _pairs(reference, n_pairs, check_random_state(seed, "seed")):
+        values[f"together[{i}, {j}]"] = (z[:, :, i] == z[:, :, j]).astype(np.int8)
+    if log_joint is not None:
+        values["log_joint"] = log_joint
+    others = {} if is_array(posterior) else _continuous(group(posterior, "posterior"))
+    return Functionals(values | others, z, log_joint)
+
+
+def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Random pairs of items, half of them together in the reference where it has as many."""
+    n = len(reference)
+    n_pairs = min(n_pairs, n * (n - 1) // 2)
+    chosen: set[tuple[int, int]] = set()
+    for _ in range(50 * n_pairs):
+        if len(chosen) == n_pairs // 2:
+            break
+        i = int(rng.integers(n))
+        mates = np.flatnonzero(reference == reference[i])
+        j = int(rng.choice(mates))
+        if i != j:
+            chosen.add((min(i, j), max(i, j)))
+    while len(chosen) < n_pairs:
+        i, j = sorted(rng.choice(n, size=2, replace=False).tolist())
+        chosen.add((i, j))
+    return sorted(chosen)
+
+
+def _continuous(draws: xr.Dataset) -> dict[str, Labels]:
+    values: dict[str, Labels] = {}
+    for name, variable in draws.data_vars.items():
+        if variable.dtype.kind != "f":
+            continue
+        by_component = variable.transpose(..., "chain", "draw").values
+        for index in product(*(range(size) for size in by_component.shape[:-2])):
+            where = f"[{', '.join(map(str, index))}]" if index else ""
+            values[f"{name}{where}"] = by_component[index]
+    return values
+
+
+def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
+    """Return the mean VI (chain, chain), in bits, between draws of each two chains.
+
+    z is (chain, draw, n), of which `sampled` draws of each chain take part, evenly spread. On the
+    diagonal between two different draws of one chain, nan where it has only one.
+    """
+    chains, draws, _ = z.shape
+    m = min(sampled, draws)
+    at = np.linspace(0, draws - 1, m).round().astype(int)
+    out = np.empty((chains, chains))
+    for c in range(chains):
+        for other in range(c, chains):
+            mean = expected_losses(VI(), z[c, at], z[other, at]).mean()
+            # a draw is at distance 0 from itself, which says nothing
+            out[c, other] = out[other, c] = (
+                mean if c != other else (mean * m / (m - 1) if m > 1 else np.nan)
+            )
+    return out

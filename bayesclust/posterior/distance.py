@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.losses import Loss, as_loss, pairwise_losses
+from bayesclust.posterior.losses import Loss, check_metric, pairwise_losses
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import FloatArray
 
@@ -56,8 +56,10 @@ class PosteriorDistance:
 
     def __repr__(self) -> str:
         return (
-            f"<PosteriorDistance: {self.wasserstein:.3g} apart, {self.self_distance:.3g} of it expected of equal ones; "
-            f"between {self.between:.3g}, within {self.within[0]:.3g} and {self.within[1]:.3g} ({self.loss!r})>"
+            f"<PosteriorDistance: {self.wasserstein:.3g} apart, {self.self_distance:.3g} of it "
+            "expected of equal ones; "
+            f"between {self.between:.3g}, within {self.within[0]:.3g} and {self.within[1]:.3g} "
+            f"({self.loss!r})>"
         )
 
 
@@ -106,16 +108,13 @@ def posterior_distance(
     <PosteriorDistance: 0.5 apart, 0 of it expected of equal ones; between 0.5, within 0 and 0.667
     (VI(a=1.0))>
     """
-    metric = as_loss(loss)
-    if not metric.is_metric:
-        raise ValueError(
-            f"a distance of posteriors needs one of partitions, and {metric!r} is none: take VI()."
-        )
+    metric = check_metric(loss, "a distance of posteriors")
     most = check_int(num_draws, "num_draws", least=2)
     one, other = stacked_partitions(first), stacked_partitions(second)
     if one.shape[1] != other.shape[1]:
         raise ValueError(
-            f"the first posterior is about {one.shape[1]} items and the second about {other.shape[1]}: "
+            f"the first posterior is about {one.shape[1]} items and the second about "
+            f"{other.shape[1]}: "
             "compare posteriors over the same items."
         )
     fewest = min(len(one), len(other))
@@ -125,14 +124,14 @@ def posterior_distance(
         )
     m = min(most, fewest // 2)
     halves = [
-        _transport(pairwise_losses(metric, *(_spread(half, m) for half in _halves(z))))
+        _matched(pairwise_losses(metric, *(_spread(half, m) for half in _halves(z))))
         for z in (one, other)
     ]
     some, others = _spread(one, m), _spread(other, m)
     across = pairwise_losses(metric, some, others)
     within = [float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)]
     return PosteriorDistance(
-        _transport(across), max(halves), float(across.mean()), (within[0], within[1]), metric
+        _matched(across), max(halves), float(across.mean()), (within[0], within[1]), metric
     )
 
 
@@ -147,6 +146,6 @@ def _spread(z: Labels, number: int) -> Labels:
     return chosen
 
 
-def _transport(losses: FloatArray) -> float:
+def _matched(losses: FloatArray) -> float:
     """Mean loss of draws under their best matching."""
     return float(losses[linear_sum_assignment(losses)].mean())
