@@ -16,6 +16,8 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import StoredConstraints
 from bayesclust.estimators.base import start_labels
+from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
+from bayesclust.families.gaussian import Mahalanobis
 from bayesclust.inference.limits.answers import (
     PAIRWISE,
     Graph,
@@ -26,9 +28,7 @@ from bayesclust.inference.limits.answers import (
     times,
     unit_confidence,
 )
-from bayesclust.inference.limits.divergences import Divergence, Mahalanobis, as_divergence
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.models.families import FAMILIES, Family
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import FloatArray, IntArray

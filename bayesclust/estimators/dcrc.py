@@ -36,7 +36,7 @@ from bayesclust.checks import (
 from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.dataset import noise_dims, noise_names
-from bayesclust.estimators.base import ConstrainedClusterer, check_columns_of_new, read_input
+from bayesclust.estimators.base import ConstrainedClusterer, describe_columns_of_new, read_input
 from bayesclust.estimators.sampling import (
     check_draws_fit_in_memory,
     check_schedule,
@@ -398,7 +398,7 @@ class DCRC(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        check_columns_of_new(self, X)
+        describe_columns_of_new(self, X)
         points = self._features(items)
         total = np.zeros((len(items), self._classifiers.shape[1]))
         for W in self._classifiers:

@@ -24,7 +24,7 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
-    check_columns_of_new,
+    describe_columns_of_new,
     read_input,
     start_labels,
 )
@@ -447,7 +447,7 @@ class MPCKMeans(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        check_columns_of_new(self, X)
+        describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
         labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)

@@ -339,7 +339,7 @@ def _remedies(tree: Any) -> str:
     if family.startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
         tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
     if family.startswith("gaussian"):
-        tries.append('family="mixed", where check_columns finds columns that are not continuous')
+        tries.append('family="mixed", where describe_columns finds columns that are not continuous')
     if not tries:
         return "leave_view_out tells what each side supports without the other"
     return "; ".join(["try " + tries[0], *tries[1:]])
