@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesclust.checks import check_items, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.posterior.labels import as_labels
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
@@ -66,7 +66,7 @@ def read_input(
     return items, check_constraints(constraints, len(items), needs=needs)
 
 
-def check_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
+def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
     """Refuse new items whose columns are not those of the fit."""
     validate_data(estimator, _with_unique_names(X), skip_check_array=True, reset=False)
 

@@ -31,6 +31,7 @@ from bayesclust.estimators.sampling import (
     check_moves,
     check_schedule,
 )
+from bayesclust.families import as_divergence
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.bridge import (
     EQUAL,
@@ -40,13 +41,12 @@ from bayesclust.inference.limits.bridge import (
     pose_answers,
     value,
 )
-from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from bayesclust.posterior.functionals import partition_distances
+from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.labels import canonical, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.typing import ArrayLike, FloatArray, IntArray

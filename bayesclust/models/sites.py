@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust._numpyro import numpyro_modules
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.constraints.noise import DirichletNoise, Known, NoiseModel
 from bayesclust.constraints.stored import noise_names
-from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.typing import IntArray
 
 

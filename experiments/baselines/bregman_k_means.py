@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bayesclust.checks import check_int, check_n_clusters, check_random_state
-from bayesclust.inference.limits.divergences import Divergence, as_divergence
-from bayesclust.models.families import Family
+from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 __all__ = ["k_means", "means", "nearest", "numbered", "partition", "spread_out"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import Divergence
-from bayesclust.models.families import Family
+from bayesclust.families import Divergence, Family
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
 __all__ = ["dp_means"]

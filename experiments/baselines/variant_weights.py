@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_int, check_positive, check_random_state
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 from experiments.baselines.bregman_k_means import means, numbered, spread_out
 from experiments.baselines.comparisons import comparisons, gaps

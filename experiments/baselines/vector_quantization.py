@@ -9,7 +9,7 @@ import numpy as np
 from bayesclust._numba import kernel
 from bayesclust.checks import check_n_clusters
 from bayesclust.constraints.base import check_constraints
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 from experiments.baselines.bregman_k_means import partition

@@ -43,7 +43,7 @@ def uneven(sizes: tuple[int, ...], name: str, seed: int) -> bc.datasets.Dataset:
     """
     k = len(sizes)
     drawn = bc.datasets.make_mixture(
-        2 * k * max(sizes), 38, k, separation=SEPARATION, standardise=False, seed=seed
+        2 * k * max(sizes), 38, k, separation=SEPARATION, standardize=False, seed=seed
     )
     kept = np.concatenate(
         [np.flatnonzero(drawn.y == cluster)[:size] for cluster, size in enumerate(sizes)]

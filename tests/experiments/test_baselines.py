@@ -7,7 +7,8 @@ import pytest
 from sklearn.cluster import KMeans
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
+from bayesclust.families.multinomial import KullbackLeibler
+from bayesclust.families.squared_distance import SquaredEuclidean
 from experiments.baselines import BASELINES, k_means, lcvqe, mixture
 from experiments.baselines.bregman_k_means import nearest, partition, spread_out
 from experiments.baselines.vector_quantization import error, follow_links

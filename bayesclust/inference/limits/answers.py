@@ -27,11 +27,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bayesclust._numba import implements
 from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites
 from bayesclust.inference.limits.links import LinkGraph, link_graph
 from bayesclust.inference.limits.passes import add_costs
-from bayesclust.models.families.base import implements
 from bayesclust.typing import FloatArray
 
 
