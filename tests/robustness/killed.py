@@ -20,7 +20,7 @@ from bayesclust._files import write_netcdf
 from bayesclust.cli._files import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree
-from experiments.reproduce import cells
+from experiments import frame as cells
 
 ROUNDS = 4
 """Kills of one run before it is left to end."""

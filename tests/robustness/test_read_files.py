@@ -17,7 +17,7 @@ from bayesclust.cli._files import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.runner import Schedule, run_chains
-from experiments.reproduce import cells
+from experiments import frame as cells
 from tests.inference.test_checkpoint import Walk
 from tests.robustness import world
 
@@ -218,7 +218,7 @@ def test_a_crafted_file_runs_nothing(tmp_path):
     with pytest.raises(ValueError, match="is no session of bayesclust"):
         bc.InteractiveSession.load(archive, world.X)
     from bayesclust.cli.ask import _data
-    from experiments.reproduce.sources import load
+    from experiments.sources import load
 
     for call in (lambda: _data(str(array)), lambda: load(str(archive))):
         with pytest.raises(ValueError, match="allow_pickle=False"):
