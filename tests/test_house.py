@@ -200,15 +200,6 @@ def test_the_front_door_opens_and_shows_an_example(name):
         assert ">>>" in inspect.getdoc(value), f"bayesclust.{name} has no example to run"
 
 
-def test_the_room_of_estimators_shows_its_files_and_what_is_in_them():
-    program = "import bayesclust.estimators as room; print(room.tvclust.TVClust is room.TVClust, *dir(room))"
-    shown = subprocess.run(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True
-    ).stdout.split()
-    assert shown[0] == "True"
-    assert {"__name__", "DCRC", "limit_path", "tvclust"} <= set(shown)
-
-
 def test_the_front_door_tells_type_checkers_the_same_names():
     import bayesclust
 

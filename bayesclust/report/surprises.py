@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesclust.posterior.conflict import view_conflict
-from bayesclust.posterior.names import source_names
-from bayesclust.posterior.replicates import constraint_ppc
-from bayesclust.posterior.tree import stored_views
+from bayesclust.posterior.posterior_predictive import constraint_ppc
+from bayesclust.posterior.tree import source_names, stored_views
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -305,7 +305,7 @@ def test_constraints(estimator, case):
     fails(error, sentence, lambda: estimator.fit(GOOD, constraints=constraints))
 
 
-MEANS = [bc.MPCKMeans(2), bc.PCKMeans(2), bc.MKMeans(2)]
+MEANS = [bc.MPCKMeans(2)]
 AS_LABELS = [*ESTIMATORS, *MEANS, bc.DCRC(2), bc.MinimalModification()]
 
 

@@ -233,7 +233,7 @@ XI = {
     ),
     "an unknown view": (
         {"links": 1.0, "triplets": 1.0, "more": 1.0},
-        "xi names the view 'more', but the constraints are 'links' and 'triplets': use the views' names.",
+        "xi names the constraints 'more', but there are 'links' and 'triplets': use these names.",
     ),
     "a source too many": (
         {"links": {0: 1.0, 1: 2.0}, "triplets": 1.0},
