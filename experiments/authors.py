@@ -219,7 +219,7 @@ def released_rdp_means(X: FloatArray, constraints: Any, n_clusters: int, seed: i
     """RDP-means, or without answers DP-means, as released; the penalty is made of `n_clusters`.
 
     >>> released_rdp_means(np.array([[0.0], [1.0], [10.0], [11.0]]), None, 2, 0)
-    array([0, 0, 1, 1])
+    array([1, 1, 0, 0])
     """
     rng, (pairs, same) = np.random.default_rng(seed), links_of(constraints)
     ends, others = np.concatenate([pairs, pairs[:, ::-1]]).T

@@ -306,8 +306,8 @@ def _soft(
         est: Any = _settings(cell.method, satisfied=CASES[cell.kind])
         fitted, row = _timed(lambda: est.fit(X, partition=labels, constraints=links))
     else:
-        make = bc.PCKMeans if cell.method == "pck" else bc.MPCKMeans
-        est = make(int(y.max()) + 1, random_state=cell.seed + cell.trial)
+        settings: Any = {"metric": "euclidean", "growth": 1} if cell.method == "pck" else {}
+        est = bc.MPCKMeans(int(y.max()) + 1, random_state=cell.seed + cell.trial, **settings)
         fitted, row = _timed(lambda: est.fit(X, constraints=links))
     if fitted is None:
         return row

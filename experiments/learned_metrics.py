@@ -196,7 +196,8 @@ def rca(X: Any, constraints: Any, n_clusters: int, seed: int) -> IntArray:
     graph = csr_array((np.ones(len(ends[0])), tuple(ends)), shape=(len(points),) * 2)
     white = points @ whitening(points, connected_components(graph, directed=False)[1])
     # at no cost answers only say where to start
-    est = bc.PCKMeans(n_clusters, cost=0.0, closure=False, random_state=seed)
+    settings: Any = {"cost": 0.0, "closure": False, "growth": 1, "random_state": seed}
+    est = bc.MPCKMeans(n_clusters, "euclidean", **settings)
     return np.asarray(est.fit(white, constraints=constraints).labels_)
 
 

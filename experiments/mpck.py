@@ -49,9 +49,11 @@ def _mpck(title: str, about: str, **settings: Any) -> Method:
     )
 
 
-_pck = fitted(lambda k, seed: bc.PCKMeans(k, random_state=seed))
-_mk = fitted(lambda k, seed: bc.MKMeans(k, random_state=seed))
-_supervised = fitted(lambda k, seed: bc.SupervisedMeans(k, random_state=seed))
+_pck = fitted(lambda k, seed: bc.MPCKMeans(k, "euclidean", growth=1, random_state=seed))
+_mk = fitted(lambda k, seed: bc.MPCKMeans(k, random_state=seed))
+_supervised = fitted(
+    lambda k, seed: bc.MPCKMeans(k, "euclidean", max_iter=0, closure=False, random_state=seed)
+)
 METHODS = {
     "sd": _mpck("MPCK-Means, S-D", "one diagonal metric"),
     "sd-unseeded": _mpck(

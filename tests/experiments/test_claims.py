@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from experiments import active, cluster_models
+from experiments import active, cluster_models, mixing, peers
 
 pytestmark = pytest.mark.slow
 
@@ -46,3 +46,31 @@ def test_queries_chosen_by_the_posterior_are_ahead_of_others():
     ours = np.array(area.pop("posterior"))
     for method, areas in area.items():
         assert (ours - areas).mean() > 0.005, method
+
+
+@pytest.mark.parametrize("setting", peers.SETTINGS, ids=lambda s: f"{s.data}-{s.fraction}")
+def test_defaults_reach_the_best_peer(setting):
+    found = peers.score(setting)
+    mean = found.mean()
+    assert mean.sampler > setting.kmeans
+    if setting.error_rate:
+        error = found.sampler.std() / np.sqrt(len(found))
+        assert mean.sampler >= setting.best_peer - error
+        assert mean.area >= 0.95
+
+
+@pytest.mark.parametrize("fraction", mixing.FRACTIONS)
+@pytest.mark.parametrize("data", mixing.DATA)
+def test_dispersed_chains_agree(data, fraction):
+    if data not in bc.datasets.names(installed=True):
+        pytest.skip(f"the files of {data} come with the extra `datasets`")
+    found = mixing.run(data, fraction, seed=0, num_samples=5000)
+    assert found.max_rhat < 1.05, found.worst
+
+
+def test_moves_bring_five_times_the_effective_draws_where_single_items_are_slowest():
+    ours, plain = (
+        min(mixing.run("wine", r, 0, 5000, moves).rate for r in mixing.FRACTIONS)
+        for moves in (None, mixing.PLAIN)
+    )
+    assert ours > 5 * plain
