@@ -43,12 +43,11 @@ if TYPE_CHECKING:
         TVClust,
         limit_path,
     )
+    from bayesclust.families.columns import TiedColumnsWarning, dequantize, describe_columns
     from bayesclust.inference.numpyro_kernel import PartitionGibbs
     from bayesclust.inference.schedule import Moves
     from bayesclust.inference.variational.settings import VariationalSettings
     from bayesclust.models import constraint_sites, families
-    from bayesclust.models.columns import TiedColumnsWarning, check_columns
-    from bayesclust.models.recorded import dequantise
     from bayesclust.posterior import (
         constraint_credibility,
         constraint_log_likelihood,
@@ -95,7 +94,6 @@ __all__ = [
     "active",
     "agreement",
     "bayesian_signed_rank",
-    "check_columns",
     "compare",
     "constraint_credibility",
     "constraint_log_likelihood",
@@ -104,7 +102,8 @@ __all__ = [
     "constraints",
     "credible_ball",
     "datasets",
-    "dequantise",
+    "dequantize",
+    "describe_columns",
     "diagnose",
     "estimators",
     "families",
@@ -148,24 +147,24 @@ _HOME = {
     "SpectralRDPMeans": "bayesclust.estimators",
     "SpreadConstraints": "bayesclust.constraints",
     "TVClust": "bayesclust.estimators",
-    "TiedColumnsWarning": "bayesclust.models.columns",
+    "TiedColumnsWarning": "bayesclust.families.columns",
     "UniformNoise": "bayesclust.constraints",
     "VariationalSettings": "bayesclust.inference.variational.settings",
     "agreement": "bayesclust.comparison",
     "constraint_log_likelihood": "bayesclust.posterior",
     "constraint_sites": "bayesclust.models",
     "constraint_ppc": "bayesclust.posterior",
-    "check_columns": "bayesclust.models.columns",
+    "describe_columns": "bayesclust.families.columns",
     "n_clusters_posterior": "bayesclust.posterior",
     "compare": "bayesclust.comparison",
     "constraint_credibility": "bayesclust.posterior",
     "constraints": "bayesclust.constraints",
     "credible_ball": "bayesclust.posterior",
     "datasets": "bayesclust.datasets",
-    "dequantise": "bayesclust.models.recorded",
+    "dequantize": "bayesclust.families.columns",
     "diagnose": "bayesclust.posterior",
     "estimators": "bayesclust.estimators",
-    "families": "bayesclust.models.families",
+    "families": "bayesclust.families",
     "inference": "bayesclust.inference",
     "information": "bayesclust.information",
     "item_entropy": "bayesclust.posterior",

@@ -141,7 +141,7 @@ def uneven(sizes: tuple[int, ...], name: str, seed: int) -> Dataset:
     """Correlated Gaussian clusters of given sizes in 38 columns."""
     k = len(sizes)
     drawn = bc.datasets.make_mixture(
-        2 * k * max(sizes), 38, k, separation=SEPARATION, standardise=False, seed=seed
+        2 * k * max(sizes), 38, k, separation=SEPARATION, standardize=False, seed=seed
     )
     members = [np.flatnonzero(drawn.y == cluster)[:size] for cluster, size in enumerate(sizes)]
     kept = np.random.default_rng(seed).permutation(np.concatenate(members))

@@ -157,7 +157,7 @@ def test_a_mixture_has_the_separation_and_elongation_asked_for():
     """Over many components: mean squared distance of centres, mean variance, and ratios of variances inside."""
     k, d, separation, elongation = 200, 3, 6.0, 4.0
     data = datasets.make_mixture(
-        100_000, d, k, separation=separation, elongation=elongation, standardise=False, seed=0
+        100_000, d, k, separation=separation, elongation=elongation, standardize=False, seed=0
     )
     groups = [data.X[data.y == component] for component in range(k)]
     centres = np.array([group.mean(axis=0) for group in groups])

@@ -68,7 +68,7 @@ def read_input(
     return items, check_constraints(constraints, len(items), kinds=kinds)
 
 
-def check_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
+def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
     """Refuse new items whose columns are not those of the fit."""
     validate_data(estimator, _with_unique_names(X), skip_check_array=True, reset=False)
 

@@ -15,16 +15,15 @@ from bayesclust.checks import check_choice
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE
 from bayesclust.estimators.sampling import chain_starts, draws_tree
+from bayesclust.families import Family, get_family
+from bayesclust.families.base import BoundFamily
+from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
+from bayesclust.families.gaussian import BoundColumns
+from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelProblem
-from bayesclust.models.columns import Column, TiedColumnsWarning, describe_column
-from bayesclust.models.families import Family, get_family
-from bayesclust.models.families.base import BoundFamily
-from bayesclust.models.families.base_measure import BoundColumns
-from bayesclust.models.families.hurdle import BoundHurdle
-from bayesclust.models.families.product import BoundProduct
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.tree import group
@@ -71,7 +70,7 @@ class Candidates:
     def to_try(self, power: float | None) -> list[Choice]:
         """All models that "auto" compares, the simplest first: further families at the largest power alone."""
         given, *further = self.families
-        powers = POWERS if self.families[given].can_be_coarsened() else POWERS[:1]
+        powers = POWERS if self.families[given].takes_power else POWERS[:1]
         powers = powers if power is None else (float(power),)
         models = (SINGLE, MIXTURE)
         tried = [Choice(model, powers[0], name) for name in (given, *further) for model in models]
@@ -128,7 +127,7 @@ def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
     parts = zip(bound.parts, bound.given, strict=True)
     taken = [own for part, own in parts if isinstance(part, BoundColumns)]
     columns = np.sort(np.concatenate([*taken, np.zeros(0, np.int64)])).astype(np.int64)
-    hurdles = enumerate(bound.atoms) if isinstance(bound, BoundHurdle) else ()
+    hurdles = enumerate(bound.atoms)
     return np.setdiff1d(columns, [j for j, atoms in hurdles if atoms])
 
 
@@ -142,7 +141,7 @@ def _tied_in_words(tied: Mapping[int, Column], n: int) -> str:
         shown += f" and {len(said) - SHOWN} more"
     return (
         f"in {shown} of X many items share a value, to which a Gaussian cluster can shrink whatever "
-        "the constraints say: see bayesclust.check_columns(X), and compare families by how well "
+        "the constraints say: see bayesclust.describe_columns(X), and compare families by how well "
         "they predict the constraints."
     )
 

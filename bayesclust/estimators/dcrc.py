@@ -36,7 +36,7 @@ from bayesclust.checks import (
 from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
 from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.dataset import noise_dims, noise_names
-from bayesclust.estimators.base import ConstrainedClusterer, check_columns_of_new, read_input
+from bayesclust.estimators.base import ConstrainedClusterer, describe_columns_of_new, read_input
 from bayesclust.estimators.sampling import (
     check_draws_fit_in_memory,
     check_schedule,
@@ -61,7 +61,7 @@ from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stored_views, to_datatree
+from bayesclust.posterior.tree import stored_constraints, to_datatree
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
 CV, LEARN, LITERAL = "cv", "learn", "literal"
@@ -398,7 +398,7 @@ class DCRC(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        check_columns_of_new(self, X)
+        describe_columns_of_new(self, X)
         points = self._features(items)
         total = np.zeros((len(items), self._classifiers.shape[1]))
         for W in self._classifiers:
@@ -512,7 +512,7 @@ class DCRC(ConstrainedClusterer):
             W = np.take_along_axis(W.reshape(len(z), *fit.W.shape), rows[:, :, None], axis=1)
             self._classifiers = W[:: -(-len(W) // MOST_CLASSIFIERS)]
             self._tree["classifier"] = classifier_group(W, draws.posterior["z"].shape[:2])
-        stored = stored_views(self._tree) if "constant_data" in self._tree else []
+        stored = stored_constraints(self._tree) if "constant_data" in self._tree else []
         posterior = self._tree["posterior"].to_dataset()
         drawn = {view.name: confusions(view, posterior) for view in stored}
         self.confusion_ = {name: values.mean(axis=(0, 1)) for name, values in drawn.items()}

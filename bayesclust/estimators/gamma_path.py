@@ -30,6 +30,7 @@ from bayesclust.estimators.sampling import (
     check_moves,
     check_schedule,
 )
+from bayesclust.families import as_divergence
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.bridge import (
     EQUAL,
@@ -39,7 +40,6 @@ from bayesclust.inference.limits.bridge import (
     pose_answers,
     value,
 )
-from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains

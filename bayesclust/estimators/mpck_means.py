@@ -24,7 +24,7 @@ from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
-    check_columns_of_new,
+    describe_columns_of_new,
     read_input,
     start_labels,
 )
@@ -42,7 +42,7 @@ from bayesclust.inference.limits.mpck.descend import (
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_views
+from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 METRICS = ("diagonal", "full", "euclidean")
@@ -284,7 +284,7 @@ class MPCKMeans(ConstrainedClusterer):
         must, cannot = _costs_of_a_nat(items, labels, metric)
         tree = getattr(posterior, "posterior_", posterior)
         cost: dict[str, Any] = {}
-        for stored in stored_views(tree) if "constant_data" in tree.children else []:
+        for stored in stored_constraints(tree) if "constant_data" in tree.children else []:
             if stored.kind != "pairwise":
                 raise TypeError(
                     f"the posterior is of {stored.kind} constraints {stored.name!r} too: only "
@@ -447,7 +447,7 @@ class MPCKMeans(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        check_columns_of_new(self, X)
+        describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
         labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)

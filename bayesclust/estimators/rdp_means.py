@@ -25,8 +25,8 @@ from bayesclust.estimators.base import (
     MIXTURE,
     SINGLE,
     ConstrainedClusterer,
-    check_columns_of_new,
     check_partition,
+    describe_columns_of_new,
     read_input,
     start_labels,
 )
@@ -37,16 +37,15 @@ from bayesclust.estimators.confidence import (
     credible_settings,
     fixed_confidence,
 )
+from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits import confidence
 from bayesclust.inference.limits.answers import Graph, Xi, pose, times
-from bayesclust.inference.limits.divergences import Divergence, as_divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.penalty import candidates, penalties, penalty_from_data
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
 from bayesclust.inference.limits.search import PLAIN, Steps, search
 from bayesclust.inference.limits.two_level.descent import price_of, steps, value
 from bayesclust.inference.limits.two_level.moves import compact
-from bayesclust.models.families import Family
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 NO_LINKS = Schedule((0.0, 0.0))
@@ -180,7 +179,7 @@ class MeansClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         points = self._divergence.points(X, least=1)
-        check_columns_of_new(self, X)
+        describe_columns_of_new(self, X)
         labels: IntArray = self._divergence.between(points, self._centers).argmin(axis=1)
         return labels if self._owner is None else self._owner[labels]
 

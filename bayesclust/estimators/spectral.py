@@ -18,9 +18,9 @@ from bayesclust.estimators.rdp_means import (
     cost_of_center,
     plan_confidence,
 )
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Xi, largest, times
 from bayesclust.inference.limits.confidence import LARGEST_SHARE, first_xi
-from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.penalty import MOST_CLUSTERS
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve

@@ -26,8 +26,8 @@ from bayesclust.checks import (
 from bayesclust.estimators.base import (
     AUTO,
     ConstrainedClusterer,
-    check_columns_of_new,
     check_partition,
+    describe_columns_of_new,
     read_input,
     start_labels,
 )
@@ -57,6 +57,7 @@ from bayesclust.estimators.sampling import (
     open_checkpoint,
     run_seed,
 )
+from bayesclust.families import Family, get_family
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.inference.problem import TVClustProblem
@@ -66,7 +67,6 @@ from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import fit_variational
 from bayesclust.inference.variational.settings import VariationalSettings
-from bayesclust.models.families import Family, get_family
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import check_additive
@@ -100,7 +100,7 @@ class TVClust(ConstrainedClusterer):
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `check_columns` tells), or an object of `bayesclust.families`. How wide its base measure is
+        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base measure is
         gets learned, in units of the data, unless fixed there: shifts of columns change no Gaussian
         fit, and changes of unit none but those of "gaussian_spherical".
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
@@ -610,7 +610,7 @@ class TVClust(ConstrainedClusterer):
         family = self._problem.family
         if _is_table(X):
             check_items(X, least=1, missing=family.takes_missing)
-            check_columns_of_new(self, X)
+            describe_columns_of_new(self, X)
         rows = family.transform(X)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])

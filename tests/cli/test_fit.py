@@ -13,8 +13,8 @@ import xarray as xr
 import bayesclust as bc
 from bayesclust import cli
 from bayesclust.cli import _models
+from bayesclust.families import COMPOSED, FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.models.families import COMPOSED, FAMILIES
 from bayesclust.posterior.tree import feature_names, item_names, source_names
 
 SHORT = ["--chains", "2", "--warmup", "20", "--samples", "30", "--no-progress"]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 import bayesclust as bc
 from bayesclust.estimators import AtGamma
 from bayesclust.estimators.gamma_path import adjusted_rand, default_gammas, entropy
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import Mahalanobis, as_divergence
+from bayesclust.families import as_divergence
+from bayesclust.families.gaussian import Mahalanobis
 from tests.inference.limits.twins import KINDS, some_data
 
 

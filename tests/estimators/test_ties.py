@@ -7,7 +7,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import bind_families
-from bayesclust.models.columns import TiedColumnsWarning
+from bayesclust.families.columns import TiedColumnsWarning
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_one_sentence_that_says_where_and_what_to_do(data):
     assert str(warning.message).startswith(
         f"in {', '.join(shares)} of X many items share a value, to which"
     )
-    assert "see bayesclust.check_columns(X)" in str(warning.message)
+    assert "see bayesclust.describe_columns(X)" in str(warning.message)
     assert warning.filename == __file__
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.models.families import get_family
+from bayesclust.families import get_family
 from bayesclust.posterior.tree import to_datatree
 
 N = 12
