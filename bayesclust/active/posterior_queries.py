@@ -33,7 +33,7 @@ from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_views
+from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_constraints
 from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
@@ -432,7 +432,7 @@ def _stored(posterior: Any, kind: str) -> list[StoredConstraints]:
     tree = getattr(posterior, "posterior_", posterior)
     if is_array(posterior) or "constant_data" not in getattr(tree, "children", ()):
         return []
-    return [own for own in stored_views(posterior) if own.kind == kind]
+    return [own for own in stored_constraints(posterior) if own.kind == kind]
 
 
 def _stored_confusion(

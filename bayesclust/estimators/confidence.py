@@ -30,7 +30,7 @@ from bayesclust.inference.limits.answers import (
 )
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_views
+from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
@@ -183,7 +183,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
     alpha = float(draws["concentration"].mean()) if "concentration" in draws else 1.0
     gamma, penalty = _scale(points, bound, labels, alpha)
     tree = getattr(posterior, "posterior_", posterior)
-    constraints = stored_views(tree) if "constant_data" in tree.children else []
+    constraints = stored_constraints(tree) if "constant_data" in tree.children else []
     xi = {view.name: confidence_by_source(draws, view, gamma) for view in constraints}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
 

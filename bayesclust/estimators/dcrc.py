@@ -61,7 +61,7 @@ from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stored_views, to_datatree
+from bayesclust.posterior.tree import stored_constraints, to_datatree
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
 CV, LEARN, LITERAL = "cv", "learn", "literal"
@@ -512,7 +512,7 @@ class DCRC(ConstrainedClusterer):
             W = np.take_along_axis(W.reshape(len(z), *fit.W.shape), rows[:, :, None], axis=1)
             self._classifiers = W[:: -(-len(W) // MOST_CLASSIFIERS)]
             self._tree["classifier"] = classifier_group(W, draws.posterior["z"].shape[:2])
-        stored = stored_views(self._tree) if "constant_data" in self._tree else []
+        stored = stored_constraints(self._tree) if "constant_data" in self._tree else []
         posterior = self._tree["posterior"].to_dataset()
         drawn = {view.name: confusions(view, posterior) for view in stored}
         self.confusion_ = {name: values.mean(axis=(0, 1)) for name, values in drawn.items()}

@@ -12,7 +12,13 @@ import numpy as np
 
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import chain_partitions, group, is_array, log_joints, stored_views
+from bayesclust.posterior.tree import (
+    chain_partitions,
+    group,
+    is_array,
+    log_joints,
+    stored_constraints,
+)
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -95,7 +101,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     z, variables = chain_partitions(posterior), group(posterior, "posterior")
     stacked = z.reshape(-1, z.shape[-1])
     rows: list[dict[str, Any]] = []
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         confusion = confusions(view, variables)
         p = held_out_probabilities(view, stacked, confusion.reshape(-1, *confusion.shape[2:]))
         log_p = np.log(np.maximum(p, TINY))
@@ -217,7 +223,9 @@ def violations(posterior: Any, *, seed: int = 0) -> Violations | None:
     tree = getattr(posterior, "posterior_", posterior)
     if is_array(tree) or "constant_data" not in tree.children:
         return None
-    views = [view for view in stored_views(posterior) if view.kind == "pairwise" and len(view)]
+    views = [
+        view for view in stored_constraints(posterior) if view.kind == "pairwise" and len(view)
+    ]
     if not views:
         return None
     z = _most_probable(posterior)

@@ -12,7 +12,7 @@ import numpy as np
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.n_clusters import batches, error_of_means
-from bayesclust.posterior.tree import chain_partitions, group, stored_views
+from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     import pandas as pd
 
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
-    tables = [_table(view, z, draws) for view in stored_views(posterior)]
+    tables = [_table(view, z, draws) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
@@ -212,7 +212,7 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
 
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
     variables = {}
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         chains = zip(z, confusions(view, draws), strict=True)
         values = np.stack(
             [log_likelihoods(view, view.truths(labels), confusion) for labels, confusion in chains]
@@ -262,7 +262,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
 
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
     rows: list[dict[str, Any]] = []
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         noise = _noise(view, draws)
         given = np.bincount(view.source, minlength=view.n_sources)
         missed = np.mean([(view.truths(part) != view.answers).mean(axis=0) for part in z], axis=0)

@@ -277,8 +277,7 @@ class _Entropic(Loss):
 class NVI(_Entropic):
     """Normalized variation of information: VI over the joint entropy, 1 - I / H(truth, estimate).
 
-    A metric from 0 to 1 (Vinh, Epps and Bailey 2010, Theorem 1, after Kraskov et al. 2005). A
-    score: no estimate is searched for under it.
+    A metric and a score, from 0 to 1 (Vinh, Epps and Bailey 2010, Theorem 1).
 
     Examples
     --------
@@ -298,8 +297,7 @@ class NVI(_Entropic):
 class ID(_Entropic):
     """Information distance, in bits: max(H(truth), H(estimate)) - I.
 
-    A metric (Vinh, Epps and Bailey 2010), at least half of VI and at most all of it. A score: no
-    estimate is searched for under it.
+    A metric and a score (Vinh, Epps and Bailey 2010), at least half of VI and at most all of it.
 
     Examples
     --------
@@ -317,8 +315,7 @@ class ID(_Entropic):
 class NID(_Entropic):
     """Normalized information distance: 1 - I / max(H(truth), H(estimate)), from 0 to 1.
 
-    A metric (Vinh, Epps and Bailey 2010, Theorem 2), and the normalization that they recommend. A
-    score: no estimate is searched for under it.
+    A metric and a score (Vinh, Epps and Bailey 2010, Theorem 2, who recommend it).
 
     Examples
     --------

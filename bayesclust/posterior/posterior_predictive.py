@@ -12,7 +12,7 @@ from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.patterns import draw_answers
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import chain_partitions, group, stored_views
+from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
 from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     stacked = z.reshape(-1, z.shape[-1])
     chosen = np.linspace(0, len(stacked) - 1, min(number, len(stacked))).round().astype(int)
     rows: list[dict[str, Any]] = []
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         if len(view):
             confusion = confusions(view, variables)
             drawn = confusion.reshape(-1, *confusion.shape[2:])[chosen]

@@ -29,7 +29,7 @@ __all__ = [
     "log_joints",
     "source_names",
     "stacked_partitions",
-    "stored_views",
+    "stored_constraints",
     "to_datatree",
     "with_names",
 ]
@@ -232,7 +232,7 @@ def stacked_partitions(posterior: Any) -> Labels:
     return partitions.reshape(-1, partitions.shape[-1])
 
 
-def stored_views(posterior: Any) -> list[StoredConstraints]:
+def stored_constraints(posterior: Any) -> list[StoredConstraints]:
     """Return the constraints that a fit was given; refuse a posterior without any."""
     found = constraints_from_dataset(group(posterior, "constant_data"))
     if not found:

@@ -294,7 +294,7 @@ UNCHECKED = {
 ONLY = {
     "PairwiseConstraints.sample": ("labels", "fraction", "error_rate", "n_sources", "seed", "name"),
     "RelativeConstraints.sample": ("labels", "size", "error_rate", "n_sources", "seed", "name"),
-    "RDPMeans.objective": ("labels",),
+    "*.objective": ("labels",),
     "posterior.to_datatree": ("z", "X", "constraints"),
     "models.log_joint": ("z", "alpha"),
     "models.mixture_log_joint": ("z", "components"),
@@ -367,7 +367,8 @@ def parameters(function):
 
 
 def make(entry, function, call=None, names=None):
-    names = names or ONLY.get(entry) or parameters(function)
+    only = [ONLY[pattern] for pattern in matches(entry, ONLY)]
+    names = names or (only[0] if only else parameters(function))
     known = {name: sort_of(entry, name) for name in names}
     arguments = {name: Argument(*found) for name, found in known.items() if found is not None}
     return Entry(call or function, arguments, bool(matches(entry, SLOW)))

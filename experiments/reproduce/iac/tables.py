@@ -6,14 +6,14 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-
-import bayesclust as bc
 from experiments.reproduce.cells import numbers, of_settings
-from experiments.reproduce.iac import paper
 from experiments.reproduce.iac.methods import DEFAULT
 from experiments.reproduce.iac.plans import PARAMETERS, TALKED_ABOUT, Plan
 from experiments.reproduce.iac.sessions import AREAS
 from experiments.reproduce.summaries import half_width
+
+import bayesclust as bc
+from experiments.reproduce.iac import paper
 
 __all__ = ["SURE", "comparisons", "curves", "means", "tables", "wins"]
 

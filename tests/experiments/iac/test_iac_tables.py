@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
-
-import bayesclust as bc
-from experiments import command
-from experiments.reproduce import sources
 from experiments.reproduce.cells import load
-from experiments.reproduce.iac import METHODS, Plan, paper, reproduce, run
 from experiments.reproduce.iac.cells import KINDS, Cell
 from experiments.reproduce.iac.figures import compared, loop, runtime, settings, soft
 from experiments.reproduce.iac.methods import MODIFICATIONS
 from experiments.reproduce.iac.plans import DATA, find
 from experiments.reproduce.iac.reports import claims, report
+from scipy import stats
+
+import bayesclust as bc
+from experiments import command
+from experiments.reproduce import sources
+from experiments.reproduce.iac import METHODS, Plan, paper, reproduce, run
 from experiments.reproduce.iac.tables import comparisons, curves, means, tables, wins
 
 FOUR = ("iac-0-10", "iac-0-100", "iac-20-10", "iac-20-100")
