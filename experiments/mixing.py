@@ -49,16 +49,9 @@ def run(
     est = bc.TVClust(num_samples=num_samples, moves=moves, random_state=seed, progress=False)
     wall, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
-<<<<<<< HEAD
-        warnings.simplefilter(
-            "ignore", bc.families.TiedColumnsWarning
-        )  # how chains mix is asked, not which clusters fit ecoli
-        est.fit(standardised(items.X), constraints=links)
-=======
         # the question is how chains mix, not which clusters fit ecoli
         warnings.simplefilter("ignore", bc.families.TiedColumnsWarning)
         est.fit(sources.standardized(items.X), constraints=links)
->>>>>>> main
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     followed = bc.diagnose(est, seed=seed).table
     rhat = followed[followed["state"] != "constant"]["rhat"].fillna(np.inf)
