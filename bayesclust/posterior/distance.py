@@ -104,7 +104,7 @@ def posterior_distance(
     >>> import bayesclust as bc
     >>> sure = [[0, 0, 1, 1]] * 8
     >>> torn = [[0, 0, 1, 1], [0, 0, 0, 0]] * 4
-    >>> bc.posterior_distance(sure, torn)
+    >>> bc.posterior.posterior_distance(sure, torn)
     <PosteriorDistance: 0.5 apart, 0 of it expected of equal ones; between 0.5, within 0 and 0.667
     (VI(a=1.0))>
     """
