@@ -511,7 +511,7 @@ def bayesian_signed_rank(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> found = bc.bayesian_signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
+    >>> found = bc.comparison.bayesian_signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
     >>> round(found.better, 1), found.worse < 0.01
     (1.0, True)
     """

@@ -656,7 +656,8 @@ def fit_features(X: FloatArray, kernel: Any, rng: Generator) -> FeatureMap:
         landmarks = Nystroem(name, n_components=number, random_state=seed)
         transformer = make_pipeline(StandardScaler(), landmarks, StandardScaler(with_std=False))
     try:
-        features = transformer.fit_transform(X)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            features = transformer.fit_transform(X)
     except ValueError as error:
         raise ValueError(
             f"the kernel {kernel!r} is not positive semi-definite on these items: "

@@ -180,9 +180,11 @@ def chain_partitions(posterior: Any) -> Labels:
     An array (draws, n) is one chain.
     """
     if is_array(posterior):
-        chains, rows = 1, posterior
+        chains = 1
+        rows = posterior
         if isinstance(posterior, np.ndarray) and posterior.ndim == 3 and posterior.size:
-            chains, rows = len(posterior), posterior.reshape(-1, posterior.shape[-1])
+            chains = len(posterior)
+            rows = posterior.reshape(-1, posterior.shape[-1])
         partitions = as_partitions(rows)
         return partitions.reshape(chains, -1, partitions.shape[1])
     return canonical(_drawn(posterior).values, "z")

@@ -243,6 +243,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "*.objective.labels": ("integer labels", TRUTH),
     "*.log_joint.labels": ("integer labels", TRUTH),
     "*.from_posterior.posterior": ("tree", world.linked),
+    "MPCKMeans.max_iter": ("natural", 50),
     "DCRC.penalty": ("optional [0, inf)", None),
     "DCRC.n_init": OPTIONAL_COUNT,
     "DCRC.temperature": (NOT_NEGATIVE, 1.0),
