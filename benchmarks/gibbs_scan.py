@@ -10,12 +10,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import invwishart
 
-from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.samplers import gibbs_chain
+from bayesclust.families import FAMILIES
+from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FAMILIES
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from benchmarks.collapsed_scan import FAMILY, FEW, SHAPES
 from benchmarks.data import mixture
 from benchmarks.records import Race
@@ -74,7 +73,9 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Run]:
     problem, hyper = TVClustProblem(family), family.initial_hyper()
     drawn = gibbs_chain(problem, z, np.random.default_rng(1), gibbs_chain.default_moves(n))
     collapsed = collapsed_chain(problem, z, np.random.default_rng(1), Moves(split_merge=0))
-    generic = collapsed_chain(problem, z, np.random.default_rng(1), Moves(split_merge=0, fast=False))
+    generic = collapsed_chain(
+        problem, z, np.random.default_rng(1), Moves(split_merge=0, fast=False)
+    )
     log_prior, labels, rng = drawn._prior_predictive(), z.tolist(), np.random.default_rng(2)
 
     def floor() -> None:

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.families import FullGaussian, Product
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.models.families import FullGaussian, Product
 from bayesclust.partition_priors import DirichletProcess
 from benchmarks.data import mixture
 from benchmarks.records import Race

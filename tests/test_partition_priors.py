@@ -8,7 +8,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import bayesclust as bc
-from bayesclust.models.families import FullGaussian
+from bayesclust.families import FullGaussian
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves
 from bayesclust.partition_priors import (
@@ -82,15 +82,23 @@ def test_tables_are_ratios_of_probabilities(prior):
 @each_learned
 def test_parameters_integrated_out_are_a_prior(prior):
     by_sizes = [(1, [3]), (3, [1, 2]), (1, [1, 1, 1])]
-    total = sum(number * math.exp(prior.log_marginal(np.array(sizes))) for number, sizes in by_sizes)
+    total = sum(
+        number * math.exp(prior.log_marginal(np.array(sizes))) for number, sizes in by_sizes
+    )
     assert total == pytest.approx(1, abs=1e-6)
 
 
 def test_two_parameters_are_integrated_out():
     prior = PitmanYor((2.0, 3.0), (2.0, 1.5))
-    sizes, (s, t) = np.array([3, 1]), np.meshgrid(np.linspace(0.005, 0.995, 100), np.arange(0.02, 14, 0.04))
+    sizes, (s, t) = (
+        np.array([3, 1]),
+        np.meshgrid(np.linspace(0.005, 0.995, 100), np.arange(0.02, 14, 0.04)),
+    )
     density = 12 * s * (1 - s) ** 2 * 2.25 * t * np.exp(-1.5 * t) * 0.01 * 0.04
-    each = [prior.log_prob(sizes, {"discount": a, "concentration": b}) for a, b in zip(s.flat, t.flat, strict=True)]
+    each = [
+        prior.log_prob(sizes, {"discount": a, "concentration": b})
+        for a, b in zip(s.flat, t.flat, strict=True)
+    ]
     expected = (np.exp(each) * density.ravel()).sum()
     assert math.exp(prior.log_marginal(sizes)) == pytest.approx(expected, rel=5e-3)
 
@@ -201,9 +209,7 @@ def test_nested_tables_are_ratios_of_probabilities(prior, within):
     def log_prob(components, clusters):
         return nested_log_prob(components, clusters, prior, within, values, inner)
 
-    states = [
-        (c, g[c]) for c in partitions(4) for g in partitions(int(c.max()) + 1)
-    ]
+    states = [(c, g[c]) for c in partitions(4) for g in partitions(int(c.max()) + 1)]
     assert logsumexp([log_prob(c, z) for c, z in states]) == pytest.approx(0, abs=1e-9)
     tables = nested_tables(prior.tables(5, 5, values), within, 5, inner)
     z = np.array([0, 0, 0, 1, 1])
@@ -225,14 +231,22 @@ def test_nested_tables_are_ratios_of_probabilities(prior, within):
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: DirichletProcess(0.0), ValueError, "concentration=0.0 is neither a positive number"),
+        (
+            lambda: DirichletProcess(0.0),
+            ValueError,
+            "concentration=0.0 is neither a positive number",
+        ),
         (lambda: DirichletProcess((1.0, -1.0)), ValueError, "concentration="),
         (lambda: PitmanYor(1.0), ValueError, "discount=1.0 is neither a number in"),
         (lambda: PitmanYor(0.5, "a"), ValueError, "concentration="),
         (lambda: KnownK(0), ValueError, "n_clusters"),
         (lambda: MixtureOfFiniteMixtures(n_components=("binomial", 2)), ValueError, "n_components"),
         (lambda: MixtureOfFiniteMixtures(n_components=[0.0]), ValueError, "is no distribution"),
-        (lambda: MixtureOfFiniteMixtures(n_components=("geometric", 1.5)), ValueError, "n_components"),
+        (
+            lambda: MixtureOfFiniteMixtures(n_components=("geometric", 1.5)),
+            ValueError,
+            "n_components",
+        ),
         (lambda: Nested(3), TypeError, "no prior over partitions"),
         (lambda: Nested(within=KnownK(2)), ValueError, "components within a cluster"),
         (lambda: KnownK(2).sticks(1, {"gamma": 1.0}), ValueError, "no stick-breaking form"),

@@ -1,92 +1,101 @@
-"""Queries chosen by a posterior: what the answer is expected to tell, and when to stop asking."""
+"""Queries chosen by a posterior: those whose answers are expected to tell most, until it is time to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.base import clone
 
-from bayesclust.active.beliefs import VIEWS, Beliefs, check_queries, with_skips
-from bayesclust.active.expected_gain import check_target, least_worth
-from bayesclust.active.protocol import PAIR, TRIPLET, Query, QueryState
+from bayesclust.active.candidates import WeightedDraws, with_skips
+from bayesclust.active.expected_gain import check_target, default_min_gain
+from bayesclust.active.protocol import (
+    ASKED,
+    PAIR,
+    TRIPLET,
+    Query,
+    QueryState,
+    check_queries,
+    ordered,
+)
 from bayesclust.active.random_queries import RandomQueries
-from bayesclust.checks import check_choice, check_int
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_int, check_random_state, number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.estimators._particles import averaged_particles, check_estimators_of_particles
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.averaged_particles import AveragedParticles
-from bayesclust.inference.particles import systematic
+from bayesclust.inference.particles import THINNING, Particles, systematic
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_constraints
+from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PosteriorQueries"]
+    from bayesclust.constraints.stored import StoredConstraints
+
+__all__ = ["PosteriorQueries", "suggest_queries"]
 
 KINDS = {PAIR: (PAIR,), TRIPLET: (TRIPLET,), "either": (PAIR, TRIPLET)}
-EXPERT = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
+ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
 AT_ONCE = 30
-"""Further answers beyond which a new run takes less time than hearing them one by one."""
+"""Further answers beyond which a new run takes less time than conditioning on them one by one."""
 RUNS = 4
 """Searches for the point estimate: a quarter of the usual number, since it is wanted after every answer."""
 
 
 class PosteriorQueries:
-    """Queries whose answers are expected to tell most, by a posterior that hears every answer.
+    """Ask the queries whose answers are expected to tell most, by a posterior updated by every answer.
 
     Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or
-    `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them.
-    Answers that are new in a state change their weights, and now and then the draws
-    (`bayesclust.inference.particles`); no fit is repeated. Of several models, each is weighed by
-    how well it predicted the answers (`bayesclust.inference.averaged_particles`). Where answers
-    were taken back, more than thirty came at once, or the data are others, it starts anew. What is
-    said unasked by rules (labels, spans, implications) is not heard, since the model has no place
-    for it.
+    `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them. New
+    answers change their weights, and now and then the draws (`bayesclust.inference.particles`); no
+    fit is repeated. Several models are weighed by how well each predicted the answers
+    (`bayesclust.inference.averaged_particles`). Where answers were taken back, more than thirty came
+    at once, or the data are others, it starts again. Constraints beside answers (labels, spans,
+    implications) are not used, since the model has no place for them.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
         U(w) - sum_a p(a) U(w_a),   w_a,s proportional to w_s p(a | z_s),
 
     with p(a | z_s) under the noise learned so far: see `bayesclust.active.expected_gain` for the
-    choices of U and their sources, and `bayesclust.active.proposals` for the queries that are
-    compared.
+    choices of U and their sources, and `bayesclust.active.candidates` for the queries compared.
 
     Parameters
     ----------
     kind : {"pair", "triplet", "either"}, default "pair"
         What to ask; "either" compares both, of which a triplet often tells more and takes the
-        expert longer.
+        annotator longer.
     target : "partition", "n_clusters", int, or loss, default "vi"
-        What one wants to know: the partition in every detail (BALD), the number of clusters, the
-        company of an item, or a partition that is right up to a small loss ("vi", "binder", or a
-        value from `bayesclust.losses`).
+        What one wants to know: the partition in every detail (BALD), the number of clusters, which
+        items are with a given one, or a partition that is right up to a small loss ("vi", "binder",
+        or a value from `bayesclust.losses`).
     estimator : TVClust, sequence of TVClust or None, default None
-        The models and their chains: any family, cluster model and power with sampler="collapsed". None is
-        ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, cluster_model="mixture")``: whether a class
-        is one Gaussian or several is for the answers to say.
+        The models and their chains: any family, cluster model and power with sampler="collapsed".
+        None is ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, cluster_model="mixture")``:
+        the answers decide whether a class is one Gaussian or several.
     min_gain : float or None, default None
         No query is asked whose expected gain is below it, in the units of the target (nats, or
-        those of the loss). None is a tenth of what one misplaced item costs, or 0.01 nats
-        (`bayesclust.active.expected_gain.least_worth`); 0 never stops, and asks at random where
+        those of the loss). None is a tenth of the cost of one misplaced item, or 0.01 nats
+        (`bayesclust.active.expected_gain.default_min_gain`); 0 never stops, and asks at random where
         all draws agree.
     patience : int, default 10
-        How many queries in a row that are not worth it are asked all the same, before it stops.
-        What a query is worth is what the posterior thinks, and it may be wrong: these put it to
-        the test. 0 stops at the first.
+        How many queries in a row below `min_gain` are asked all the same, before it stops. Expected
+        gains come from the posterior, which may be wrong: these put it to the test. 0 stops at the
+        first.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
-        How answers of its kind go wrong, whatever the views of the state say; other kinds, and
-        all with None, keep what these say. The default expects one wrong answer in ten as firmly as
-        if twenty had been heard: it takes the posterior long to learn the expert's reliability from
-        queries about which it is itself in doubt, and as long as it has not, it would sooner
-        dismiss an answer as wrong than change a partition that contradicts it.
+        Noise of answers of its kind, whatever the constraints of the state say; other kinds, and
+        all with None, keep their own. The default expects one wrong answer in ten as firmly as if
+        twenty had been seen: the posterior learns the annotator's reliability slowly from queries
+        that it is itself in doubt about, and until then it would sooner call an answer wrong than
+        change a partition that contradicts it.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
@@ -101,8 +110,8 @@ class PosteriorQueries:
     -----
     The defaults of `target` and `noise` were chosen on generated data: 120 items in five
     overlapping Gaussian classes, in three classes of two Gaussian blobs each (under
-    ``cluster_model="mixture"``), and in four classes of unequal size with Student tails (3 degrees of
-    freedom), four sets of each, 40 queries, one answer in ten wrong. The mean of pairwise F over
+    ``cluster_model="mixture"``), and in four classes of unequal size with Student tails (3 degrees
+    of freedom), four sets of each, 40 queries, one answer in ten wrong. The mean of pairwise F over
     a session was 0.695 ("binder" 0.700, "partition" 0.656, random pairs 0.670; by the weak prior
     Beta(4, 1) 0.675), paired differences with standard errors: 0.039 +- 0.013 over "partition",
     0.025 +- 0.010 over random pairs, 0.019 +- 0.011 over the weak prior, and -0.005 +- 0.018 to
@@ -110,13 +119,13 @@ class PosteriorQueries:
 
     The two models of the default were chosen in the same way: these kinds of data, lognormal
     classes, three classes of four blobs each and two rings, four sets of each, 100 answers about
-    random pairs. The mean of pairwise F was 0.592 by the plain model, 0.660 by the mixture and
-    0.663 by both (0.071 +- 0.021 over the plain one); powers below 1 put everything into one
+    random pairs. The mean of pairwise F was 0.592 by the single model, 0.660 by the mixture and
+    0.663 by both (0.071 +- 0.021 over the single one); powers below 1 put everything into one
     cluster as long as there were few answers.
 
-    How they are weighed was chosen on 240 items of each of these kinds and of points of a grid cut
-    by planes, 31 sessions of 80 chosen queries: by leave-one-out scores F lay 0.023 +- 0.010
-    above that by Bayes factors estimated on the way.
+    Their weights were chosen on 240 items of each of these kinds and of points of a grid cut by
+    planes, 31 sessions of 80 chosen queries: by leave-one-out scores F lay 0.023 +- 0.010 above
+    that by Bayes factors estimated on the way.
 
     References
     ----------
@@ -130,11 +139,11 @@ class PosteriorQueries:
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (10, 2)), rng.normal(2.5, 1, (10, 2))]
     >>> few = bc.TVClust(num_chains=2, num_warmup=50)
-    >>> query_strategy = bc.active.PosteriorQueries(estimator=few, num_draws=40)
-    >>> session = bc.InteractiveSession(X, [0] * 20, query_strategy=query_strategy, random_state=0)
+    >>> strategy = bc.active.PosteriorQueries(estimator=few, num_draws=40)
+    >>> session = bc.InteractiveSession(X, [0] * 20, query_strategy=strategy, random_state=0)
     >>> (query,) = session.ask()
     >>> session.answer(query, "different")
-    >>> query_strategy.update(session.state, rng).labels().shape
+    >>> strategy.update(session.state, rng).labels().shape
     (20,)
     """
 
@@ -146,7 +155,7 @@ class PosteriorQueries:
         estimator: TVClust | Sequence[TVClust] | None = None,
         min_gain: float | None = None,
         patience: int = 10,
-        noise: NoiseModel | None = EXPERT,
+        noise: NoiseModel | None = ANNOTATOR,
         num_draws: int = 100,
         num_candidates: int = 2000,
     ) -> None:
@@ -156,72 +165,51 @@ class PosteriorQueries:
             None if min_gain is None else number_between(min_gain, "min_gain", "[0, inf)")
         )
         self.patience = check_int(patience, "patience", least=0)
-        given = (
-            [TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")]
-            if estimator is None
-            else estimator
-        )
-        self.estimators = check_estimators_of_particles(given, num_draws)
+        if estimator is None:
+            estimator = [
+                TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")
+            ]
+        self.estimators = _check_estimators(estimator, num_draws)
         if not (noise is None or isinstance(noise, NoiseModel)):
             raise TypeError(
-                f"noise must be a noise model or None; got {type(noise).__name__}: pass say LinkNoise()."
+                f"noise must be a noise model or None; got {type(noise).__name__}: "
+                "pass say LinkNoise()."
             )
         self.noise = noise
         self.num_draws = num_draws
         self.num_candidates = check_int(num_candidates, "num_candidates")
         self._particles: AveragedParticles | None = None
         self._X: FloatArray | None = None
-        self._worth_at: int | None = None  # answers by the last query that was worth it
+        self._gained_at: int | None = None  # number of answers at the last query above min_gain
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
-        """Return the queries to ask together, the best one first; none where it is time to stop.
-
-        Parameters
-        ----------
-        state : QueryState
-        size : int
-            At most so many; each further one is chosen by what it adds to those before.
-        rng : Generator
-
-        Returns
-        -------
-        list of Query
-        """
-        beliefs, queries = self._weigh(state, rng)
-        chosen, gains = beliefs.best(queries, self.target, size, rng)
-        # what comes after a query that is not worth it was chosen as an addition to it
-        least = least_worth(self.target, beliefs.draws) if self.min_gain is None else self.min_gain
-        worth = int(np.append((gains < least) & (least > 0), True).argmax())
-        heard = sum(len(view) for view in self.particles.problem.constraints) + len(state.skipped)
-        if worth or self._worth_at is None or heard < self._worth_at:
-            self._worth_at = heard
-        return chosen[: worth or max(0, self.patience - (heard - self._worth_at))]
+        """Return at most `size` queries to ask together, best first; none if it is time to stop."""
+        draws, queries = self._weigh(state, rng)
+        chosen, gains = draws.best(queries, self.target, size, rng)
+        # a query after one that is not worth asking was chosen as an addition to it
+        least = self.min_gain
+        if least is None:
+            least = default_min_gain(self.target, draws.draws)
+        kept = int(np.append((gains < least) & (least > 0), True).argmax())
+        n_answers = sum(map(len, self.particles.problem.constraints)) + len(state.skipped)
+        if kept or self._gained_at is None or n_answers < self._gained_at:
+            self._gained_at = n_answers
+        return chosen[: kept or max(0, self.patience - (n_answers - self._gained_at))]
 
     def update(self, state: QueryState, rng: Generator) -> Self:
-        """Hear the answers that are new in a state; a call does so itself.
-
-        Parameters
-        ----------
-        state : QueryState
-        rng : Generator
-
-        Returns
-        -------
-        self
-        """
-        views = self._views(state)
+        """Condition on the answers that are new in a state; a call does so itself."""
+        constraints = self._constraints(state)
         same = self._X is state.X or np.array_equal(self._X, state.X)  # type: ignore[arg-type]
-        heard: Sequence[Constraints] = (
+        known: Sequence[Constraints] = (
             () if self._particles is None else self._particles.problem.constraints
         )
-        further = sum(map(len, views)) - sum(map(len, heard))
-        if self._particles is not None and same and extends(heard, views) and further <= AT_ONCE:
-            self._particles.hear(views, rng)
+        further = sum(map(len, constraints)) - sum(map(len, known))
+        continues = same and extends(known, constraints) and further <= AT_ONCE
+        if self._particles is not None and continues:
+            self._particles.hear(constraints, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
-            self._particles = averaged_particles(
-                self.estimators, state.X, views, self.num_draws, own
-            )
+            self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
             self._X = state.X
         return self
 
@@ -245,17 +233,7 @@ class PosteriorQueries:
         return self.particles.weights
 
     def labels(self, loss: str | Loss = "vi") -> IntArray:
-        """Return the partition of least posterior expected loss, as of the last update.
-
-        Parameters
-        ----------
-        loss : str or Loss, default "vi"
-            As for `bayesclust.point_estimate`.
-
-        Returns
-        -------
-        (n,) array of int64
-        """
+        """Return the partition of least posterior expected loss at the last update, shape (n,)."""
         # always the same rounding of the weights, so that the same draws have the same estimate
         rows = self.draws[systematic(self.weights, np.random.default_rng(0))]
         return point_estimate(rows, loss, n_runs=RUNS, n_jobs=1)
@@ -263,7 +241,7 @@ class PosteriorQueries:
     def gains(
         self, state: QueryState, rng: Generator, queries: Sequence[Query] | None = None
     ) -> pd.DataFrame:
-        """Return what the answer to each query is expected to tell, each by itself.
+        """Return what the answer to each query is expected to tell by itself, the best first.
 
         Parameters
         ----------
@@ -275,49 +253,196 @@ class PosteriorQueries:
         Returns
         -------
         DataFrame
-            One row a query, the best first: kind, items i, j and for triplets k, gain,
-            probability of each answer.
+            One row a query: kind, items i, j and for triplets k, gain, probability of each answer.
         """
-        beliefs, compared = self._weigh(state, rng, queries)
-        return beliefs.table(compared, self.target).sort_values(
+        draws, compared = self._weigh(state, rng, queries)
+        return draws.table(compared, self.target).sort_values(
             "gain", ascending=False, kind="stable", ignore_index=True
         )
 
     def _weigh(
         self, state: QueryState, rng: Generator, queries: Sequence[Query] | None = None
-    ) -> tuple[Beliefs, list[Query]]:
-        """What is believed, and the queries to compare."""
-        particles, kinds = self.update(state, rng).particles, KINDS[self.kind]
-        confusion = {kind: self._confusion(kind, state) for kind in VIEWS}
-        beliefs = Beliefs(self.draws, particles.weights, confusion)
+    ) -> tuple[WeightedDraws, list[Query]]:
+        """The updated draws, and the queries to compare."""
+        particles = self.update(state, rng).particles
+        kinds = KINDS[self.kind]
+        confusion = {kind: self._confusion(kind, state) for kind in ASKED}
+        draws = WeightedDraws(self.draws, particles.weights, confusion)
         if queries is not None:
-            return beliefs, check_queries(queries, len(state.X))
+            return draws, check_queries(queries, len(state.X))
         asked = {kind: state.asked(kind) for kind in kinds}
-        found = beliefs.propose(kinds, asked, self.num_candidates, rng)
-        return beliefs, found or RandomQueries(kinds[0])(state, self.num_candidates, rng)
+        found = draws.candidates(kinds, asked, self.num_candidates, rng)
+        return draws, found or RandomQueries(kinds[0])(state, self.num_candidates, rng)
 
     def _confusion(self, kind: str, state: QueryState) -> FloatArray:
         """p(answer | truth) of the first source under each draw, the noise integrated out."""
         particles = self.particles
-        views = [view for view in particles.problem.constraints if isinstance(view, VIEWS[kind])]
-        if views:
-            counts, noise = views[0].counts(particles.draws), views[0].noise
+        own = [one for one in particles.problem.constraints if isinstance(one, ASKED[kind])]
+        if own:
+            noise = own[0].noise
+            counts = own[0].counts(particles.draws)
         else:
-            own = self.noise is not None and self.noise.kind == VIEWS[kind].kind
-            noise = self.noise if self.noise is not None and own else VIEWS[kind].default_noise()
-            counts = np.zeros(
-                (len(particles.draws), noise.n_answers, len(noise.truth)), dtype=np.int64
-            )
+            given = self.noise is not None and self.noise.kind == ASKED[kind].kind
+            noise = self.noise if self.noise is not None and given else ASKED[kind].default_noise()
+            shape = (len(particles.draws), noise.n_answers, len(noise.truth))
+            counts = np.zeros(shape, dtype=np.int64)
         table = noise.predictive(counts)[:, 0]
         if kind == TRIPLET:
             return table
         skipped = sum(query.kind == PAIR for query in state.skipped)
-        return with_skips(table, skipped, sum(map(len, views)))
+        return with_skips(table, skipped, sum(map(len, own)))
 
-    def _views(self, state: QueryState) -> list[Constraints]:
-        views = [view for view in state.constraints if isinstance(view, Constraints)]
+    def _constraints(self, state: QueryState) -> list[Constraints]:
+        """The answers of a state, under the noise of this strategy."""
+        found = [one for one in state.constraints if len(one.truth) > 0]
         if self.noise is None:
-            return views
-        return [
-            view.with_noise(self.noise) if view.kind == self.noise.kind else view for view in views
-        ]
+            return found
+        return [one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found]
+
+
+def _check_estimators(estimators: Any, num_draws: Any) -> tuple[TVClust, ...]:
+    """Return the estimators, all TVClust with the collapsed sampler, or refuse them."""
+    found = tuple(estimators) if isinstance(estimators, Sequence) else (estimators,)
+    for estimator in found:
+        if not isinstance(estimator, TVClust):
+            raise TypeError(
+                f"estimator must be a TVClust, or several; got {type(estimator).__name__}: "
+                "pass TVClust(...)."
+            )
+        if estimator.sampler != "collapsed":
+            raise ValueError(
+                "only sampler='collapsed' conditions on answers one by one; "
+                f"got {estimator.sampler!r}: choose that one."
+            )
+    if not found:
+        raise ValueError("estimator is empty: pass TVClust(...), or several.")
+    check_int(num_draws, "num_draws", least=2 * len(found))
+    return found
+
+
+def _start(
+    estimators: Sequence[TVClust],
+    X: FloatArray,
+    constraints: Sequence[Constraints],
+    number: int,
+    rng: Generator,
+) -> AveragedParticles:
+    """Weighted draws from short runs of the chains of each estimator, an equal part of each."""
+    ends = [m * number // len(estimators) for m in range(len(estimators) + 1)]
+    parts = []
+    for m, (estimator, own) in enumerate(zip(estimators, rng.spawn(len(estimators)), strict=True)):
+        chains: list[Any] = clone(estimator).start_chains(X, constraints, own)
+        thinning = max(THINNING, estimator.thinning)
+        size = ends[m + 1] - ends[m]
+        parts.append(Particles(chains, size, estimator.num_warmup, thinning=thinning))
+    return AveragedParticles(parts)
+
+
+def suggest_queries(
+    posterior: Any,
+    kind: str = PAIR,
+    size: int = 10,
+    *,
+    target: str | int | Loss = "vi",
+    queries: Iterable[tuple[int, ...]] | None = None,
+    num_draws: int = 200,
+    num_candidates: int = 2000,
+    seed: Seed = 0,
+) -> pd.DataFrame:
+    """Return the queries whose answers would tell a sampled posterior most.
+
+    Parameters
+    ----------
+    posterior : DataTree, fitted estimator or (draws, n) array of int
+        Posterior draws of the partition. The noise of answers of the kind is that of the first
+        source in each draw, or the default of the kind where none was drawn.
+    kind : {"pair", "triplet"}, default "pair"
+    size : int, default 10
+        How many to ask together, at most.
+    target : "partition", "n_clusters", int, or loss, default "vi"
+        What one wants to know, as for `PosteriorQueries`.
+    queries : iterable of tuple of int, optional
+        Items of the queries to compare, all of which are returned. By default candidates on which
+        the draws disagree (`bayesclust.active.candidates`), without those that were answered.
+    num_draws : int, default 200
+        Draws that are used, at even distances: time grows with their square.
+    num_candidates : int, default 2000
+        Queries that are compared, at most.
+    seed : int, Generator or None, default 0
+
+    Returns
+    -------
+    DataFrame
+        One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself, in
+        nats or the units of the loss), the probability of each answer and, unless queries are
+        given, adds (what it adds to the rows above; the rows are chosen by it).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are no draws in what is passed, a query or a setting is out of range.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 2]]
+    >>> bc.active.suggest_queries(draws, size=2)[["i", "j", "gain", "adds"]].round(3)
+       i  j   gain   adds
+    0  1  2  0.106  0.106
+    1  1  3  0.106  0.074
+    >>> table = bc.active.suggest_queries(draws, "triplet", queries=[(0, 1, 2)])
+    >>> table[["gain", "yes", "no", "dnk"]].round(3)
+        gain    yes    no    dnk
+    0  0.282  0.688  0.05  0.262
+    """
+    check_choice(kind, "kind", ASKED)
+    check_int(size, "size")
+    check_int(num_candidates, "num_candidates")
+    z = stacked_partitions(posterior)
+    rng = check_random_state(seed)
+    number = min(len(z), check_int(num_draws, "num_draws"))
+    rows: IntArray = np.linspace(0, len(z) - 1, number).round().astype(np.int64)
+    stored = _stored(posterior, ASKED[kind].kind)
+    confusion = {kind: _stored_confusion(kind, stored, posterior, rows)}
+    draws = WeightedDraws(z[rows], np.full(len(rows), 1 / len(rows)), confusion)
+    if queries is not None:
+        return draws.table(check_queries(_named(kind, queries), z.shape[1]), target)
+    asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
+    candidates = draws.candidates([kind], {kind: asked}, num_candidates, rng)
+    chosen, adds = draws.best(candidates, target, size, rng)
+    return draws.table(chosen, target).assign(adds=adds)
+
+
+def _named(kind: str, queries: Any) -> list[Query]:
+    """Queries from tuples of items, or a refusal of what is no list of such."""
+    if isinstance(queries, str) or not isinstance(queries, Iterable):
+        raise TypeError(f"queries must be a list of tuples of items; got {type(queries).__name__}.")
+    rows = list(queries)
+    if not rows:
+        raise ValueError("queries is empty: name at least one, or leave it out.")
+    for at, items in enumerate(rows):
+        if isinstance(items, str) or not isinstance(items, Iterable):
+            raise TypeError(f"queries[{at}] must be a tuple of items; got {type(items).__name__}.")
+    return [Query(kind, tuple(items)) for items in rows]
+
+
+def _stored(posterior: Any, kind: str) -> list[StoredConstraints]:
+    """The constraints of a kind that a posterior was sampled with."""
+    tree = getattr(posterior, "posterior_", posterior)
+    if is_array(posterior) or "constant_data" not in getattr(tree, "children", ()):
+        return []
+    return [own for own in stored_constraints(posterior) if own.kind == kind]
+
+
+def _stored_confusion(
+    kind: str, stored: list[StoredConstraints], posterior: Any, rows: IntArray
+) -> FloatArray:
+    """p(answer | truth) of the first source in each draw, or at the prior mean."""
+    draws = group(posterior, "posterior") if stored else None
+    if draws is not None and all(name in draws for name in stored[0].parameters.values()):
+        by_chain = confusions(stored[0], draws)[:, :, 0]
+        table = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
+    else:
+        noise = ASKED[kind].default_noise()
+        table = np.repeat(noise.confusion(noise.initial(1)), len(rows), axis=0)
+    return with_skips(table, 0, sum(map(len, stored))) if kind == PAIR else table

@@ -1,20 +1,26 @@
-"""What it takes to choose queries: a state, and a callable that looks at it."""
+"""What a query strategy is: a callable that looks at the state of a session and returns queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 from numpy.random import Generator
 
+from bayesclust.checks import check_choice, shown
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules import Rules
 from bayesclust.typing import FloatArray, IntArray
 
 PAIR, TRIPLET = "pair", "triplet"
 DONT_KNOW = "dnk"
 
+ASKED: dict[str, type[PairwiseConstraints] | type[RelativeConstraints]] = {
+    PAIR: PairwiseConstraints,
+    TRIPLET: RelativeConstraints,
+}
+"""Constraints that the answers to each kind of query make."""
 VOCABULARY = {
     PAIR: (*reversed(PairwiseConstraints.vocabulary), DONT_KNOW),
     TRIPLET: RelativeConstraints.vocabulary,
@@ -23,7 +29,7 @@ VOCABULARY = {
 
 
 class Query(NamedTuple):
-    """Something to ask an expert.
+    """A question to an annotator.
 
     Parameters
     ----------
@@ -52,58 +58,47 @@ class QueryState(NamedTuple):
     """What a query strategy may look at."""
 
     X: FloatArray  # (n, d)
-    labels: IntArray  # (n,) the partition as it stands
-    constraints: Sequence[Constraints | Rules]  # what has been answered, and said unasked
-    skipped: Sequence[Query]  # pairs to which nobody knew the answer
+    labels: IntArray  # (n,) the present partition
+    constraints: Sequence[Constraints]  # answers, and constraints that were added unasked
+    skipped: Sequence[Query]  # pairs that were answered by "don't know"
 
     def asked(self, kind: str) -> set[tuple[int, ...]]:
-        """Return the items of the queries of a kind that have been answered or skipped, each as `ordered` has them."""
-        view = PairwiseConstraints if kind == PAIR else RelativeConstraints
-        rows = [
-            tuple(row) for c in self.constraints if isinstance(c, view) for row in c.items.tolist()
-        ]
-        return {
-            ordered(kind, row)
-            for row in [*rows, *(q.items for q in self.skipped if q.kind == kind)]
-        }
+        """Return the items of the answered and skipped queries of a kind, ordered by `ordered`."""
+        rows = [q.items for q in self.skipped if q.kind == kind]
+        for one in self.constraints:
+            if isinstance(one, ASKED[kind]):
+                rows += one.items.tolist()
+        return {ordered(kind, row) for row in rows}
+
+
+class QueryStrategy(Protocol):
+    """A callable that chooses the next queries."""
+
+    def __call__(self, state: QueryState, size: int, rng: Generator) -> Sequence[Query]:
+        """Return at most `size` different queries not asked before; none if none is left."""
+        ...
 
 
 def ordered(kind: str, items: Sequence[int]) -> tuple[int, ...]:
-    """Return the items in the order that is the same for equal queries.
-
-    Parameters
-    ----------
-    kind : {"pair", "triplet"}
-    items : sequence of int
-
-    Returns
-    -------
-    tuple of int
-
-    Examples
-    --------
-    >>> ordered("pair", (5, 2)), ordered("triplet", (5, 9, 2))
-    ((2, 5), (5, 2, 9))
-    """
+    """Sort the items so that equal queries have equal tuples: (5, 9, 2) as a triplet is (5, 2, 9)."""
     fixed = 0 if kind == PAIR else 1
     return (*items[:fixed], *sorted(items[fixed:]))
 
 
-class QueryStrategy(Protocol):
-    """A callable that chooses what to ask next."""
+def check_queries(queries: Sequence[Query], n_items: int) -> list[Query]:
+    """Return the queries, or refuse unknown kinds and items that are not there or repeated."""
+    found = [_check_query(query) for query in queries]
+    for kind in {check_choice(query.kind, "the kind of a query", ASKED) for query in found}:
+        rows = [query.items for query in found if query.kind == kind]
+        ASKED[kind](rows, np.zeros(len(rows), dtype=np.int8), n_items)
+    return found
 
-    def __call__(self, state: QueryState, size: int, rng: Generator) -> Sequence[Query]:
-        """Return at most `size` different queries that have not been asked; none where nothing is left to ask."""
-        ...
 
-
-__all__ = [
-    "DONT_KNOW",
-    "PAIR",
-    "TRIPLET",
-    "VOCABULARY",
-    "Query",
-    "QueryState",
-    "QueryStrategy",
-    "ordered",
-]
+def _check_query(given: Any) -> Query:
+    is_query = isinstance(given, tuple) and len(given) == 2
+    if not (is_query and isinstance(given[1], (tuple, list, np.ndarray))):
+        raise TypeError(
+            "a query is a kind and a tuple of items, such as Query('pair', (0, 1)); "
+            f"got {shown(given)}."
+        )
+    return Query(given[0], tuple(given[1]))

@@ -1,4 +1,4 @@
-"""Queries at random, with which every other choice is to be compared."""
+"""Random queries: the baseline of every other strategy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.random import Generator
 
 from bayesclust.active.protocol import PAIR, VOCABULARY, Query, QueryState, ordered
 from bayesclust.checks import check_choice
-from bayesclust.constraints.questions import random_pairs, random_triplets
+from bayesclust.constraints.sampling import random_pairs, random_triplets
 
 
 class RandomQueries:
-    """Pairs or triplets drawn uniformly from those that have not been asked.
+    """Draw pairs or triplets uniformly from those not asked before.
 
     Parameters
     ----------
@@ -37,30 +37,14 @@ class RandomQueries:
         self.kind = check_choice(kind, "kind", VOCABULARY)
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
-        """Return `size` queries, or as many as are left.
-
-        Parameters
-        ----------
-        state : QueryState
-        size : int
-        rng : Generator
-
-        Returns
-        -------
-        list of Query
-        """
-        n, asked = len(state.X), state.asked(self.kind)
-        draw, number = (
-            (random_pairs, comb(n, 2))
-            if self.kind == PAIR
-            else (random_triplets, n * comb(n - 1, 2))
-        )
-        # as many as have been asked may come up again
-        rows = draw(n, min(size + len(asked), number), rng).tolist()
-        fresh = [
-            Query(self.kind, tuple(row)) for row in rows if ordered(self.kind, row) not in asked
-        ]
-        return fresh[:size]
-
-
-__all__ = ["RandomQueries"]
+        """Return `size` queries, or as many as are left."""
+        n = len(state.X)
+        asked = state.asked(self.kind)
+        # draw so many more that enough remain without those asked before
+        wanted = size + len(asked)
+        if self.kind == PAIR:
+            rows = random_pairs(n, min(wanted, comb(n, 2)), rng)
+        else:
+            rows = random_triplets(n, min(wanted, n * comb(n - 1, 2)), rng)
+        new = [row for row in rows.tolist() if ordered(self.kind, row) not in asked]
+        return [Query(self.kind, tuple(row)) for row in new[:size]]

@@ -1,10 +1,11 @@
-"""Which query to ask next. A way to choose is one file with a callable after `QueryStrategy`, and a name in `QUERY_STRATEGIES`."""
+"""The query strategies by name. A new one is a file with a `QueryStrategy`, and a line here."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from bayesclust.active.explore_consolidate import ExploreConsolidate
-from bayesclust.active.min_max import MinMax
+from bayesclust.active.neighbourhoods import ExploreConsolidate, MinMax
 from bayesclust.active.npu import NPU
 from bayesclust.active.posterior_queries import PosteriorQueries
 from bayesclust.active.protocol import QueryStrategy
@@ -20,25 +21,11 @@ QUERY_STRATEGIES: dict[str, QueryStrategy] = {
     "posterior": PosteriorQueries("pair"),
     "posterior-triplets": PosteriorQueries("triplet"),
 }
-"""Choosers by name, for sessions and the command line."""
+"""Query strategies by name, for sessions and the command line."""
 
 
 def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
-    """Return `query_strategy` if it is the name of one, or may be one.
-
-    Parameters
-    ----------
-    query_strategy : str or callable
-
-    Returns
-    -------
-    str or callable
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is neither.
-    """
+    """Return a name in `QUERY_STRATEGIES` or a callable; refuse anything else."""
     if isinstance(query_strategy, str):
         return check_choice(query_strategy, "query_strategy", QUERY_STRATEGIES)
     if not callable(query_strategy):
@@ -50,28 +37,8 @@ def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
 
 
 def query_strategy_of(
-    query_strategy: str | QueryStrategy, own: Mapping[str, QueryStrategy] = QUERY_STRATEGIES
+    query_strategy: str | QueryStrategy, named: Mapping[str, QueryStrategy] = QUERY_STRATEGIES
 ) -> QueryStrategy:
-    """Return what a name stands for, or the query strategy itself.
-
-    Parameters
-    ----------
-    query_strategy : str or callable
-    own : mapping of str to callable, default `QUERY_STRATEGIES`
-        Where names are looked up. A query strategy that keeps what it has heard is of one session alone,
-        which has a copy.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is neither.
-    """
+    """Return the strategy of a name, or the strategy itself; a session passes its own copies."""
     found = check_query_strategy(query_strategy)
-    return own[found] if isinstance(found, str) else found
-
-
-__all__ = ["QUERY_STRATEGIES", "check_query_strategy", "query_strategy_of"]
+    return named[found] if isinstance(found, str) else found

@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["add", "run"]
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from bayesclust.cli._describe import describe
 
 ABOUT = """Ask about items of a data set, and let the partition follow the answers, moving as little as they demand.
@@ -112,8 +112,8 @@ def run(settings: argparse.Namespace) -> int:
         If data, labels or the session cannot be read or do not fit together.
     """
     from bayesclust.active import InteractiveSession
-    from bayesclust.active.loop import answer_queries
     from bayesclust.checks import check_int
+    from bayesclust.cli.loop import answer_queries
 
     every = check_int(settings.every, "every")
     number = None if settings.queries is None else check_int(settings.queries, "queries", least=0)

@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.np.random import random_methods
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import Sites
-from bayesclust.models.families.base import derive, set_items
+from bayesclust.constraints.factor_graph import Sites
+from bayesclust.families.base import derive, set_items
 from bayesclust.partition_priors import Tables
-
-random_interval: Any = random_methods.random_interval
 
 
 class Assignment(NamedTuple):
@@ -142,7 +139,7 @@ def set_labels(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[n
 @device(fastmath=FAST)
 def draw_below(number: int, rng: Generator) -> int:
     """Draw one of 0..number-1, each as likely."""
-    return np.int64(random_interval(rng.bit_generator, number - 1))  # type: ignore[return-value]
+    return int(rng.random() * number)
 
 
 @device(fastmath=FAST)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.inference.assignment import Assignment, Target, new_assignment, refresh
 from bayesclust.inference.hyper import log_data, redraw_shared, start_hyper
 from bayesclust.inference.noise import IntegratedNoise, Tally

@@ -18,9 +18,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, kernel
+from bayesclust.families.base import (
+    BoundFamily,
+    Components,
+    Terms,
+    derive,
+    hard_statistics,
+    log_marginal,
+    log_marginal_union,
+)
 from bayesclust.inference.assignment import Assignment, refresh
-from bayesclust.models.components import Components, Terms, hard_statistics
-from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
@@ -80,9 +87,7 @@ def log_data(
     return components.log_total(cluster_statistics(components, assignment), hyper)
 
 
-def start_hyper(
-    family: BoundFamily, z: NDArray[np.integer], rng: Generator
-) -> NDArray[np.float64]:
+def start_hyper(family: BoundFamily, z: NDArray[np.integer], rng: Generator) -> NDArray[np.float64]:
     """Hyper-parameters to start from; what clusters share is drawn given a partition with labels 0..K-1."""
     hyper = family.initial_hyper()
     if not family.n_shared:

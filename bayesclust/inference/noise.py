@@ -24,10 +24,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints import dirichlets
+from bayesclust.constraints import factor_graph
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dirichlets import Dirichlets, stack_dirichlets, unheard_surplus
-from bayesclust.constraints.sites import N_PATTERNS, Sites, count_answers, stack_tables
+from bayesclust.constraints.factor_graph import (
+    N_PATTERNS,
+    Dirichlets,
+    Sites,
+    count_answers,
+    stack_dirichlets,
+    stack_tables,
+    unheard_surplus,
+)
 from bayesclust.inference.assignment import set_labels
 from bayesclust.typing import FloatArray, IntArray
 
@@ -64,7 +71,7 @@ class DrawnNoise(NamedTuple):
     rows: Dirichlets
 
 
-NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), dirichlets.NONE)
+NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), factor_graph.NONE)
 """For proposals that are all made by the noise as it is."""
 
 

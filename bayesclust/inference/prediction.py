@@ -23,9 +23,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bayesclust._numba import FAST, kernel
+from bayesclust.families.base import BoundFamily, hard_statistics, log_predictive
 from bayesclust.inference.assignment import Assignment, new_assignment, refresh
-from bayesclust.models.components import hard_statistics
-from bayesclust.models.families.base import BoundFamily, log_predictive
 from bayesclust.partition_priors import (
     DirichletProcess,
     NestedTables,
@@ -41,9 +40,7 @@ BLOCK = 4_000_000
 
 
 @kernel(fastmath=FAST)
-def prediction_terms(
-    state: Any, assignment: Assignment, prior: Tables, terms: FloatArray
-) -> None:
+def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: FloatArray) -> None:
     """log W(n_k + 1) / W(n_k) + log p(x | items of k) of every new item and cluster, and last that of a new one.
 
     New items are the rows of the state's data beyond those that are assigned. The last term is log
@@ -53,7 +50,9 @@ def prediction_terms(
     for row in range(len(terms)):
         for position in range(number):
             k = assignment.slots[position]
-            terms[row, position] = prior.log_join[state.count[k]] + log_predictive(state, n + row, k)
+            terms[row, position] = prior.log_join[state.count[k]] + log_predictive(
+                state, n + row, k
+            )
         terms[row, number] = prior.log_open[number] + log_predictive(state, n + row, empty)
 
 
@@ -106,7 +105,7 @@ class Prediction:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
     >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
     >>> draws = Prediction(family, z, [{"concentration": 1.0}] * 2, np.tile(family.initial_hyper(), (2, 1)))
@@ -185,7 +184,9 @@ class Prediction:
 
     def _terms(self, which: slice, rows: FloatArray, capacity: int) -> _Terms:
         n = self.z.shape[1]
-        family = self.family.with_rows(np.concatenate([self.family.X, rows[which]])).judging()
+        family = self.family.with_rows(
+            np.concatenate([self.family.X, rows[which]])
+        ).for_prediction()
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))

@@ -162,7 +162,9 @@ class _Entry:
                 halt, save = processes.any_says(halt, save)
             if halt:
                 break
-            chain.sweep(adapt=sweep < schedule.num_warmup, freeze_noise=2 * sweep < schedule.num_warmup)
+            chain.sweep(
+                adapt=sweep < schedule.num_warmup, freeze_noise=2 * sweep < schedule.num_warmup
+            )
             after, done = sweep - schedule.num_warmup + 1, sweep + 1
             if after > 0 and after % schedule.thinning == 0:
                 variables, statistic = chain.draw()

@@ -23,12 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_constraints, check_int, check_items
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import Constraints
-from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
-from bayesclust.models.families import Family, HyperPrior, get_family
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.checks import check_int, check_items, number_between
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.families import Family, HyperPrior, get_family
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.partition_priors import DirichletProcess, KnownK, PartitionPrior
 from bayesclust.typing import ArrayLike
 
@@ -92,7 +91,7 @@ def tvclust(
     >>> draws["z"].shape, draws["x"].shape
     ((3, 5), (3, 5, 2))
     """
-    jnp, numpyro, dist = numpyro_modules()
+    _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
     answered = check_constraints(constraints, len(items))
@@ -135,11 +134,11 @@ def hyper_site(prior: HyperPrior) -> Any:
     if prior.log_sd == 0:
         return prior.median
     logarithm, exp = dist.Normal(np.log(prior.median), prior.log_sd), dist.transforms.ExpTransform()
-    if prior.least > 0:
-        least = np.log(prior.least)
-        logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=least)
+    if prior.lower > 0:
+        lower = np.log(prior.lower)
+        logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=lower)
         # without it, samplers would not know of the cut
-        exp = dist.transforms.ExpTransform(domain=dist.constraints.greater_than(least))
+        exp = dist.transforms.ExpTransform(domain=dist.constraints.greater_than(lower))
     return numpyro.sample(prior.name, dist.TransformedDistribution(logarithm, exp))
 
 
@@ -168,6 +167,8 @@ def weight_site(prior: PartitionPrior, truncation: int) -> Any:
     jnp, numpyro, dist = numpyro_modules()
     values = parameter_sites(prior)
     if isinstance(prior, KnownK):
-        return numpyro.sample("weight", dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters)))
+        return numpyro.sample(
+            "weight", dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters))
+        )
     stick = numpyro.sample("stick", stick_distribution(prior, values, truncation - 1))
     return numpyro.deterministic("weight", stick_weights(stick))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, logsumexp
 
-from bayesclust.constraints._checks import plain_array, shown
+from bayesclust.checks import plain_array, shown
 from bayesclust.typing import FloatArray, IntArray
 
 Values = Mapping[str, float]
@@ -38,7 +38,9 @@ class Tables(NamedTuple):
 
     log_w: FloatArray  # (n + 1,) log W(m); 0 at m = 0 and 1
     log_join: FloatArray  # (n + 1,) log W(m + 1) - log W(m); 0 at m = 0
-    log_open: FloatArray  # (K_max + 1,) log V(n, K + 1) - log V(n, K), -inf where K + 1 is impossible
+    log_open: (
+        FloatArray  # (K_max + 1,) log V(n, K + 1) - log V(n, K), -inf where K + 1 is impossible
+    )
 
 
 class Parameter(NamedTuple):
@@ -58,7 +60,9 @@ class Parameter(NamedTuple):
         if unit and real and numbers.ndim == 0:
             fits = bool(0 <= numbers < 1)
         if not fits:
-            number, pair = ("a number in [0, 1)", "(a, b)") if unit else ("a positive number", "(shape, rate)")
+            number, pair = (
+                ("a number in [0, 1)", "(a, b)") if unit else ("a positive number", "(shape, rate)")
+            )
             raise ValueError(
                 f"{name}={shown(value)} is neither {number} nor a pair {pair} of positive numbers; "
                 "give one of these."
@@ -174,12 +178,16 @@ class PartitionPrior(ABC):
         lines = [np.linspace(*_reach(one), NODES.get(len(learned), 30)) for one in learned.values()]
         values, terms = self.initial(), []
         for node in np.stack(np.meshgrid(*lines, indexing="ij"), -1).reshape(-1, len(lines)):
-            values |= {name: one.from_line(t) for (name, one), t in zip(learned.items(), node, strict=True)}
+            values |= {
+                name: one.from_line(t) for (name, one), t in zip(learned.items(), node, strict=True)
+            }
             terms.append(self._log_target([sizes], values))
         widths = sum(math.log(line[1] - line[0]) for line in lines)
         return float(logsumexp(terms)) + widths
 
-    def update(self, values: Values, groups: Sequence[IntArray], rng: Generator) -> dict[str, float]:
+    def update(
+        self, values: Values, groups: Sequence[IntArray], rng: Generator
+    ) -> dict[str, float]:
         """Draw the learned parameters given partitions with these cluster sizes, one by one by slice sampling (Neal 2003)."""
         new = dict(values)
         for name, one in self.learned.items():
@@ -198,7 +206,9 @@ class PartitionPrior(ABC):
     def tables(self, n: int, most: int, values: Values) -> Tables:
         """Tables for n items and up to `most` clusters."""
         names = values if self.w_parameters is None else self.w_parameters
-        log_w, log_join, log_w_one = _size_tables(self, n, tuple((name, values[name]) for name in names))
+        log_w, log_join, log_w_one = _size_tables(
+            self, n, tuple((name, values[name]) for name in names)
+        )
         log_v = np.broadcast_to(self.log_v(n, np.arange(most + 2), values), most + 2)
         possible = np.isfinite(log_v)
         log_open = np.full(most + 1, -np.inf)

@@ -109,7 +109,9 @@ class DirichletProcess(PartitionPrior):
         total = logsumexp(log_integrand(t)) + np.log(t[1] - t[0])
         return float(total + a * np.log(b) - gammaln(a) + gammaln(sizes).sum())
 
-    def update(self, values: Values, groups: Sequence[IntArray], rng: Generator) -> dict[str, float]:
+    def update(
+        self, values: Values, groups: Sequence[IntArray], rng: Generator
+    ) -> dict[str, float]:
         """Draw alpha given one partition (Escobar and West 1995, Sec. 6) or several (Teh et al. 2006, Eq. 47 to 49).
 
         One: eta | alpha ~ Beta(alpha + 1, n), then alpha is a mixture of Gamma(a + K, b - log eta)

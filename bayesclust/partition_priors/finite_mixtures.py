@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from bayesclust.checks import check_choice, check_int
-from bayesclust.constraints._checks import shown
+from bayesclust.checks import check_choice, check_int, shown
 from bayesclust.partition_priors.base import Parameter, PartitionPrior, Values
 from bayesclust.typing import FloatArray, IntArray
 
@@ -109,8 +108,12 @@ class MixtureOfFiniteMixtures(_Finite):
             check_choice(given[0], "n_components", ("poisson", "geometric"))
             Parameter.parse(given[1], "n_components", unit=given[0] == "geometric")
             return
-        shares = np.asarray(given) if all(isinstance(one, int | float) for one in given) else np.zeros(0)
-        if not (shares.size and np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0):
+        shares = (
+            np.asarray(given) if all(isinstance(one, int | float) for one in given) else np.zeros(0)
+        )
+        if not (
+            shares.size and np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0
+        ):
             raise ValueError(
                 f"n_components={shown(self.n_components)} is no distribution: pass ('poisson', mean), "
                 "('geometric', p) or the probabilities of 1, 2, ... components."
@@ -139,7 +142,9 @@ class MixtureOfFiniteMixtures(_Finite):
         terms, last = 64, np.maximum(number, 1)[..., None]
         while True:
             t = last + np.arange(terms)
-            series = self.log_pmf(t) + _log_share(t, n[..., None], number[..., None], values["gamma"])
+            series = self.log_pmf(t) + _log_share(
+                t, n[..., None], number[..., None], values["gamma"]
+            )
             small = series[..., -1] < series.max(axis=-1) + NEGLIGIBLE
             if (small | np.isneginf(series[..., -1])).all() or terms >= MOST_TERMS:
                 return logsumexp(series, axis=-1)

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.assignment import Target, close_slot, draw_index, open_slot
 from bayesclust.inference.chain import Chain, State
 from bayesclust.inference.moves.parameters import Refresh
@@ -25,7 +26,6 @@ from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import group_moves, parameter_moves
 from bayesclust.inference.schedule import Moves, MoveSchedule
-from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.typing import IntArray
 
 
@@ -77,9 +77,7 @@ def metropolis_scan(
     return len(order)
 
 
-def metropolis_chain(
-    problem: TVClustProblem, z: IntArray, rng: Generator, moves: Moves
-) -> Chain:
+def metropolis_chain(problem: TVClustProblem, z: IntArray, rng: Generator, moves: Moves) -> Chain:
     """One chain: ``bc.TVClust(metropolis_chain)``; all but the scan is that of the collapsed sampler."""
     scan = Scan(kernel=metropolis_scan, fast=False)
     groups, others = group_moves(MoveSchedule(moves)), parameter_moves(problem)

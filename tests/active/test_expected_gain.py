@@ -9,8 +9,8 @@ from scipy.stats import entropy
 from bayesclust import information, losses
 from bayesclust.active.expected_gain import (
     choose_jointly,
+    default_min_gain,
     expected_gains,
-    least_worth,
     uncertainty,
 )
 
@@ -141,18 +141,18 @@ def test_large_batches_are_followed_by_joint_answers_drawn(rng):
     assert gains.sum() == pytest.approx(joint_information(weights, answers[chosen]), rel=0.05)
 
 
-def test_the_least_worth_is_a_tenth_of_a_misplaced_item():
+def test_the_default_min_gain_is_a_tenth_of_a_misplaced_item():
     draws = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
-    assert least_worth("binder", draws) == pytest.approx(
+    assert default_min_gain("binder", draws) == pytest.approx(
         0.1 * 2 * (2 + 3) / 36
     )  # pairs torn and pairs made
-    assert least_worth(losses.Binder(a=0.5), draws) == pytest.approx(
+    assert default_min_gain(losses.Binder(a=0.5), draws) == pytest.approx(
         0.1 * 2 * (0.5 * 2 + 1.5 * 3) / 36
     )
-    assert least_worth("binder", draws[:1] * 0) == pytest.approx(
+    assert default_min_gain("binder", draws[:1] * 0) == pytest.approx(
         0.1 * 2 * 5 / 36
     )  # out of the only cluster
-    assert {least_worth(target, draws) for target in ("partition", "n_clusters", 3)} == {0.01}
+    assert {default_min_gain(target, draws) for target in ("partition", "n_clusters", 3)} == {0.01}
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_steps_are_modifications_of_modifications(blobs):
         expected.append((len(pairs), len(est.moved_), est.cost_, 0, *scores))
         labels = est.labels_
         assert (links.truths(labels) == links.answers).all()
-    columns = ["answers", "moved", "cost", "given_up", "similarity", "quality"]
+    columns = ["answers", "moved", "cost", "violated", "similarity", "quality"]
     assert session.history[columns].to_numpy() == pytest.approx(np.array(expected))
     assert session.labels.tolist() == labels.tolist()
     assert session.history.moved.sum() > 0
@@ -70,7 +70,9 @@ def test_everything_can_be_taken_back(blobs):
     keep()
     session.answer(Query("pair", (0, 40)), "different")
     keep()
-    session.add([bc.LabelConstraints([(1, 0)], 60), bc.SpreadConstraints([([0, 1, 2], 1)], 60)])
+    session.add(
+        [bc.LabelConstraints([(1, 0)], 60), bc.constraints.SpreadConstraints([([0, 1, 2], 1)], 60)]
+    )
     keep()
     session.modify()
     keep()
@@ -142,7 +144,7 @@ def test_it_shows_itself_in_a_notebook(blobs):
     replies(session, y, 3)
     assert (
         repr(session)
-        == "<InteractiveSession: 60 items in 3 clusters after 3 answers, 3 not yet heeded>"
+        == "<InteractiveSession: 60 items in 3 clusters after 3 answers, 3 not yet used>"
     )
     session.modify()
     shown = session._repr_html_()

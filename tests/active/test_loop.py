@@ -7,7 +7,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.active import Query
-from bayesclust.active.loop import answer_queries
+from bayesclust.cli.loop import answer_queries
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
 

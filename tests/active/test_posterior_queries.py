@@ -211,7 +211,7 @@ def test_sessions_have_choosers_of_their_own_and_can_be_saved(tmp_path, monkeypa
         (
             lambda: PosteriorQueries(estimator=bc.TVClust("gibbs")),
             ValueError,
-            "only sampler='collapsed' hears answers one by one; got 'gibbs': choose that one.",
+            "only sampler='collapsed' conditions on answers one by one; got 'gibbs': choose that one.",
         ),
         (
             lambda: PosteriorQueries(estimator=bc.DPMeans()),

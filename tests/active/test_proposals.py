@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bayesclust.active.proposals import atoms, propose
+from bayesclust.active.candidates import atoms, propose
 from bayesclust.active.protocol import ordered
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators._views import POWERS
+from bayesclust.estimators.cluster_models import POWERS
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
+from bayesclust.families import FullGaussian
 from bayesclust.inference.averaged_particles import AveragedParticles, leave_one_out
-from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.particles import Particles
-from bayesclust.inference.schedule import Moves
 from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.models.families import FullGaussian
+from bayesclust.inference.samplers import collapsed_chain, mixture_chain
+from bayesclust.inference.schedule import Moves
 from tests.inference.test_particles import (
     CLUMPS,
     LARGEST,

@@ -9,14 +9,12 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.families import FullGaussian
 from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.particles import Particles, systematic
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.models.families import FullGaussian
 from tests.judges import exact
 from tests.judges.cases import all_views, known_views, problem
 from tests.judges.test_two_level import exact_posterior

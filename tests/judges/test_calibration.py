@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.families import FAMILIES
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import data_for, links, triplets
 from tests.judges.generative import World
@@ -59,7 +59,7 @@ def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=150, thinning=8
     """Rank of the truth among thinned draws, ties broken at random, for every quantity and simulated data set."""
     problem, rows = template(name), []
     for rng in np.random.default_rng(seed).spawn(number):
-        world = World(name, problem, rng)
+        world = World(problem, rng)
         truth = quantities(world.chain(collapsed_chain, rng, Moves()))
         start = seeded_partition(world.problem.family.embedding(), int(rng.integers(1, 6)), rng)
         chain = sampler(world.problem, start, rng, default_moves(sampler, N_ITEMS))
@@ -99,7 +99,11 @@ def test_ranks_are_uniform(name, sampler):
 @pytest.mark.slow
 def test_a_faulty_sampler_has_other_ranks():
     assert (
-        min(p_values(ranks("multinomial", 100, 2, FAULTS["new clusters twice"][0], warmup=60, thinning=3)).values())
+        min(
+            p_values(
+                ranks("multinomial", 100, 2, FAULTS["new clusters twice"][0], warmup=60, thinning=3)
+            ).values()
+        )
         < 1e-6
     )
 

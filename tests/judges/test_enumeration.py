@@ -5,13 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.constraints import LinkNoise, UniformNoise
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.constraints import LabelConstraints, LinkNoise, UniformNoise
+from bayesclust.constraints.base import check_constraints
+from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
+from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.moves.parameter_scan import ParameterScan
-from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
+from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import (
+    SAMPLERS,
+    collapsed_chain,
+    default_moves,
+    gibbs_chain,
+)
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.components.gaussian_full import FullComponents
-from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.partition_priors import (
     DirichletProcess,
     KnownK,
@@ -20,11 +26,9 @@ from bayesclust.partition_priors import (
 )
 from tests.judges import exact
 from tests.judges.cases import (
-    CHAINS,
     all_views,
     data_for,
     known_views,
-    links,
     partitions_drawn,
     problem,
     triplets,
@@ -39,7 +43,7 @@ MOVES = {
 }
 
 
-each_chain = pytest.mark.parametrize("sampler", CHAINS.values(), ids=CHAINS)
+each_chain = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 
 
 def compared(case, moves, number, seed, sampler=collapsed_chain):
@@ -120,12 +124,11 @@ def test_known_noise_and_concentration(sampler, rng):
     judge(case, None, 6000, 4, sampler)
 
 
-def test_noise_that_must_inform(rng):
+def test_partial_labels_are_enumerated_as_the_pairs_that_they_imply():
     case = problem("gaussian", n=6, seed=6)
-    # priors of which the cut takes half, and which most answers contradict
-    flat = links(6, rng, LinkNoise(p=(1.0, 1.5), q=(1.0, 1.0), informative=True))
-    half = triplets(6, rng, UniformNoise(eps=(3.0, 1.5), informative=True))
-    judge(replace(case, constraints=(flat, half)), MOVES["default"], 8000, seed=6)
+    labels = LabelConstraints([(0, 1), (2, 0), (3, 1), (5, 2)], 6, noise=LinkNoise(p=(3, 1), q=0.9))
+    given = tuple(check_constraints(labels, 6))
+    judge(replace(case, constraints=given), MOVES["default"], 6000, seed=6)
 
 
 def learning(family, n, seed):
@@ -138,7 +141,7 @@ def learning(family, n, seed):
 LEARNED = {
     "scale": FullGaussian(strength=3.0, mean_precision=0.2),
     "strength": FullGaussian(
-        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, least=1.0), mean_precision=0.2
+        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, lower=1.0), mean_precision=0.2
     ),
     "mean precision": FullGaussian(scale=0.4, strength=3.0, mean_precision="learn"),
     "counts": Multinomial(),
@@ -159,7 +162,9 @@ def loose():
     """Data alone, and clusters so vague that the draw of their parameters matters."""
     rng = np.random.default_rng(4)
     family = FullGaussian(scale=0.8, strength=1.5, mean_precision=1.0)
-    return TVClustProblem(family.bind(data_for(family, 6, 2, rng)), (), DirichletProcess((2.0, 1.0)))
+    return TVClustProblem(
+        family.bind(data_for(family, 6, 2, rng)), (), DirichletProcess((2.0, 1.0))
+    )
 
 
 def one_degree_more(kappa, nu, mean, lower, kappa0):
@@ -172,12 +177,12 @@ def no_prior_precision(kappa, nu, mean, lower, kappa0):
 
 @pytest.mark.parametrize("fault", [one_degree_more, no_prior_precision])
 def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
-    right = FullComponents._posterior
+    right = BoundFullGaussian._posterior
 
     def wrong(self, statistics, hyper):
         return fault(*right(self, statistics, hyper), self.parameters(hyper)[0])
 
-    monkeypatch.setattr(FullComponents, "_posterior", wrong)
+    monkeypatch.setattr(BoundFullGaussian, "_posterior", wrong)
     assert not compared(loose(), None, 12_000, 4, gibbs_chain).agrees
 
 

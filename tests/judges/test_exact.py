@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 from scipy.stats import gamma
 
-from bayesclust.models.families import FullGaussian, HyperPrior
+from bayesclust.families import FullGaussian, HyperPrior
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import problem
@@ -30,7 +30,8 @@ def test_codes_do_not_see_labels():
 
 
 @pytest.mark.parametrize(
-    "prior", [DirichletProcess((1.0, 1.0)), DirichletProcess((0.2, 3.0)), DirichletProcess((8.0, 0.5))]
+    "prior",
+    [DirichletProcess((1.0, 1.0)), DirichletProcess((0.2, 3.0)), DirichletProcess((8.0, 0.5))],
 )
 def test_concentration_integrated_out(prior):
     sizes = np.array([3, 1, 1])
@@ -60,7 +61,7 @@ def test_partition_prior_is_one_in_all():
 def test_hyper_parameter_integrated_out(least, rng):
     X = rng.normal(size=(3, 1))
     family = FullGaussian(
-        scale=HyperPrior("base_scale", 0.5, 0.7, least=least), strength=3.0, mean_precision=0.2
+        scale=HyperPrior("base_scale", 0.5, 0.7, lower=least), strength=3.0, mean_precision=0.2
     ).bind(X)
     states = np.array([[0, 0, 1]])
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.constraints import LinkNoise, PairwiseConstraints, dirichlets
-from bayesclust.constraints.sites import compile_sites
+from bayesclust.constraints import LinkNoise, PairwiseConstraints, factor_graph
+from bayesclust.constraints.factor_graph import compile_sites
+from bayesclust.families import FullGaussian
 from bayesclust.inference import noise
 from bayesclust.inference.moves import propose
 from bayesclust.inference.noise import IntegratedNoise, Tally, gain_of_split
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FullGaussian
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import known_views, links, problem
 from tests.judges.test_enumeration import compared
@@ -66,9 +66,9 @@ def test_on_two_levels(always):
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
-    rows = dirichlets.stack_dirichlets(doubtful().constraints)
-    forgetful = dirichlets.NONE._replace(
-        kind=np.full_like(rows.kind, dirichlets.PASSED_OVER), factor=rows.factor
+    rows = factor_graph.stack_dirichlets(doubtful().constraints)
+    forgetful = factor_graph.NONE._replace(
+        kind=np.full_like(rows.kind, factor_graph.PASSED_OVER), factor=rows.factor
     )
     monkeypatch.setattr(noise, "stack_dirichlets", lambda views: forgetful)
     assert not compared(doubtful(), ALONE, 4000, 2).agrees

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from bayesclust.inference.collapsed import Moves
-from bayesclust.inference.samplers import gibbs_chain
+
+from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
+from bayesclust.inference.samplers import gibbs_chain
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import (
     HOLES,
@@ -83,7 +83,10 @@ def test_learned_hyper_parameter_of_one_part(rng):
     family = Product(parts).bind(with_holes(X, rng))
     assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
     judge(
-        TVClustProblem(family, all_views(6, rng), DirichletProcess()), MOVES["default"], 8000, seed=3
+        TVClustProblem(family, all_views(6, rng), DirichletProcess()),
+        MOVES["default"],
+        8000,
+        seed=3,
     )
 
 

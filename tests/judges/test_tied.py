@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import TiedGaussian
+from bayesclust.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.inference import chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.inference.moves.split_merge_shared import SharedMove
-from bayesclust.models.components.gaussian_tied import TiedComponents
-from bayesclust.models.families import TiedGaussian
+from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import partitions_drawn, problem
@@ -23,7 +23,9 @@ def known(case):
     """Every partition and its log posterior where the covariance is the one that chains start from."""
     states, family = exact.partitions(case.n_items), case.family
     hyper = family.initial_hyper()
-    values = np.array([exact.log_prior_marginal(np.bincount(z), case.partition_prior) for z in states])
+    values = np.array(
+        [exact.log_prior_marginal(np.bincount(z), case.partition_prior) for z in states]
+    )
     for row, z in enumerate(states):
         values[row] += sum(family.log_marginal(family.X[z == k], hyper) for k in range(z.max() + 1))
     for view in case.constraints:
@@ -35,7 +37,9 @@ def known(case):
 def held(monkeypatch):
     """The covariance stays at its prior mean; proposals that integrate it out are left away."""
     monkeypatch.setattr(chain, "start_hyper", lambda family, z, rng: family.initial_hyper())
-    monkeypatch.setattr(TiedComponents, "draw_shared", lambda self, statistics, hyper, rng: hyper)
+    monkeypatch.setattr(
+        BoundTiedGaussian, "draw_shared", lambda self, statistics, hyper, rng: hyper
+    )
 
 
 WITHOUT_SPLITS = Moves(split_merge=0.0)
@@ -65,7 +69,9 @@ def test_learned_covariance_and_scale():
     "moves", [Moves(), Moves(split_merge=3.0, link_blocks=False)], ids=["default", "split-merge"]
 )
 def test_two_levels(moves):
-    result = judge_two_level(small("gaussian_tied", 24, DirichletProcess((2.0, 2.0))), moves, 6000, 24)
+    result = judge_two_level(
+        small("gaussian_tied", 24, DirichletProcess((2.0, 2.0))), moves, 6000, 24
+    )
     assert result.agrees, result
 
 
@@ -97,7 +103,7 @@ def centres_not_drawn_in(right):
 
 @pytest.mark.parametrize("fault", [one_degree_more, centres_not_drawn_in])
 def test_faulty_draw_of_the_covariance_is_noticed(fault, monkeypatch):
-    monkeypatch.setattr(TiedComponents, "_pooled", fault(TiedComponents._pooled))
+    monkeypatch.setattr(BoundTiedGaussian, "_pooled", fault(BoundTiedGaussian._pooled))
     scores = z_scores("gaussian_tied", template("gaussian_tied"), 1500, seed=26)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
 

@@ -8,12 +8,12 @@ import pytest
 from scipy.special import logsumexp
 
 from bayesclust.constraints import LinkNoise, UniformNoise
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.state import TwoLevelScan
+from bayesclust.families import FAMILIES
 from bayesclust.inference.moves.parameters import PartitionPriorParameters
 from bayesclust.inference.problem import TwoLevelProblem
 from bayesclust.inference.samplers import mixture_chain
-from bayesclust.models.families import FAMILIES
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.two_level.state import TwoLevelScan
 from bayesclust.partition_priors import (
     DirichletProcess,
     KnownK,
@@ -22,7 +22,7 @@ from bayesclust.partition_priors import (
 )
 from tests.judges import exact
 from tests.judges.cases import data_for, faulty, learned, links, problem, triplets
-from tests.judges.generative import CLUSTERS, answers_given, data_given, put_data_under
+from tests.judges.generative import answers_given, data_given, put_data_under
 from tests.judges.test_geweke import assert_agree, functionals, standard_error
 
 MOVES = {
@@ -172,7 +172,7 @@ def test_every_family_and_move_at_length(name, moves):
 class TwoLevelWorld:
     """Everything unknown, drawn from the prior: as `generative.World`, on two levels."""
 
-    def __init__(self, name, template, rng):
+    def __init__(self, template, rng):
         prior, within = template.partition_prior, template.within
         self.prior_values, self.within = prior.sample_prior(rng), within.sample_prior(rng)
         self.z = prior.sample(template.n_items, self.prior_values, rng)
@@ -183,7 +183,7 @@ class TwoLevelWorld:
             self.components[own] = parts + self.z.size * g
         self.hyper = template.family.sample_hyper(rng)
         self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
-        family = data_given(name, template.family, self.components, self.hyper, rng)
+        family = data_given(template.family, self.components, self.hyper, rng)
         self.problem = replace(
             template,
             family=family,
@@ -211,8 +211,8 @@ def two_level_functionals(case, components, z, prior_values, within, hyper, nois
     return values
 
 
-def successive(name, template, number, rng, moves, sampler=mixture_chain):
-    world = TwoLevelWorld(name, template, rng)
+def successive(template, number, rng, moves, sampler=mixture_chain):
+    world = TwoLevelWorld(template, rng)
     chain = sampler(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
     state = chain.state
     state.values, state.within = world.prior_values, world.within
@@ -222,7 +222,7 @@ def successive(name, template, number, rng, moves, sampler=mixture_chain):
     for _ in range(number):
         chain.sweep()
         components = state.assignment.z
-        family = data_given(name, state.problem.family, components, state.hyper, rng)
+        family = data_given(state.problem.family, components, state.hyper, rng)
         views = answers_given(state.problem.constraints, state.labels, state.noise, rng)
         put_data_under(chain, replace(state.problem, family=family, constraints=views))
         at = state.assignment.z, state.labels, state.values, state.within, state.hyper, state.noise
@@ -238,8 +238,10 @@ def geweke(name, number, seed, sampler=mixture_chain):
         triplets(6, rng, UniformNoise(eps=(2.0, 3.0))),
     )
     bound = family.bind(data_for(family, 6, 2, rng))
-    template = TwoLevelProblem(bound, views, DirichletProcess((2.0, 1.0)), DirichletProcess((2.0, 2.0)))
-    rows = [TwoLevelWorld(name, template, rng).values() for _ in range(number)]
+    template = TwoLevelProblem(
+        bound, views, DirichletProcess((2.0, 1.0)), DirichletProcess((2.0, 2.0))
+    )
+    rows = [TwoLevelWorld(template, rng).values() for _ in range(number)]
     expected = {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
     found = successive(name, template, number, rng, Moves(), sampler)
     return {
@@ -264,12 +266,12 @@ def test_joint_distribution():
 
 
 def test_miscounted_components_are_noticed():
+    fault = faulty(PartitionPriorParameters, mixture_chain, after=one_component_less)
     with pytest.raises(AssertionError):
-        fault = faulty(PartitionPriorParameters, mixture_chain, after=one_component_less)
         assert_agree(geweke("gaussian", 4000, 1, fault))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLUSTERS)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
     assert_agree(geweke(name, 30_000, 2))

@@ -6,8 +6,8 @@ import numpyro.infer
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.families import DiagonalGaussian, Multinomial
 from bayesclust.models import tvclust
-from bayesclust.models.families import DiagonalGaussian, Multinomial
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges.exact import compare, log_posterior
 
@@ -41,9 +41,7 @@ def test_metropolis_within_gibbs_finds_the_exact_posterior(name):
     mcmc = numpyro.infer.MCMC(kernel, num_warmup=500, num_samples=20_000, progress_bar=False)
     mcmc.run(jax.random.key(1), X, answers(), family, ALPHA, TRUNCATION)
     z = np.asarray(mcmc.get_samples()["z"])
-    states, values = log_posterior(
-        family.bind(X.astype(float)), answers(), DirichletProcess(ALPHA)
-    )
+    states, values = log_posterior(family.bind(X.astype(float)), answers(), DirichletProcess(ALPHA))
     found = compare(z, states, values)
     assert found.expected < 0.05
     assert found.total_variation < 2 * found.expected + BEYOND_THE_STICKS

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
+from bayesclust.families.base import Components, Terms, hard_statistics, log_predictive
 from bayesclust.inference.assignment import (
     Assignment,
     Target,
@@ -35,8 +36,6 @@ from bayesclust.inference.assignment import (
     refresh,
 )
 from bayesclust.inference.chain import SPARE_SLOTS, Move, State
-from bayesclust.models.components import Components, Terms, hard_statistics
-from bayesclust.models.families.base import log_predictive
 from bayesclust.typing import FloatArray, IntArray
 
 CHUNK, LEAST_CHUNK = 1 << 17, 256

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesclust.families.base import BoundFamily
 from bayesclust.inference.chain import Move, State
 from bayesclust.inference.hyper import HyperSampler
-from bayesclust.models.families.base import BoundFamily
 
 
 class Refresh(Move):

@@ -44,7 +44,9 @@ class SplitMerge(Move):
         self.accepted = np.nan
         if number:
             drawn = state.integrated_noise.draw(integrated, state.rng)
-            self.accepted = self.propose(state, number, drawn, noting=adapt and not freeze_noise) / number
+            self.accepted = (
+                self.propose(state, number, drawn, noting=adapt and not freeze_noise) / number
+            )
 
     def propose(self, state: State, number: int, drawn: DrawnNoise, *, noting: bool) -> float:
         """Make the proposals; returns how many were accepted."""

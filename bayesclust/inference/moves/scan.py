@@ -22,7 +22,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
+from bayesclust.families.gaussian import FullState
 from bayesclust.inference.assignment import (
     Target,
     close_slot,
@@ -31,8 +33,6 @@ from bayesclust.inference.assignment import (
 )
 from bayesclust.inference.chain import SPARE_SLOTS, Move, State
 from bayesclust.inference.moves.scan_full import scan_full
-from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
-from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.typing import IntArray
 
 
@@ -82,7 +82,11 @@ class Scan(Move):
     """A pass over all items in random order by a kernel, the family's fast one if there is one and `fast` says so."""
 
     def __init__(
-        self, *, fast: bool = True, kernel: Any = scan, fast_kernels: Mapping[type, Any] = FAST_SCANS
+        self,
+        *,
+        fast: bool = True,
+        kernel: Any = scan,
+        fast_kernels: Mapping[type, Any] = FAST_SCANS,
     ) -> None:
         self.kernel, self.fast_kernels = kernel, fast_kernels if fast else {}
         self.moved = np.zeros(1, np.int64)

@@ -25,7 +25,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, remove_item
+from bayesclust.families.gaussian import FullState, write_direction
 from bayesclust.inference.assignment import (
     Assignment,
     Target,
@@ -33,9 +35,6 @@ from bayesclust.inference.assignment import (
     draw_index,
     open_slot,
 )
-from bayesclust.models.families.base import add_item, clear_cluster, remove_item
-from bayesclust.models.families.gaussian_full import FullState
-from bayesclust.models.families.quadratic import write_direction
 
 BLOCK = 64
 
@@ -148,7 +147,9 @@ def transfer(
 
 
 @kernel(fastmath=FAST)
-def scan_full(target: Target, order: NDArray[np.int64], first: int, moved: NDArray[np.int64], rng: Generator) -> int:
+def scan_full(
+    target: Target, order: NDArray[np.int64], first: int, moved: NDArray[np.int64], rng: Generator
+) -> int:
     """Update the items order[first:], as `bayesclust.inference.moves.scan.scan`."""
     state, assignment, sites, table, prior = target
     z, empty, n, nu0 = assignment.z, len(state.count) - 1, len(order), state.nu0[0]
@@ -173,7 +174,9 @@ def scan_full(target: Target, order: NDArray[np.int64], first: int, moved: NDArr
             add_site_logits(sites, table, z, i, site)
             own = _block_logits(state, assignment, forms[:, j], prior.log_join, site, old, logits)
             tail = math.log1p(forms[empty, j] * prior_kappa)
-            logits[number] = prior.log_open[number - alone] + prior_constant - 0.5 * (nu0 + power) * tail
+            logits[number] = (
+                prior.log_open[number - alone] + prior_constant - 0.5 * (nu0 + power) * tail
+            )
             choice = draw_index(logits, number + 1, rng)
             if (alone and choice == number) or (not alone and choice == own):
                 z[i] = old

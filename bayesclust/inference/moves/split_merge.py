@@ -28,8 +28,23 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, generic, implements, kernel
-from bayesclust.constraints.dirichlets import Dirichlets
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.constraints.factor_graph import (
+    UNPLACED,
+    Dirichlets,
+    Sites,
+    add_site_logits,
+    log_prob_touching,
+)
+from bayesclust.families.base import (
+    add_item,
+    clear_cluster,
+    derive,
+    log_marginal,
+    log_predictive,
+    remove_item,
+    set_items,
+)
+from bayesclust.families.gaussian import FullState, quadratic_form
 from bayesclust.inference.assignment import (
     Assignment,
     Target,
@@ -42,17 +57,6 @@ from bayesclust.inference.assignment import (
 from bayesclust.inference.moves.anchors import Places, fill_pairs
 from bayesclust.inference.moves.scan_full import predictive_by_form
 from bayesclust.inference.noise import DrawnNoise, gain_of_split
-from bayesclust.models.families.base import (
-    add_item,
-    clear_cluster,
-    derive,
-    log_marginal,
-    log_predictive,
-    remove_item,
-    set_items,
-)
-from bayesclust.models.families.gaussian_full import FullState
-from bayesclust.models.families.quadratic import quadratic_form
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray
 

@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.constraints.dirichlets import Dirichlets
-from bayesclust.constraints.sites import UNPLACED
+from bayesclust.constraints.factor_graph import UNPLACED, Dirichlets
+from bayesclust.families.base import BoundFamily, hard_statistics
 from bayesclust.inference.assignment import Assignment, Target, members, refresh
 from bayesclust.inference.moves.split_merge import (
     log_ratio_of_constraints,
@@ -41,8 +41,6 @@ from bayesclust.inference.moves.split_merge import (
     settle,
 )
 from bayesclust.inference.noise import gain_of_split
-from bayesclust.models.components import hard_statistics
-from bayesclust.models.families.base import BoundFamily
 from bayesclust.typing import FloatArray, IntArray
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, add_block_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_block_logits
 from bayesclust.inference.assignment import (
     close_slot,
     draw_index,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.constraints.sites import Sites
+from bayesclust.constraints.factor_graph import Sites
 from bayesclust.inference.assignment import Assignment, new_assignment
 from bayesclust.partition_priors import NestedTables
 

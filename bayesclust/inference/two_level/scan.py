@@ -17,10 +17,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.assignment import close_slot, draw_index, open_slot
 from bayesclust.inference.two_level.levels import TwoLevelTarget
-from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.typing import IntArray
 
 NEW = -1

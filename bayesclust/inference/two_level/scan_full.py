@@ -11,7 +11,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import add_site_logits
+from bayesclust.constraints.factor_graph import add_site_logits
+from bayesclust.families.base import clear_cluster
 from bayesclust.inference.assignment import draw_index
 from bayesclust.inference.moves.scan_full import (
     BLOCK,
@@ -21,7 +22,6 @@ from bayesclust.inference.moves.scan_full import (
 )
 from bayesclust.inference.two_level.levels import TwoLevelTarget
 from bayesclust.inference.two_level.scan import NEW, open_slots, take_label
-from bayesclust.models.families.base import clear_cluster
 from bayesclust.typing import FloatArray, IntArray
 
 

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.dirichlets import Dirichlets
-from bayesclust.constraints.sites import UNPLACED, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Dirichlets, add_site_logits
 from bayesclust.inference.assignment import Assignment, members, set_labels
 from bayesclust.inference.moves.split_merge import (
     log_ratio_of_constraints,
@@ -33,7 +32,7 @@ from bayesclust.inference.noise import gain_of_split
 from bayesclust.inference.two_level.component_moves import log_openings
 from bayesclust.inference.two_level.levels import TwoLevelTarget
 from bayesclust.partition_priors import NestedTables
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import IntArray
 
 
 @device(fastmath=FAST, no_refcount=True)
@@ -92,7 +91,9 @@ def _allocate(
 
 
 @device(fastmath=FAST)
-def _log_ratio(target: TwoLevelTarget, items: IntArray, a: int, b: int, merged: int, number: int) -> float:
+def _log_ratio(
+    target: TwoLevelTarget, items: IntArray, a: int, b: int, merged: int, number: int
+) -> float:
     """log of r above, less q; `items` are split between a and b, `merged` is free, and `number` is K."""
     levels, prior = target.levels, target.prior
     size, parts = levels.size, levels.parts
@@ -118,7 +119,13 @@ def split_merge_clusters(
     `integrated`, the noise of `rows` is.
     """
     _, components, levels, sites, table, _ = target
-    clusters, size, parts, k, m = levels.clusters, levels.size, levels.parts, components.z[anchor], components.z[other]
+    clusters, size, parts, k, m = (
+        levels.clusters,
+        levels.size,
+        levels.parts,
+        components.z[anchor],
+        components.z[other],
+    )
     z, number = clusters.z, clusters.number[0]
     if k == m or number + 3 > len(clusters.slots):
         return False

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.families.gaussian import FullState
 from bayesclust.inference.assignment import Assignment, Target
 from bayesclust.inference.chain import SPARE_SLOTS, State
 from bayesclust.inference.moves.link_blocks import LinkBlocks
@@ -32,7 +33,6 @@ from bayesclust.inference.two_level.levels import Levels, TwoLevelTarget, new_le
 from bayesclust.inference.two_level.scan import scan_two_level
 from bayesclust.inference.two_level.scan_full import scan_full_two_level
 from bayesclust.inference.two_level.splits import split_merge_clusters
-from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.partition_priors import NestedTables, nested_log_prob, nested_tables
 from bayesclust.typing import IntArray
 
@@ -89,7 +89,10 @@ class TwoLevelState(State):
         sizes = self.levels.size[clusters.slots[:number]]
         self.values = self.problem.partition_prior.update(self.values, [sizes], self.rng)
         components = self.assignment.slots[: self.n_components]
-        place, count = clusters.place[self.levels.owner[components]], self.clusters.count[components]
+        place, count = (
+            clusters.place[self.levels.owner[components]],
+            self.clusters.count[components],
+        )
         groups = [count[place == g] for g in range(number)]
         self.within = self.problem.within.update(self.within, groups, self.rng)
 
@@ -104,7 +107,11 @@ class TwoLevelState(State):
             "component": self.assignment.place[self.assignment.z],
             "n_components": self.n_components,
         }
-        return super().draw() | below | {f"within_{name}": value for name, value in self.within.items()}
+        return (
+            super().draw()
+            | below
+            | {f"within_{name}": value for name, value in self.within.items()}
+        )
 
     def snapshot(self) -> dict[str, Any]:
         levels = self.levels._asdict() | {"clusters": self.levels.clusters._asdict()}

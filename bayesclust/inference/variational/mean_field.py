@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from bayesclust.constraints.sites import N_PATTERNS, stack_tables
+from bayesclust.constraints.base import N_PATTERNS
+from bayesclust.constraints.factor_graph import stack_tables
+from bayesclust.families.base import Components, Terms
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.sticks import Sticks, fit_sticks
-from bayesclust.models.components import Components, Terms
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 CHUNK = 1 << 21
@@ -165,7 +166,9 @@ class MeanField:
 
     def with_responsibilities(self, r: FloatArray) -> MeanField:
         """Other responsibilities, the rest as it is."""
-        return MeanField(self.task, r, self.hyper, freeze_noise=self.freeze_noise, ordered=self.ordered)
+        return MeanField(
+            self.task, r, self.hyper, freeze_noise=self.freeze_noise, ordered=self.ordered
+        )
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
@@ -210,7 +213,9 @@ class MeanField:
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         self.sticks: Sticks = fit_sticks(
-            self.r.sum(axis=0), self.task.problem.partition_prior.parameters["concentration"], self._alpha
+            self.r.sum(axis=0),
+            self.task.problem.partition_prior.parameters["concentration"],
+            self._alpha,
         )
         self._alpha = self.sticks.alpha
         self.counts: list[Counts] = self.task.answers.counts(self.r)

@@ -74,10 +74,7 @@ def fit_sticks(size: FloatArray, prior: Parameter, alpha: float) -> Sticks:
     log_alpha = digamma(shape) - np.log(rate)
     bound = len(size) * log_alpha + betaln(1.0 + size, alpha + later).sum()
     bound += (
-        prior.a * np.log(prior.b)
-        - gammaln(prior.a)
-        + (prior.a - 1.0) * log_alpha
-        - prior.b * alpha
+        prior.a * np.log(prior.b) - gammaln(prior.a) + (prior.a - 1.0) * log_alpha - prior.b * alpha
     )
     bound += shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape)
     return Sticks(_log_weights(size, later, alpha), float(bound), shape, float(rate), float(alpha))

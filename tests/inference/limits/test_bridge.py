@@ -7,8 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesclust as bc
-from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.samplers import gibbs_chain
+from bayesclust.families import as_divergence
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.bridge import (
     PathModel,
     first_gamma,
@@ -16,9 +16,9 @@ from bayesclust.inference.limits.bridge import (
     pose_answers,
     value,
 )
-from bayesclust.inference.limits.divergences import SquaredEuclidean, as_divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
+from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.posterior.labels import canonical
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels

@@ -7,12 +7,12 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.constraints import LinkNoise
+from bayesclust.families import FAMILIES, get_family
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import fit_variational
 from bayesclust.inference.variational.mean_field import MeanField, Task
 from bayesclust.inference.variational.settings import VariationalSettings
-from bayesclust.models.families import FAMILIES, get_family
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import all_views, data_for, links, problem
 
@@ -59,7 +59,9 @@ def test_links_decide_where_the_data_cannot():
 @pytest.mark.parametrize("sweeps", [0, 3])
 def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, monkeypatch, rng):
     seen, sweep = [], MeanField.sweep
-    monkeypatch.setattr(MeanField, "sweep", lambda state: seen.append(state.freeze_noise) or sweep(state))
+    monkeypatch.setattr(
+        MeanField, "sweep", lambda state: seen.append(state.freeze_noise) or sweep(state)
+    )
     data = mixture(60)
     case = problem_of(data, all_views(60, rng))
     found = fit(case, init=rng.integers(4, size=60), trust_sweeps=sweeps)
@@ -96,7 +98,7 @@ def test_draws_are_those_of_q(rng):
     """Frequencies of labels, moments of noise and concentration, known values kept."""
     view = links(8, rng, LinkNoise(p=(3.0, 2.0), q=0.9))
     case = replace(
-        problem("gaussian", n=8), constraints=(view,), concentration=DirichletProcess((2.0, 1.0))
+        problem("gaussian", n=8), constraints=(view,), partition_prior=DirichletProcess((2.0, 1.0))
     )
     r = rng.dirichlet(np.ones(3), size=8)
     r[0] = [0, 1, 0]

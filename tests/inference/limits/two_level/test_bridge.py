@@ -10,8 +10,8 @@ from bayesclust.inference.limits.bridge import PathModel
 from bayesclust.inference.limits.rdp_means import Schedule
 from bayesclust.inference.limits.search import search
 from bayesclust.inference.limits.two_level.descent import steps
-from bayesclust.inference.schedule import Moves
 from bayesclust.inference.samplers import mixture_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.levels import new_levels
 from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import nested_log_prob
@@ -93,7 +93,9 @@ class ItemByItem(mixture_chain):
 def chain_at(chain_type, model, c, owner, rng, moves):
     """A chain that stands at given components and clusters."""
     chain = chain_type(model.problem, c, rng, moves)
-    chain.levels = new_levels(c, owner[c], len(chain.state.assignment.slots), len(chain.state.assignment.slots))
+    chain.levels = new_levels(
+        c, owner[c], len(chain.state.assignment.slots), len(chain.state.assignment.slots)
+    )
     chain._seat(c)
     return chain
 

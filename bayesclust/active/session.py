@@ -1,0 +1,445 @@
+"""The interactive session: answers are added one by one, and the partition is modified as little as they require."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.random import Generator
+from sklearn.base import clone
+
+from bayesclust._io import UNREADABLE, check_path, replaced
+from bayesclust.active.protocol import (
+    DONT_KNOW,
+    PAIR,
+    VOCABULARY,
+    Query,
+    QueryState,
+    QueryStrategy,
+    check_queries,
+)
+from bayesclust.active.strategies import QUERY_STRATEGIES, check_query_strategy, query_strategy_of
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state, true_labels
+from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints.base import KINDS, check_constraints
+from bayesclust.estimators import DPMeans, MinimalModification
+from bayesclust.estimators._modification import start_partition
+from bayesclust.metrics import adjusted_rand
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["InteractiveSession"]
+
+FORMAT = 1
+"""Version of the files that sessions are saved in."""
+PAIRWISE = PairwiseConstraints.kind
+RELATIVE = RelativeConstraints.kind
+Row = tuple[str, Any]
+"""A kind of constraints and one of them, plain enough for JSON: ("pairwise", (0, 1, "same"))."""
+
+
+class Step(NamedTuple):
+    """A partition of the session, and how it came about."""
+
+    labels: IntArray  # (n,)
+    answers: int  # used so far
+    cost: float  # of the modification
+    violated: tuple[str, ...]  # constraints, in words
+
+
+class InteractiveSession:
+    """A partition that is corrected answer by answer, changed no more than they require, with undo.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    partition : array-like of int of shape (n,), estimator, posterior or None, default None
+        Where to start: labels from 0, an estimator (fitted here if it is not), or the point estimate
+        of a posterior. None is the partition that `DPMeans` finds with its defaults.
+    y : array-like of shape (n,) or None, default None
+        True classes, if they are known, to measure the quality of every step. No method sees them.
+    modification : MinimalModification or None, default None
+        How partitions are modified; None is ``MinimalModification()``.
+    query_strategy : str or callable, default "random"
+        How queries are chosen: a name in `bayesclust.active.QUERY_STRATEGIES` or a
+        `bayesclust.active.QueryStrategy`.
+    random_state : int, Generator or None, default None
+        For the query strategy.
+
+    Attributes
+    ----------
+    history : DataFrame
+        One row for each partition, the first one included: answers (used), moved (items, from the
+        one before), cost, violated (number of constraints), n_clusters, similarity (adjusted Rand
+        index to the one before) and, with `y`, quality (adjusted Rand index to the classes).
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence: what was got, where, and what to do.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]]
+    >>> session = bc.InteractiveSession(X, [0, 0, 1, 1, 1, 1], y=[0, 0, 0, 1, 1, 1], random_state=0)
+    >>> for query in session.ask(3):
+    ...     i, j = query.items
+    ...     print(query)
+    ...     session.answer(query, "same" if (i < 3) == (j < 3) else "different")
+    are items 0 and 1 in one cluster?
+    are items 1 and 5 in one cluster?
+    are items 2 and 5 in one cluster?
+    >>> session.add(bc.PairwiseConstraints([(1, 2)], [True], n_items=6))
+    >>> session.modify().moved_
+    array([2])
+    >>> session.history[["answers", "moved", "similarity", "quality"]]
+       answers  moved  similarity  quality
+    0        0      0       1.000    0.324
+    1        4      1       0.324    1.000
+    >>> session.undo()
+    >>> session.labels, session.n_pending
+    (array([0, 0, 1, 1, 1, 1]), 4)
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        partition: Any = None,
+        *,
+        y: ArrayLike | None = None,
+        modification: MinimalModification | None = None,
+        query_strategy: str | QueryStrategy = "random",
+        random_state: int | Generator | None = None,
+    ) -> None:
+        self.X: FloatArray = check_items(X)
+        self.y = None if y is None else true_labels(y, least=1, name="y")
+        if self.y is not None and len(self.y) != len(self.X):
+            raise ValueError(
+                f"y has {len(self.y)} entries, but X has {len(self.X)} items: "
+                "pass one class for each."
+            )
+        if not (modification is None or isinstance(modification, MinimalModification)):
+            raise TypeError(
+                f"modification must be a MinimalModification; got {type(modification).__name__}."
+            )
+        self.modification = MinimalModification() if modification is None else modification
+        self.modification.check_settings()
+        self.query_strategy = check_query_strategy(query_strategy)
+        self._strategies = deepcopy(QUERY_STRATEGIES)  # strategies may keep state
+        # a generator of the session, whose state can be saved
+        self._rng = np.random.default_rng(int(check_random_state(random_state).integers(2**63)))
+        start = start_partition(DPMeans() if partition is None else partition, self.X)
+        self._steps = [Step(start, 0, 0.0, ())]
+        # rows that were added together, or None for a modification
+        self._events: list[list[Row] | None] = []
+
+    @property
+    def labels(self) -> IntArray:
+        """The present partition, shape (n,)."""
+        return self._steps[-1].labels.copy()
+
+    @property
+    def _rows(self) -> list[Row]:
+        """All constraints as plain rows, in the order in which they came."""
+        return [row for event in self._events if event is not None for row in event]
+
+    @property
+    def constraints(self) -> list[Constraints]:
+        """All answers and constraints so far, one object for each kind."""
+        return _constraints_of(self._rows, len(self.X))
+
+    @property
+    def state(self) -> QueryState:
+        """What query strategies look at."""
+        skipped = [
+            Query(PAIR, tuple(row[:2]))
+            for kind, row in self._rows
+            if kind == PAIRWISE and row[-1] == DONT_KNOW
+        ]
+        return QueryState(self.X, self.labels, self.constraints, skipped)
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers so far, used or not."""
+        return len(self._rows)
+
+    @property
+    def n_pending(self) -> int:
+        """Number of answers since the last modification."""
+        return self.n_answers - self._steps[-1].answers
+
+    def ask(self, size: int = 1) -> list[Query]:
+        """Return at most `size` next queries; none if none is left."""
+        strategy = query_strategy_of(self.query_strategy, self._strategies)
+        return list(strategy(self.state, check_int(size, "size"), self._rng))
+
+    def answer(self, query: Query, answer: str) -> None:
+        """Add the answer to a query.
+
+        Parameters
+        ----------
+        query : Query
+            From `ask`, or any other: kind and items.
+        answer : str
+            To a pair "same", "different" or "dnk" (don't know; it is not asked again), to a triplet
+            "yes", "no" or "dnk".
+        """
+        [(kind, items)] = check_queries([query], len(self.X))
+        check_choice(answer, "answer", VOCABULARY[kind])
+        row = (*(int(i) for i in items), answer)
+        self._events.append([(PAIRWISE if kind == PAIR else RELATIVE, row)])
+
+    def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
+        """Add constraints that were not asked for, to be undone in one piece.
+
+        Parameters
+        ----------
+        constraints : constraints or list of them
+            Any kind that `MinimalModification` takes. Names, sources and noise are not kept.
+        """
+        given = check_constraints(constraints, len(self.X), needs="statements")
+        self._events.append([(one.kind, row) for one in given for row in one.rows])
+
+    def modify(self) -> MinimalModification:
+        """Modify the present partition so that it satisfies all answers so far.
+
+        Returns
+        -------
+        MinimalModification
+            Fitted, with `violated_`, `moved_` and so on.
+
+        Raises
+        ------
+        ConflictError
+            If the answers cannot all hold; nothing is changed then. Undo answers, or set
+            ``min_satisfied`` below 1.
+        ModuleNotFoundError, TimeoutError
+            From `MinimalModification.fit`.
+        """
+        found: MinimalModification = clone(self.modification).fit(
+            self.X, partition=self.labels, constraints=self.constraints
+        )
+        violated = tuple(found.given_up_.what)
+        self._steps.append(Step(found.labels_, len(self._rows), found.cost_, violated))
+        self._events.append(None)
+        return found
+
+    def undo(self) -> None:
+        """Undo the last event: an answer, an addition, or a modification, whose answers stay."""
+        if not self._events:
+            raise ValueError(
+                "there is nothing to undo: no answer was added and no partition modified."
+            )
+        if self._events.pop() is None:
+            self._steps.pop()
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """One row for each partition; see the class."""
+        return _history(self._steps, self.y)
+
+    def area_under_budget_curve(self, score: str = "quality") -> float:
+        """Return the mean of a score over the number of answers used, linear between steps.
+
+        Parameters
+        ----------
+        score : {"quality", "similarity"}, default "quality"
+
+        Returns
+        -------
+        float
+            The score itself if no answers were used.
+
+        Examples
+        --------
+        Quality rises from -0.5 to 1 with the first answer.
+
+        >>> import bayesclust as bc
+        >>> X = [[0.0], [1.0], [9.0]]
+        >>> alone = bc.MinimalModification(super_instances=1.0)
+        >>> session = bc.InteractiveSession(X, [0, 1, 1], y=[0, 0, 1], modification=alone)
+        >>> session.add(bc.LabelConstraints([(1, 0)], n_items=3))
+        >>> session.modify().cost_, session.area_under_budget_curve()
+        (1.0, 0.25)
+        """
+        table = self.history
+        if check_choice(score, "score", ("quality", "similarity")) not in table:
+            raise ValueError("the quality is not known: pass the true classes y to the session.")
+        answers = table["answers"].to_numpy(float)
+        values = table[score].to_numpy(float)
+        if not answers[-1]:
+            return float(values[-1])
+        return float(np.trapezoid(values, answers) / answers[-1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the session, without the data, to one file in one atomic step.
+
+        Parameters
+        ----------
+        path : str or path
+            A NumPy archive (.npz); an existing file is replaced. A query strategy without a name is
+            not kept.
+        """
+        named = isinstance(self.query_strategy, str)
+        about = {
+            "format": FORMAT,
+            "data": _fingerprint(self.X),
+            "modification": self.modification.get_params(),
+            "query_strategy": self.query_strategy if named else None,
+            "rng": self._rng.bit_generator.state,
+            "events": self._events,
+            "steps": [step[1:] for step in self._steps],
+        }
+        arrays: dict[str, Any] = {"labels": np.stack([step.labels for step in self._steps])}
+        if self.y is not None:
+            arrays["y"] = self.y
+        text = np.frombuffer(json.dumps(about, default=_plain).encode(), dtype=np.uint8)
+        with replaced(path) as draft, draft.open("wb") as stream:
+            np.savez_compressed(stream, about=text, **arrays)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        X: ArrayLike,
+        *,
+        query_strategy: str | QueryStrategy | None = None,
+    ) -> Self:
+        """Read a saved session; it continues identically, except that a strategy's posterior is drawn again.
+
+        Parameters
+        ----------
+        path : str or path
+        X : array-like of shape (n, d)
+            The same data.
+        query_strategy : str, callable or None, default None
+            None takes the one whose name was saved.
+
+        Returns
+        -------
+        InteractiveSession
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            If there is no session, it is on other data, or its query strategy had no name and none
+            is passed.
+        """
+        about, steps, y = _read(path)
+        chosen = about["query_strategy"] if query_strategy is None else query_strategy
+        if chosen is None:
+            raise ValueError(
+                "the query strategy of this session had no name and could not be saved: "
+                "pass it as query_strategy."
+            )
+        points = check_items(X)
+        if _fingerprint(points) != about["data"]:
+            raise ValueError(
+                f"the session in {str(path)!r} is on other data: pass the X that it was made for."
+            )
+        how = MinimalModification(**about["modification"])
+        session = cls(points, steps[0].labels, y=y, modification=how, query_strategy=chosen)
+        session._rng.bit_generator.state = about["rng"]
+        session._events = [
+            rows if rows is None else [(kind, row) for kind, row in rows]
+            for rows in about["events"]
+        ]
+        session._steps = steps
+        return session
+
+    def __repr__(self) -> str:
+        return f"<InteractiveSession: {self._summary()}>"
+
+    def _summary(self) -> str:
+        waiting = f", {self.n_pending} not yet used" if self.n_pending else ""
+        clusters = len(np.unique(self._steps[-1].labels))
+        after = f"{self.n_answers} answers{waiting}"
+        return f"{len(self.X)} items in {clusters} clusters after {after}"
+
+    def _repr_html_(self) -> str:
+        table = self.history.tail().to_html(float_format="{:.3f}".format, border=0)
+        return f"<p><b>InteractiveSession</b>: {self._summary()}</p>{table}"
+
+
+def _history(steps: Sequence[Step], y: IntArray | None) -> pd.DataFrame:
+    """One row for each partition: see `InteractiveSession.history`."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    for before, step in zip([steps[0], *steps], steps, strict=False):
+        row = {
+            "answers": step.answers,
+            "moved": int((step.labels != before.labels).sum()),
+            "cost": step.cost,
+            "violated": len(step.violated),
+            "n_clusters": len(np.unique(step.labels)),
+            "similarity": adjusted_rand(step.labels, before.labels),
+        }
+        rows.append(row if y is None else {**row, "quality": adjusted_rand(step.labels, y)})
+    return pd.DataFrame(rows)
+
+
+def _constraints_of(rows: Iterable[Row], n_items: int) -> list[Constraints]:
+    """Rows as constraints, one object for each kind, without pairs answered by "don't know"."""
+    by_kind: dict[str, list[Any]] = {}
+    for kind, row in rows:
+        if kind != PAIRWISE or row[-1] != DONT_KNOW:
+            by_kind.setdefault(kind, []).append(row)
+    for kind in by_kind.keys() - KINDS.keys():
+        raise ValueError(
+            f"there is no kind of constraints {kind!r}: import the module that defines it."
+        )
+    return [KINDS[kind].from_rows(group, n_items) for kind, group in by_kind.items()]
+
+
+def _fingerprint(X: FloatArray) -> str:
+    """A text that differs for other data."""
+    digest = hashlib.sha256(str(X.shape).encode())
+    digest.update(np.ascontiguousarray(X))
+    return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as a Python one, for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(
+        f"a setting is a {type(value).__name__}, which cannot be saved: use plain numbers."
+    )
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Step], IntArray | None]:
+    """Settings, steps and classes of a saved session, read without pickle."""
+    try:
+        # opened here, since NumPy leaves a damaged file open
+        with check_path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        about = json.loads(arrays["about"].tobytes().decode())
+        version = about["format"]
+        if version == FORMAT:
+            kept = zip(arrays["labels"], about["steps"], strict=True)
+            steps = [
+                Step(labels, answers, cost, tuple(violated))
+                for labels, (answers, cost, violated) in kept
+            ]
+            return about, steps, arrays.get("y")
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (*UNREADABLE, EOFError, zipfile.BadZipFile, zlib.error):
+        raise ValueError(
+            f"{str(path)!r} is no session of bayesclust: give the path of one that was saved."
+        ) from None
+    raise ValueError(
+        f"{str(path)!r} was saved in format {version}, but this version of bayesclust reads "
+        f"{FORMAT}: use the version that saved it."
+    )
