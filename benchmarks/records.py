@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 
 FORMAT = 1
 WITHIN_DECADE = 10 * (1 + 1e-9)
