@@ -553,7 +553,7 @@ def comparisons(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     for score in AREAS:
         table = areas(cells, plan, score)
         for one, other in combinations(table.columns if len(table) else (), 2):
-            found = bc.bayesian_signed_rank(table[one] - table[other], seed=plan.seed)
+            found = bc.comparison.bayesian_signed_rank(table[one] - table[other], seed=plan.seed)
             rows += [(score, one, other, *found), (score, other, one, *reversed(found))]
     return pd.DataFrame(rows, columns=["score", "method", "other", "worse", "equivalent", "better"])
 

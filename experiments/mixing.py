@@ -50,7 +50,7 @@ def run(
     wall, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         # the question is how chains mix, not which clusters fit ecoli
-        warnings.simplefilter("ignore", bc.TiedColumnsWarning)
+        warnings.simplefilter("ignore", bc.families.TiedColumnsWarning)
         est.fit(sources.standardized(items.X), constraints=links)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     followed = bc.diagnose(est, seed=seed).table

@@ -210,9 +210,8 @@ def test_medians_over_a_limit_are_marked():
     )
     (change, *_) = changes(results(RACE), results(slow))
     assert change.verdict == "over 1.15"
-    fit = replace(RACE, reference="a second fit", targets=())
     before, after = (
-        replace(fit, alternatives=(Alternative("a second fit", (seconds,)),))
+        Race("Fit", "seconds", "a second fit", (Alternative("a second fit", (seconds,)),))
         for seconds in (1.0, 1.4)
     )
     (change,) = changes(results(before), results(after))

@@ -251,7 +251,7 @@ def test_leave_view_out_is_what_fits_by_hand_give(fitted):
     table = bc.leave_view_out(est, X, views)
     assert table.index.tolist() == ["links", "triplets", "data"]
     without = bc.TVClust(**SHORT).fit(X, constraints=[views[1]])
-    apart = bc.posterior_distance(est, without)
+    apart = bc.posterior.posterior_distance(est, without)
     assert table.loc["links", ["n_clusters", "distance", "self_distance"]].tolist() == [
         without.n_clusters_,
         apart.wasserstein,
@@ -308,7 +308,7 @@ ERROR = 4 * 0.5 / np.sqrt(SAMPLES)
 
 
 def signed_rank(differences, **settings):
-    return bc.bayesian_signed_rank(differences, num_samples=SAMPLES, **settings)
+    return bc.comparison.bayesian_signed_rank(differences, num_samples=SAMPLES, **settings)
 
 
 @pytest.mark.parametrize("strength", [0.5, 2.0])
@@ -377,4 +377,4 @@ def test_signed_rank_agrees_with_wilcoxon(rng):
 )
 def test_signed_rank_refuses_bad_input(differences, settings, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}"):
-        bc.bayesian_signed_rank(differences, **settings)
+        bc.comparison.bayesian_signed_rank(differences, **settings)

@@ -182,7 +182,7 @@ def test_bad_kernels_are_refused(rng):
     for gram, words in (
         (np.ones((4, 3)), r"a precomputed kernel must have shape \(n, n\); got \(4, 3\)"),
         (skewed, "the precomputed kernel is not symmetric: X and its transpose differ by up to 1"),
-        (np.array([[0.0, 1.0], [1.0, 0.0]]), "the kernel 'precomputed' is not positive"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "the kernel 'precomputed' is not positive"),
     ):
         with pytest.raises(ValueError, match=f"^{words}"):
             fit_features(gram, "precomputed", rng)

