@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.fit import VariationalSettings
 
 SHORT = {"sampler": "variational", "num_chains": 2, "num_samples": 30, "random_state": 0}
 
