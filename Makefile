@@ -32,7 +32,7 @@ test-experiments: env
 	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) experiments tests/experiments
 
 test-slow: env
-	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow
+	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow bayesclust tests tests/experiments
 
 lint: env
 	@$(PYTHON_IN_VENV) -m ruff format --check

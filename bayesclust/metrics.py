@@ -46,7 +46,7 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
     Examples
     --------
     >>> from bayesclust.metrics import pairwise_scores
-    >>> pairwise_scores([0, 0, 0, 1], [0, 0, 1, 1])  # together: 3 pairs and 2 pairs, one of them in both
+    >>> pairwise_scores([0, 0, 0, 1], [0, 0, 1, 1])  # 3 pairs and 2 pairs together, 1 in both
     (0.333, 0.5, 0.4)
     """
     from sklearn.metrics.cluster import pair_confusion_matrix
@@ -62,7 +62,7 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
 
 
 def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
-    """F-measure of the pairs put together: 2 x precision x recall / (precision + recall) of `pairwise_scores`.
+    """F-measure of the pairs put together, the harmonic mean of precision and recall.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
 
 
 def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float = 2.0) -> float:
-    """Information lost and gained in going from one partition to the other: H(labels | truth) + H(truth | labels).
+    """Information lost and gained from one partition to the other, H(l | t) + H(t | l).
 
     A metric on partitions (Meila 2007). Bits by default, as the loss of the point estimate counts
     them.
@@ -180,7 +180,7 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     Examples
     --------
     >>> from bayesclust.metrics import variation_of_information
-    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # independent: one bit lost, one gained
+    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # one bit lost, one gained
     2.0
     """
     if number_between(base, "base", "(-inf, inf)") <= 1:
@@ -198,13 +198,14 @@ def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.nda
     first, second = (check_partition(labels, "labels"), check_partition(truth, "truth"))
     if first.size != second.size:
         raise ValueError(
-            f"labels has {first.size} items and truth {second.size}: pass two partitions of the same items."
+            f"labels has {first.size} items and truth {second.size}: pass two partitions of the "
+            "same items."
         )
     return first, second
 
 
 def check_partition(values: ArrayLike, name: str) -> np.ndarray:
-    """Return one label for each item as an array, whatever the labels are, or refuse what is none."""
+    """Return one label for each item as an array, of whatever kind, or refuse it."""
     array = plain_array(values, name, "pass one label per item")
     if array.ndim != 1:
         raise ValueError(
@@ -220,7 +221,8 @@ def check_partition(values: ArrayLike, name: str) -> np.ndarray:
     if missing.any():
         where = np.flatnonzero(missing)
         raise ValueError(
-            f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such items out."
+            f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such "
+            "items out."
         )
     return array
 

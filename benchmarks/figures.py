@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from bayesclust.report.markup import WIDTH, Picture, figure_style, png
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from bayesclust.report.markup import WIDTH, Picture, figure_style, png
 from benchmarks.records import Growth, Race, Record, Spread
 from benchmarks.words import between, duration, size_of
 

@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import bayesclust as bc
-from bayesclust.inference.limits.mpck.energy import Problem, means, pulls
+from bayesclust.inference.limits.mpck.descend import Problem, means, metric_terms
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure
-from bayesclust.inference.limits.mpck.metric import FarPairs, exact_step, value
+from bayesclust.inference.limits.mpck.metric import FarPairs, exact_step
 from benchmarks import mpck_plain
 from benchmarks.data import mixture
 from benchmarks.records import Race, Target
@@ -47,9 +47,9 @@ def least(X: Any, links: bc.PairwiseConstraints, labels: Any) -> float:
     given = WeightedLinks.of(links.items, links.answers == 1, np.ones(len(links)), len(X))
     problem = Problem.of(X, closure(given), K, "diagonal", False, 1.0)
     z = np.asarray(labels, dtype=np.int64)
-    (pull,) = pulls(problem, z, means(problem, z, np.zeros((K, problem.points.shape[1]))))
-    found = exact_step(problem.form, pull, FarPairs(problem.points))
-    return value(problem.form, pull, found.metric, found.diameter) + problem.shift
+    (terms,) = metric_terms(problem, z, means(problem, z, np.zeros((K, problem.points.shape[1]))))
+    found = exact_step(problem.form, terms, FarPairs(problem.points))
+    return terms.value(problem.form, found.metric, found.diameter) + problem.shift
 
 
 def run(scale: Scale) -> Iterator[Race]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from bayesclust.constraints._checks import plain_array
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules import Rules, Statement, statements_of, unsure
-from bayesclust.estimators._means import start_labels
+from bayesclust.estimators.base import start_labels
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

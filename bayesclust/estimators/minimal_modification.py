@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +18,8 @@ from bayesclust.estimators._modification import (
     start_partition,
     state_constraints,
 )
-from bayesclust.estimators.base import ConstrainedClusterer
-from bayesclust.estimators.dp_means import DPMeans
+from bayesclust.estimators.base import ConstrainedClusterer, read_input
+from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
     Settings,
@@ -212,8 +213,10 @@ class MinimalModification(ConstrainedClusterer):
         -------
         self
         """
+        clock = perf_counter()
         settings, seconds, n_jobs = self.check_settings()
-        points, given = self._enter(X, constraints, kinds=("pairwise", "relative", *KINDS))
+        kinds = ("pairwise", "relative", *KINDS)
+        points, given = read_input(self, X, y, constraints, kinds=kinds)
         seen = start_partition(DPMeans() if partition is None else partition, points)
         stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
         weights = credibility_weights(stated.probabilities(credibility))
@@ -241,6 +244,7 @@ class MinimalModification(ConstrainedClusterer):
                 "more time, or let some constraints be given up (satisfied below 1, or credibility)."
             ) from None
         self._keep(seen, found, stated, weights)
+        self.fit_seconds_ = perf_counter() - clock
         return self
 
     def check_settings(self) -> tuple[Settings, float, int]:
@@ -291,7 +295,7 @@ class MinimalModification(ConstrainedClusterer):
                 f"time is up: the objective is {found.objective:.6g}, and none below {found.bound:.6g} is possible; allow a "
                 "longer time_limit to close the gap.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         self.labels_ = found.labels
         self.n_clusters_ = len(np.unique(found.labels))

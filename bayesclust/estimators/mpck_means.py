@@ -1,21 +1,61 @@
-"""MPCK-Means as a scikit-learn estimator."""
+"""MPCK-Means as a scikit-learn estimator; PCK-Means, MK-Means and Supervised-Means are its settings."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
 from numpy.random import Generator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import check_choice, check_int
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_items,
+    check_n_clusters,
+    check_random_state,
+)
 from bayesclust.constraints._checks import number_between
-from bayesclust.estimators._linked_means import METRICS, LinkedMeans, credible_costs
-from bayesclust.typing import ArrayLike
+from bayesclust.constraints.base import Constraints
+from bayesclust.estimators.base import (
+    ConstrainedClusterer,
+    describe_columns_of_new,
+    read_input,
+    start_labels,
+)
+from bayesclust.estimators.confidence import confidence_by_source
+from bayesclust.inference.limits.mpck.descend import (
+    Metrics,
+    Problem,
+    Settings,
+    Solution,
+    average_penalties,
+    distances,
+    place_once,
+    search,
+)
+from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
+from bayesclust.inference.limits.rdp_means import means
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
+METRICS = ("diagonal", "full", "euclidean")
 STEPS = ("exact", "paper")
+INITS = ("neighbourhoods", "paper", "k-means++")
+COST_FORMS = (
+    "a number, a pair (must-links, cannot-links), one number per constraint, or a dict by the "
+    "names of the constraints"
+)
 
 
-class MPCKMeans(LinkedMeans):
-    """Metric pairwise constrained k-means: K clusters, answers about pairs that may be wrong, and metrics learned from both.
+class MPCKMeans(ConstrainedClusterer):
+    """Metric pairwise constrained k-means: K clusters, noisy constraints on pairs, and metrics learned from both.
 
     With A_h the metric of cluster h (or one for all), and C the covariance of all items, it lowers
 
@@ -24,31 +64,42 @@ class MPCKMeans(LinkedMeans):
             + sum_different w (diam^2 - |x_i - x_j|_A^2)
             + prior_items sum_h (tr(A_h C) - log det A_h),
 
-    the sums over answers "same" on items apart and answers "different" on items together, and diam
-    the largest distance of two items under A (Bilenko et al. 2004, Eq. 6; without the last term,
-    which keeps J from falling without end). Metrics are free of the units of X; only the first
-    round, which has Euclidean distance, depends on them.
+    the sums over must-links between items that are apart and cannot-links between items that are
+    together, and diam the largest distance of two items under A (Bilenko et al. 2004, Eq. 6;
+    without the last term, which keeps J from falling without end). Metrics are free of the units of
+    X; only the first round, which has Euclidean distance, depends on them.
+
+    The paper's other methods are settings of this one:
+
+    ================  ==================================================================
+    PCK-Means         ``metric="euclidean"`` (``growth=1`` as in the paper)
+    MK-Means          no constraints
+    Supervised-Means  ``metric="euclidean", max_iter=0, closure=False``
+    ================  ==================================================================
 
     Parameters
     ----------
     n_clusters : int, default 3
-        K. A cluster may be left without items; `n_clusters_` says how many have some.
-    metric : {"diagonal", "full"}, default "diagonal"
-        Weights of features, or a full matrix, whose axes are any directions.
+        K. A cluster may be left without items; `n_clusters_` is the number of those that have some.
+    metric : {"diagonal", "full", "euclidean"}, default "diagonal"
+        Weights of features, or a full matrix, whose axes are any directions. "euclidean" learns
+        none: J is sum_i |x_i - m_{z_i}|^2 + sum w over the violated constraints (Eq. 1), in squared
+        units of X, and so is `cost`.
     per_cluster : bool, default False
         Whether each cluster has a metric of its own: clusters of different shapes.
     cost : float, (float, float), array or dict, default 1
-        w, what breaking an answer costs: a number; (of answers "same", of answers "different"); one
-        number per answer, shape (m,); or a dict of these by the names of the views, in which a dict
-        by number tells sources apart. `from_posterior` derives it from how often answers are right.
+        w, the cost of violating a constraint: a number; (of must-links, of cannot-links); one
+        number per constraint, shape (m,); or a dict of these by the names of the constraints, in
+        which a dict by number tells sources apart. `from_posterior` derives it from how often
+        constraints are right.
     closure : bool or None, default None
-        Whether what the answers entail counts as well, as in the paper: that all items joined by
-        answers "same" are the same, and different from those of another such set that one answer
-        sets apart. One wrong answer then entails many. None does so where no answer contradicts
-        others (`closure_` tells) and less than 20 million pairs follow.
+        Whether constraints that follow count as well, as in the paper: all items joined by
+        must-links are together, and apart from those of another such set that one cannot-link
+        separates. One wrong constraint then entails many. None does so where no constraint
+        contradicts others (`closure_` tells) and less than 20 million pairs follow.
     strict : bool, default False
-        Whether answers that contradict others are an error. Otherwise they are counted, and some of
-        them broken at their cost.
+        Whether constraints that contradict others are an error. Otherwise they are counted, and
+        some of them violated at their cost.
     metric_step : {"exact", "paper"}, default "exact"
         "exact" takes the metric at which J is least given labels and centres, a convex problem, so
         that J never rises. "paper" is Eq. 7 and 8, with what the paper does where they fail:
@@ -59,18 +110,19 @@ class MPCKMeans(LinkedMeans):
     prior_items : float, default 1
         How many items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
-        Stages in which `cost` grows from a hundredth to what it is, each starting from the labels
-        of the one before; J is lowered within the last one. 1 starts at the full cost, as the paper
-        does, and gets stuck far above.
+        Stages in which `cost` grows from a hundredth to its full size, each starting from the
+        labels of the one before; J is lowered within the last one. 1 starts at the full cost, as
+        the paper does, and ends in far worse local minima.
     init : {"neighbourhoods", "paper", "k-means++"}, labels, estimator or posterior, default "neighbourhoods"
-        Centres to start from: of the sets that answers "same" join, the largest farthest from each
+        Centres to start from: of the sets that must-links join, the largest farthest from each
         other, and, where these are fewer than K, of items drawn as in k-means++; "paper" draws the
-        latter around the mean of all; "k-means++" heeds no answers. Or labels (n,) of at most K
-        clusters, those of a fitted estimator, or the point estimate of a posterior.
+        latter around the mean of all; "k-means++" ignores the constraints. Or labels (n,) of at
+        most K clusters, those of a fitted estimator, or the point estimate of a posterior.
     n_init : int, default 1
-        How many starts to try, the first as `init` says and others drawn; the lowest J is taken.
+        How many starts to try, the first as `init` has it and others drawn; the lowest J is taken.
     max_iter : int, default 300
-        Most rounds of each start, each one placing all items in random order.
+        Most rounds of each start, each one placing all items in random order. 0 places every item
+        at the nearest of the centres to start from, which stay as they are.
     random_state : int, Generator or None, default None
 
     Attributes
@@ -80,27 +132,27 @@ class MPCKMeans(LinkedMeans):
     cluster_centers_ : (n_clusters_, d) array
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
         A: weights or a matrix, one or one per cluster. Columns that are constant, and directions in
-        which no items differ, have no weight.
+        which no items differ, have no weight. Not set by ``metric="euclidean"``.
     n_clusters_ : int
     objective_ : float
         J; log det of the features, or directions, that have weight.
     objective_path_ : (n_iter_,) array
         J after each round of the last stage.
     n_iter_ : int
-    n_mended_ : int
+    n_conditioned_ : int
         How many metrics of that stage the "paper" step had to condition or clip.
-    n_broken_ : int
-        How many of the answers given `labels_` break.
+    n_violated_ : int
+        How many of the given constraints `labels_` violates.
     contradictions_ : (b, 2) array of int
-        Pairs called different that answers "same", by a chain, make the same.
+        Pairs of cannot-links whose items a chain of must-links joins.
     n_contradictions_ : int
     closure_ : bool
-        Whether what answers entail counted.
+        Whether constraints that follow counted.
 
     References
     ----------
     Bilenko, Basu and Mooney (2004): Integrating Constraints and Metric Learning in Semi-Supervised
-    Clustering. Eq. 6, 7, 8; Figure 1. Under one metric for all clusters a broken must-link weighs
+    Clustering. Eq. 6, 7, 8; Figure 1. Under one metric for all clusters a violated must-link weighs
     1/2 + 1/2 = 1 in Eq. 7 and 8, not 1/2.
 
     Examples
@@ -160,18 +212,20 @@ class MPCKMeans(LinkedMeans):
         loss: Any = "vi",
         **settings: Any,
     ) -> Self:
-        """Return an estimator whose costs are what a posterior says of the answers: how often they are right.
+        """Return an estimator whose costs follow from a posterior: from how often constraints are right.
 
         J / 2 is minus the log density of Gaussians with covariances A^(-1). With p and q the
-        posterior means of a source, breaking an answer costs it ln(p / (1 - q)) or ln(q / (1 - p))
-        nats; so
+        posterior means of a source, violating a constraint costs it ln(p / (1 - q)) or ln(q / (1 -
+        p)) nats; so
 
             w = 2 ln(p / (1 - q)) / mean f_M,    w-bar = 2 ln(q / (1 - p)) / mean f_C,
 
         f_M = |x_i - x_j|_A^2 over pairs of items that the point estimate puts apart, and f_C =
         diam^2 - |x_i - x_j|_A^2 over those it puts together, under the one metric A that fits its
-        clusters. Entailed answers are left out (closure=False). A source with p + q <= 1 is left
-        aside, with a warning.
+        clusters. Under ``metric="euclidean"`` w = 2 s^2 ln(p / (1 - q)) and w-bar = 2 s^2 ln(q / (1
+        - p)), s^2 being the variance within the clusters of the point estimate, per feature: the
+        confidence xi of `RDPMeans.from_posterior`. Entailed constraints are left out
+        (closure=False). A source with p + q <= 1 is left out, with a warning.
 
         Parameters
         ----------
@@ -179,7 +233,7 @@ class MPCKMeans(LinkedMeans):
             Of a fit to X.
         X : array-like of shape (n, d)
             The same data.
-        metric : {"diagonal", "full"}, default "diagonal"
+        metric : {"diagonal", "full", "euclidean"}, default "diagonal"
         loss : str or loss, default "vi"
             Of the point estimate; not used where an estimator has `labels_`.
         **settings
@@ -194,31 +248,57 @@ class MPCKMeans(LinkedMeans):
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, answers are not pairwise, or the point
-            estimate leaves no scatter.
+            If there are no draws, X does not fit to them, constraints are not pairwise, or the
+            point estimate leaves no scatter.
 
         Warns
         -----
         UserWarning
-            If a source is left aside.
+            If a source is left out.
 
         Examples
         --------
         >>> import numpy as np
         >>> import bayesclust as bc
-        >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [4.0]], 20, axis=0)
-        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, error_rate=0.1, seed=0)
-        >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
+        >>> y = np.repeat([0, 1], 20)
+        >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 4.0 * y[:, None]
+        >>> links = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.1, seed=0)
+        >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
+        >>> chains = chains.fit(X, constraints=links)
         >>> est = bc.MPCKMeans.from_posterior(chains, X, random_state=0).fit(X, constraints=links)
-        >>> est.n_clusters_, est.n_broken_ == int(links.flipped.sum())
+        >>> est.n_clusters_, est.n_violated_ == int(links.flipped.sum())
         (2, True)
         """
         check_choice(metric, "metric", METRICS)
-        derived = credible_costs(posterior, X, loss, metric)
-        return cls(**{**derived, "metric": metric, "closure": False, "growth": 1, **settings})
+        draws = group(posterior, "posterior")
+        items, n_items = check_items(X), stacked_partitions(posterior).shape[1]
+        if len(items) != n_items:
+            raise ValueError(
+                f"X has {len(items)} items, but the posterior is about {n_items}: pass the data "
+                "that was clustered."
+            )
+        given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
+        labels = start_labels(given, n_items)
+        assert labels is not None
+        k = int(labels.max()) + 1
+        must, cannot = _costs_of_a_nat(items, labels, metric)
+        tree = getattr(posterior, "posterior_", posterior)
+        cost: dict[str, Any] = {}
+        for stored in stored_constraints(tree) if "constant_data" in tree.children else []:
+            if stored.kind != "pairwise":
+                raise TypeError(
+                    f"the posterior is of {stored.kind} constraints {stored.name!r} too: only "
+                    "pairwise ones can be used."
+                )
+            nats = confidence_by_source(draws, stored, 1.0)
+            cost[stored.name] = {
+                s: (must * same, cannot * diff) for s, (same, diff) in nats.items()
+            }
+        derived = {"n_clusters": k, "cost": cost or 1.0, "init": labels, "metric": metric}
+        return cls(**{**derived, "closure": False, "growth": 1, **settings})
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
-        """Cluster items under answers about pairs.
+        """Cluster items under constraints on pairs.
 
         Parameters
         ----------
@@ -230,16 +310,244 @@ class MPCKMeans(LinkedMeans):
         -------
         self
         """
-        metric, per_cluster = self._check_metrics()
-        step = check_choice(self.metric_step, "metric_step", STEPS)
-        stages = check_int(self.growth, "growth")
-        eps = number_between(self.conditioning, "conditioning", "(0, 1)")
-        prior = number_between(
-            self.prior_items, "prior_items", "(0, inf)" if step == "exact" else "[0, inf)"
-        )
-        points, links = self._enter_links(X, constraints, self.cost, self.closure, self.strict)
-        solution = self._solve(
-            points, links, metric, per_cluster, prior, step=step, eps=eps, stages=stages
-        )
-        self.n_mended_ = solution.mended
+        clock = perf_counter()
+        settings = self._check_settings()
+        points, given = read_input(self, X, y, constraints, kinds=("pairwise",))
+        links, n_given = self._links(given, len(points))
+        k, init, start = self._check_start(len(points))
+        rng = check_random_state(self.random_state)
+        prior = float(self.prior_items)
+        problem = Problem.of(points, links, k, self.metric, bool(self.per_cluster), prior)
+        settings = settings._replace(init=init)
+        if settings.max_iter == 0:
+            solution = place_once(problem, settings, rng)
+        else:
+            solution = search(problem, settings, self.n_init, rng, start)
+        if not solution.converged:
+            warnings.warn(
+                f"items still move after max_iter={self.max_iter} rounds: allow more rounds.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._keep(problem, solution)
+        self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
+        self.fit_seconds_ = perf_counter() - clock
         return self
+
+    def _check_settings(self) -> Settings:
+        """Refuse settings out of range; returns those of the descent."""
+        check_choice(self.metric, "metric", METRICS)
+        check_choice(self.metric_step, "metric_step", STEPS)
+        switches = (("per_cluster", self.per_cluster), ("strict", self.strict))
+        for name, value in (*switches, ("closure", self.closure)):
+            optional = name == "closure" and value is None
+            if not optional and not isinstance(value, (bool, np.bool_)):
+                raise TypeError(f"{name} must be True or False; got {value!r}.")
+        check_int(self.n_init, "n_init")
+        _check_cost(self.cost, "cost")
+        interval = "(0, inf)" if self.metric_step == "exact" else "[0, inf)"
+        number_between(self.prior_items, "prior_items", interval)
+        return Settings(
+            step=self.metric_step,
+            eps=number_between(self.conditioning, "conditioning", "(0, 1)"),
+            max_iter=check_int(self.max_iter, "max_iter", least=0),
+            stages=check_int(self.growth, "growth"),
+        )
+
+    def _links(self, given: Sequence[Constraints], n: int) -> tuple[WeightedLinks, int]:
+        """Return the constraints as links, with those that follow, and how many were given."""
+        empty = np.empty((0, 2), dtype=np.int64)
+        pairs = np.concatenate([empty, *(one.items for one in given)])
+        must = np.concatenate([np.empty(0, dtype=bool), *(one.answers == 1 for one in given)])
+        torn = contradictions(pairs, must, n)
+        if self.strict and torn.any():
+            i, j = pairs[int(np.argmax(torn))].tolist()
+            raise ValueError(
+                f"{int(torn.sum())} constraints contradict others, the first of them the "
+                f"cannot-link of items {i} and {j}: remove those that conflicts() lists, or set "
+                "strict=False, under which violating them costs."
+            )
+        links = WeightedLinks.of(pairs, must, _cost_of_each(self.cost, given), n)
+        self.contradictions_: IntArray = pairs[torn]
+        self.n_contradictions_ = int(torn.sum())
+        self.closure_ = bool(self.closure if self.closure is not None else not torn.any())
+        if self.closure_ and len(pairs):
+            try:
+                return closure(links), len(pairs)
+            except ValueError:
+                if self.closure:
+                    raise
+                self.closure_ = False
+        return links, len(pairs)
+
+    def _check_start(self, n_items: int) -> tuple[int, str, IntArray | None]:
+        """Return the number of clusters, the kind of start, and labels to start from."""
+        k = check_n_clusters(self.n_clusters, n_items)
+        if isinstance(self.init, str):
+            if self.init not in INITS:
+                options = " or ".join(f'"{name}"' for name in INITS)
+                raise ValueError(f"init must be {options}, or labels; got {self.init!r}.")
+            return k, self.init, None
+        if self.max_iter == 0:
+            raise ValueError(
+                'init must be "neighbourhoods", "paper" or "k-means++" under max_iter=0: labels '
+                "leave nothing to be placed."
+            )
+        start = start_labels(self.init, n_items)
+        if start is not None and start.max() >= k:
+            raise ValueError(
+                f"init has {start.max() + 1} clusters, more than n_clusters={k}: pass labels of "
+                f"at most {k}."
+            )
+        return k, INITS[0], start
+
+    def _keep(self, problem: Problem, solution: Solution) -> None:
+        """Set labels without gaps, with centres and metrics."""
+        kept = np.unique(solution.z)
+        self._middle: FloatArray = problem.X.mean(axis=0)
+        self._centers: FloatArray = solution.centers[kept]
+        self.labels_: IntArray
+        self.labels_, self.cluster_centers_ = means(problem.X, solution.z)
+        if self.max_iter == 0:
+            self.cluster_centers_ = self._centers @ np.linalg.pinv(problem.T) + self._middle
+        self.n_clusters_ = len(kept)
+        self.objective_: float = solution.objective
+        self.objective_path_: FloatArray = solution.path
+        self.n_iter_ = len(solution.path)
+        self.n_conditioned_: int = solution.conditioned
+        metrics = solution.metrics
+        if problem.per_cluster:
+            metrics = Metrics(*(values[kept] for values in metrics))
+        if problem.learned:
+            units = [problem.form.in_units(A, problem.T) for A in metrics.A]
+            self.metric_: FloatArray = np.stack(units) if problem.per_cluster else units[0]
+        elif hasattr(self, "metric_"):
+            del self.metric_
+        self._metrics = metrics
+        self._model = problem._replace(
+            X=problem.X[:0],
+            points=problem.points[:0],
+            links=WeightedLinks.none(0),
+            gaps=problem.gaps[:0],
+            n_clusters=self.n_clusters_,
+        )
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the nearest cluster of each item under its metric, constraints left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            Of the training data too, labels may differ from `labels_` where constraints outweighed
+            the data.
+        """
+        check_is_fitted(self)
+        items = check_items(X, least=1)
+        describe_columns_of_new(self, X)
+        points = np.ascontiguousarray((items - self._middle) @ self._model.T)
+        problem = self._model._replace(points=points)
+        labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)
+        return labels
+
+
+def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[float, float]:
+    """Return w of a must-link and of a cannot-link whose violation costs a source one nat."""
+    k = int(labels.max()) + 1
+    problem = Problem.of(items, WeightedLinks.none(len(items)), k, metric, False, 1.0)
+    apart, together = average_penalties(problem, labels)
+    unit = 2.0
+    if metric == "euclidean":
+        centers = means(items, labels)[1]
+        within = float(np.square(items - centers[labels]).sum()) / max(len(items) - k, 1)
+        unit = 2.0 * within / items.shape[1]
+    if not (unit > 0 and apart > 0 and together > 0):
+        raise ValueError(
+            f"the point estimate has {k} clusters without scatter within or between them: set cost "
+            "yourself."
+        )
+    return unit / apart, unit / together
+
+
+def _check_cost(cost: Any, what: str) -> None:
+    """Refuse costs that are no numbers in range, as far as that can be told without constraints."""
+    if isinstance(cost, Mapping):
+        for name, value in cost.items():
+            _check_cost(value, f"{what}[{name!r}]")
+        return
+    if isinstance(cost, Real):
+        number_between(cost, what, "[0, inf)")
+        return
+    try:
+        array = np.asarray(cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if isinstance(cost, str) or array.ndim != 1:
+        raise TypeError(f"{what} must be {COST_FORMS}; got {cost!r}.")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(f"{what}[{at}] must lie in [0, inf); got {array[at]}.")
+
+
+def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
+    """Return the cost of violating each constraint, those given first to last, shape (m,)."""
+    if not isinstance(cost, Mapping):
+        if _one_each(cost) and len(given) > 1:
+            raise ValueError(
+                "cost has one number per constraint, but there are several objects of "
+                "constraints: give a dict by their names."
+            )
+        return np.concatenate([np.empty(0), *(_cost_within(cost, one, "cost") for one in given)])
+    names = [one.name for one in given]
+    for name in cost:
+        if name not in names:
+            there = " and ".join(map(repr, names)) or "none"
+            raise ValueError(
+                f"cost names {name!r}, but the constraints are {there}: use their names."
+            )
+    for name in names:
+        if name not in cost:
+            raise ValueError(
+                f"cost has no entry for the constraints {name!r}: give each one, 0 to ignore them."
+            )
+    parts = (_cost_within(cost[one.name], one, f"cost[{one.name!r}]") for one in given)
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _one_each(cost: Any) -> bool:
+    """Whether a cost, no dict, has one number for each constraint: an array, or a list of not two."""
+    return np.ndim(cost) > 0 and (isinstance(cost, np.ndarray) or len(cost) != 2)
+
+
+def _cost_within(cost: Any, given: Constraints, what: str) -> FloatArray:
+    """Return the cost of violating each constraint of one object."""
+    if isinstance(cost, Mapping):
+        if set(cost) != set(range(given.n_sources)):
+            raise ValueError(
+                f"{what} is for the sources {sorted(cost)}, but the answers come from "
+                f"{given.n_sources} numbered from 0: give each an entry."
+            )
+        found = np.empty(len(given))
+        for source, value in cost.items():
+            mine = given.source == source
+            if np.ndim(value) > 0 and len(value) != 2:
+                raise TypeError(f"{what}[{source!r}] must be a number or a pair; got {value!r}.")
+            found[mine] = np.where(given.answers == 1, *np.broadcast_to(value, 2))[mine]
+        return found
+    if _one_each(cost):
+        if len(cost) != len(given):
+            raise ValueError(
+                f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: give one "
+                "for each."
+            )
+        return np.asarray(cost, dtype=np.float64)
+    must, cannot = np.broadcast_to(cost, 2)
+    each: FloatArray = np.where(given.answers == 1, must, cannot).astype(np.float64)
+    return each
+
+
+__all__ = ["MPCKMeans"]

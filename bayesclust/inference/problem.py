@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
-from bayesclust.models.families.base import BoundFamily
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_constraints
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.dataset import noise_names
-from bayesclust.models._numpyro import numpyro_modules
 from bayesclust.models.noise_sites import noise_sites
 from bayesclust.typing import IntArray
 

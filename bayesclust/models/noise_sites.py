@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust._numpyro import numpyro_modules
 from bayesclust.constraints import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
-from bayesclust.models._numpyro import numpyro_modules
 
 
 @singledispatch

@@ -27,10 +27,8 @@ from bayesclust.plots._style import (
     panels_or_new,
     shortened,
 )
-from bayesclust.posterior.answers import source_reliability
-from bayesclust.posterior.credibility import constraint_credibility
-from bayesclust.posterior.names import item_names, source_names
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.credibility import constraint_credibility, source_reliability
+from bayesclust.posterior.tree import item_names, source_names, stacked_partitions
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:

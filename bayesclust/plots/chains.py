@@ -17,7 +17,7 @@ from bayesclust.plots._style import (
     in_words,
     panels_or_new,
 )
-from bayesclust.posterior.functionals import label_free
+from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import group
 from bayesclust.typing import FloatArray, NDArray

@@ -25,7 +25,7 @@ from bayesclust.plots._style import (
 from bayesclust.posterior.credible_ball import credible_ball
 from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.losses import VI, Loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import item_entropy
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
@@ -144,7 +144,7 @@ def entropy(
     """Show in the plane how uncertain the co-clustering of each item is.
 
     The colour of an item is the mean over all other items j of the entropy, in bits, of whether the
-    two are together (`bayesclust.item_entropy`); the least sure items lie on top. Behind them,
+    two are together (`bayesclust.posterior.item_entropy`); the least sure items lie on top. Behind them,
     regions have the colour of the mean over the items near by, weighted by a Gaussian kernel whose
     width follows Scott's rule.
 

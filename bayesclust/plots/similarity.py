@@ -22,9 +22,8 @@ from bayesclust.plots._style import (
     shortened,
 )
 from bayesclust.posterior.labels import Labels, as_labels
-from bayesclust.posterior.membership import cluster_similarity
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.similarity import item_entropy, similarity_matrix
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
-from bayesclust.posterior.answers import source_reliability
 from bayesclust.posterior.conflict import view_conflict
-from bayesclust.posterior.counts import n_clusters_posterior
-from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.credibility import constraint_credibility, source_reliability
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
-from bayesclust.posterior.diagnostics import diagnose
-from bayesclust.posterior.membership import belonging
-from bayesclust.posterior.names import item_names, source_names
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.replicates import constraint_ppc
-from bayesclust.posterior.tree import group, stacked_partitions, stored_views
+from bayesclust.posterior.diagnosis import diagnose
+from bayesclust.posterior.n_clusters import n_clusters_posterior
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.posterior_predictive import constraint_ppc
+from bayesclust.posterior.similarity import cluster_confidence
+from bayesclust.posterior.tree import (
+    group,
+    item_names,
+    source_names,
+    stacked_partitions,
+    stored_constraints,
+)
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -59,9 +63,9 @@ class Findings:
     names: list[str]  # of the items
     labels: IntArray  # (n,) point estimate
     numbers: dict[int, float]  # posterior probability of each number of clusters
-    clusters: pd.DataFrame  # the largest first: cluster, items, co_clustering (mean), typical
+    clusters: pd.DataFrame  # the largest first: cluster, items, confidence (mean), typical
     ball: CredibleBall  # around the point estimate
-    least_sure: pd.DataFrame  # item, cluster, co_clustering
+    least_sure: pd.DataFrame  # item, cluster, confidence
     answers: int
     probably_wrong: int  # answers of credibility below one half
     listed: pd.DataFrame  # the least credible of these: items, answer, view, source, credibility...
@@ -110,7 +114,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
         ok = diagnosis.ok
         verdict = diagnosis.verdict
         surprises += [diagnosis.conflict] if diagnosis.conflict else []
-    clusters, least_sure = _clusters(labels, belonging(draws, labels), names)
+    clusters, least_sure = _clusters(labels, cluster_confidence(draws, labels), names)
     table = _answers(posterior, names)
     wrong = table[table["credibility"] < 0.5] if len(table) else table
     by = [name for name in ("credibility", "credibility_loo") if name in wrong]
@@ -194,7 +198,7 @@ def _clusters(
     for k, size in enumerate(np.bincount(labels).tolist()):
         members = np.flatnonzero(labels == k)
         best = members[np.argsort(-sure[members], kind="stable")[:TYPICAL]]
-        row = {"cluster": k, "items": size, "co_clustering": float(sure[members].mean())}
+        row = {"cluster": k, "items": size, "confidence": float(sure[members].mean())}
         rows.append(row | {"typical": [names[i] for i in best]})
     clusters = pd.DataFrame(rows).sort_values(
         "items", ascending=False, kind="stable", ignore_index=True
@@ -202,7 +206,7 @@ def _clusters(
     least = np.argsort(sure, kind="stable")[:LEAST_SURE]
     least = least[sure[least] < SURE]
     item = [names[i] for i in least]
-    unsure = {"item": item, "cluster": labels[least], "co_clustering": sure[least]}
+    unsure = {"item": item, "cluster": labels[least], "confidence": sure[least]}
     return clusters, pd.DataFrame(unsure)
 
 
@@ -250,7 +254,7 @@ def _surprises(posterior: Any) -> list[str]:
     """Sentences on every finding of `constraint_ppc` and `view_conflict` that is not as expected."""
     names = {
         own.name: source_names(posterior, own.name, own.n_sources)
-        for own in stored_views(posterior)
+        for own in stored_constraints(posterior)
     }
     checks = constraint_ppc(posterior)
     conflict = view_conflict(posterior)

@@ -142,13 +142,13 @@ def _rows(found: Findings) -> dict[str, list[list[str]]]:
             [
                 str(row["cluster"]),
                 f"{row['items']:,}",
-                f"{row['co_clustering']:.3f}",
+                f"{row['confidence']:.3f}",
                 ", ".join(row["typical"]),
             ]
             for row in found.clusters.to_dict("records")
         ],
         "unsure_rows": [
-            [row["item"], str(row["cluster"]), f"{row['co_clustering']:.3f}"]
+            [row["item"], str(row["cluster"]), f"{row['confidence']:.3f}"]
             for row in found.least_sure.to_dict("records")
         ],
         "answer_rows": [

@@ -60,12 +60,12 @@ def _numbers(found: Findings) -> Iterator[str]:
 
 
 def _clusters(found: Findings) -> Iterator[str]:
-    yield "CLUSTERS              items   together   most typical"
+    yield "CLUSTERS              items  confidence   most typical"
     for row in found.clusters.to_dict("records"):
         typical = textwrap.shorten(", ".join(row["typical"]), 2 * LONGEST - 20, placeholder=" ...")
-        numbers = f"{row['items']:>7,}{row['co_clustering']:>11.3f}"
+        numbers = f"{row['items']:>7,}{row['confidence']:>12.3f}"
         yield f"  {row['cluster']:<18}{numbers}   {typical}".rstrip()
-    yield "  together: probability that an item is with a random other member of its cluster, on average"
+    yield "  confidence: probability that an item is with a random other member of its cluster, on average"
 
 
 def _ball(found: Findings) -> Iterator[str]:
@@ -89,9 +89,9 @@ def ball_in_words(found: Findings) -> str:
 
 def _unsure(found: Findings) -> Iterator[str]:
     if len(found.least_sure):
-        yield "LEAST SURE ITEMS    cluster   together"
+        yield "LEAST SURE ITEMS    cluster  confidence"
     for row in found.least_sure.to_dict("records"):
-        yield f"  {row['item']:<18}{row['cluster']:>7}{row['co_clustering']:>11.3f}"
+        yield f"  {row['item']:<18}{row['cluster']:>7}{row['confidence']:>12.3f}"
 
 
 def _answers(found: Findings) -> Iterator[str]:

@@ -224,7 +224,7 @@ SETTINGS = {
         bc.RDPMeans,
         {"xi": (1.0, 1.0, 1.0)},
         TypeError,
-        "xi must be a number, a pair (xi1, xi2), a dict by the names of the views, or None; got (1.0, 1.0, 1.0).",
+        "xi must be a number, a pair (xi1, xi2), a dict by the names of the constraints, or None; got (1.0, 1.0, 1.0).",
     ),
     "xi0 zero": (bc.RDPMeans, {"xi0": 0.0}, ValueError, "xi0 must lie in (0, inf); got 0.0."),
     "shrinking xi": (
@@ -305,7 +305,7 @@ def test_constraints(estimator, case):
     fails(error, sentence, lambda: estimator.fit(GOOD, constraints=constraints))
 
 
-MEANS = [bc.MPCKMeans(2), bc.PCKMeans(2), bc.MKMeans(2)]
+MEANS = [bc.MPCKMeans(2)]
 AS_LABELS = [*ESTIMATORS, *MEANS, bc.DCRC(2), bc.MinimalModification()]
 
 

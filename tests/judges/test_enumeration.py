@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
+from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.components.gaussian_full import FullComponents
-from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import (
@@ -144,12 +144,12 @@ class NewFromPrior(GibbsChain):
 
 @pytest.mark.parametrize("fault", [one_degree_more, no_prior_precision])
 def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
-    right = FullComponents._posterior
+    right = BoundFullGaussian._posterior
 
     def wrong(self, statistics, hyper):
         return fault(*right(self, statistics, hyper), self.parameters(hyper)[0])
 
-    monkeypatch.setattr(FullComponents, "_posterior", wrong)
+    monkeypatch.setattr(BoundFullGaussian, "_posterior", wrong)
     assert not compared(loose(), None, 12_000, 4, GibbsChain).agrees
 
 

@@ -8,13 +8,13 @@ import pytest
 from bayesclust._numba import FAST, kernel
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, dirichlets
 from bayesclust.constraints.sites import compile_sites
+from bayesclust.families import FullGaussian
 from bayesclust.inference import collapsed, joint_moves
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.joint_moves import UnheardNoise, gain_of_split
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.tally import Tally
 from bayesclust.inference.two_level.chain import TwoLevelChain
-from bayesclust.models.families import FullGaussian
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import known_views, links, problem
 from tests.judges.test_enumeration import compared

@@ -1,13 +1,12 @@
-"""Good input for every public entry: small, made of whole numbers so that every type of number holds it exactly."""
+"""Good input for every public entry: small, of whole numbers that every type holds exactly."""
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.active import Query, QueryState
-from bayesclust.models.families import get_family
+from bayesclust.families import get_family
 from bayesclust.posterior.tree import to_datatree
 
 N = 12
@@ -33,36 +32,9 @@ SHORT: dict[str, Any] = {
 }
 
 
-class Argument(NamedTuple):
-    """An argument of a public entry: what sort of thing it is, and a good value."""
-
-    sort: str
-    good: Any
-
-
-class Entry(NamedTuple):
-    """How to call a public entry."""
-
-    call: Any
-    arguments: dict[str, Argument]
-    slow: bool = False
-    """Whether a good call takes more than a tenth of a second or so."""
-
-    def good(self) -> dict[str, Any]:
-        return {
-            name: argument.good() if callable(argument.good) else argument.good
-            for name, argument in self.arguments.items()
-        }
-
-
-def entry(call, slow=False, **arguments):
-    """`Entry` with arguments given as (sort, good value)."""
-    return Entry(call, {name: Argument(*argument) for name, argument in arguments.items()}, slow)
-
-
 @cache
 def tree():
-    """Draws of a partition near the truth, with the parameters that a fit with both kinds of answers leaves."""
+    """Draws of a partition near the truth, with the parameters of a fit with both constraints."""
     rng = np.random.default_rng(3)
     z = np.tile(TRUTH, (2, 30, 1))
     moved = rng.random(z.shape) < 0.1
@@ -97,7 +69,7 @@ def fitted(name):
 @cache
 def _fitted(name):
     return ESTIMATORS[name]().fit(
-        X, constraints=None if name in ("DPMeans", "MKMeans") else LINKS, **PARTITION.get(name, {})
+        X, constraints=None if name == "DPMeans" else LINKS, **PARTITION.get(name, {})
     )
 
 
@@ -105,23 +77,16 @@ PARTITION: dict[str, dict[str, Any]] = {"MinimalModification": {"partition": TRU
 ESTIMATORS = {
     "DCRC": lambda **more: bc.DCRC(3, random_state=0, **more),
     "DPMeans": lambda **more: bc.DPMeans(**{"penalty": 200.0, "random_state": 0} | more),
-    "MKMeans": lambda **more: bc.MKMeans(3, **{"random_state": 0} | more),
     "MPCKMeans": lambda **more: bc.MPCKMeans(3, **{"random_state": 0} | more),
     "MinimalModification": lambda **more: bc.MinimalModification(
         0.5, 1.0, **{"time_limit": None} | more
     ),
-    "PCKMeans": lambda **more: bc.PCKMeans(3, **{"random_state": 0} | more),
     "RDPMeans": lambda **more: bc.RDPMeans(**{"penalty": 200.0, "random_state": 0} | more),
     "SpectralRDPMeans": lambda **more: bc.SpectralRDPMeans(
         **{"penalty": 200.0, "random_state": 0} | more
     ),
-    "SupervisedMeans": lambda **more: bc.SupervisedMeans(3, **{"random_state": 0} | more),
     "TVClust": lambda **more: bc.TVClust(**SHORT | more),
 }
-
-
-def state():
-    return QueryState(X, TRUTH, SEVERAL, [])
 
 
 def session():
@@ -134,10 +99,6 @@ def session():
 
 def bound():
     return get_family("gaussian").bind(X)
-
-
-def pair_question():
-    return Query("pair", (2, 7))
 
 
 def scored():

@@ -72,7 +72,7 @@ class BlockedChains:
     --------
     >>> import numpy as np
     >>> from bayesclust.inference.problem import TVClustProblem
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> rng = np.random.default_rng(0)
     >>> family = SphericalGaussian().bind(np.r_[rng.normal(0, 1, (20, 2)), rng.normal(9, 1, (20, 2))])
     >>> chains = BlockedChains(TVClustProblem(family), np.zeros((2, 40), int), rng.spawn(2))

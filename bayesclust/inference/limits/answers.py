@@ -28,12 +28,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust._numba import implements
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.sites import N_PATTERNS, add_site_logits, compile_sites
 from bayesclust.inference.limits.links import LinkGraph, link_graph
 from bayesclust.inference.limits.passes import add_costs
-from bayesclust.models.families.base import implements
 from bayesclust.typing import CodeArray, FloatArray, IntArray
 
 PAIRWISE = "pairwise"

@@ -1,36 +1,108 @@
-"""MPCK-Means: items, centres and metrics in turn, each at its best given the others (Figure 1)."""
+"""MPCK-Means (Figure 1): items, centres and metrics in turn, each at its best given the others.
+
+The objective (Eq. 6) is
+
+    J(z, m, A) = sum_i (|x_i - m_{z_i}|_{A_{z_i}}^2 - log det A_{z_i})
+        + sum_{must-links} w f_M [z_i != z_j] + sum_{cannot-links} w f_C [z_i = z_j]
+        + n_0 sum_h (tr(A_h C) - log det A_h),
+
+    f_M = |x_i - x_j|_{A_{z_i}}^2 / 2 + |x_i - x_j|_{A_{z_j}}^2 / 2,
+    f_C = diam^2(A_{z_i}) - |x_i - x_j|_{A_{z_i}}^2,
+
+with one A for all h, or one each; C is the covariance of all items, or its diagonal. The last term,
+which the paper does not have, is a Wishart prior worth n_0 items: it keeps a cluster of few items,
+or a direction in which a cluster has no scatter, from an infinite log det, so that J has a minimum.
+Without metrics A is the identity, f_M = f_C = 1, and J is Eq. 1.
+
+All of it is computed on coordinates in which C is the identity; J as reported is in the units of X.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.inference.limits.mpck import passes
-from bayesclust.inference.limits.mpck.energy import (
-    Metrics,
-    Problem,
-    distances,
-    first_metrics,
-    link_costs,
-    means,
-    objective,
-    refit,
+from bayesclust._numba import device, kernel
+from bayesclust.inference.limits.mpck.links import WeightedLinks, starting_centers
+from bayesclust.inference.limits.mpck.metric import (
+    FORMS,
+    Diagonal,
+    FarPairs,
+    Terms,
+    exact_step,
+    paper_step,
 )
-from bayesclust.inference.limits.mpck.links import WeightedLinks
-from bayesclust.inference.limits.mpck.metric import FarPairs
-from bayesclust.inference.limits.mpck.neighbourhoods import paper_centers, starting_centers
+from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray
 
+UNPLACED = -1
 SETTLED = 1e-10
-# where the costs of links begin to grow, as a share of what they are, and how many rounds each
-# stage may take
-FIRST_SHARE, ROUNDS = 1e-2, 10
+FIRST_SHARE = 1e-2
+"""Where the weights of links begin to grow, as a share of what they are."""
+ROUNDS = 10
+"""How many rounds each stage of growing weights may take."""
+
+
+class Problem(NamedTuple):
+    """Items, links and the kind of metric: everything J depends on but labels, centres, metrics."""
+
+    X: FloatArray  # (n, d)
+    points: FloatArray  # (n, r) coordinates
+    T: FloatArray  # (d, r) points = (X - mean) T
+    links: WeightedLinks
+    gaps: FloatArray  # (m, r) difference of the items of each link
+    n_clusters: int
+    form: Diagonal
+    learned: bool  # whether there are metrics
+    per_cluster: bool
+    prior: float  # n_0
+
+    @classmethod
+    def of(
+        cls,
+        X: FloatArray,
+        links: WeightedLinks,
+        n_clusters: int,
+        metric: str,
+        per_cluster: bool,
+        prior: float,
+    ) -> Problem:
+        """State the problem; `metric` is "diagonal", "full" or "euclidean"."""
+        learned = metric in FORMS
+        form = FORMS[metric] if learned else FORMS["diagonal"]
+        T = form.coordinates(X) if learned else np.eye(X.shape[1])
+        points = np.ascontiguousarray((X - X.mean(axis=0)) @ T)
+        gaps = points[links.pairs[:, 0]] - points[links.pairs[:, 1]]
+        own = per_cluster and learned
+        return cls(X, points, T, links, gaps, n_clusters, form, learned, own, prior * learned)
+
+    @property
+    def n_metrics(self) -> int:
+        """One, or one for each cluster."""
+        return self.n_clusters if self.per_cluster else 1
+
+    @property
+    def shift(self) -> float:
+        """What J in the units of X is more than J on the coordinates: a log volume."""
+        if not self.learned:
+            return 0.0
+        scale = np.square(self.T).sum(axis=0)
+        log_volume = float(np.log(scale[scale > 0]).sum())
+        return -(len(self.X) + self.prior * self.n_metrics) * log_volume
+
+
+class Metrics(NamedTuple):
+    """Metrics on the coordinates, each with the farthest pair under it."""
+
+    A: FloatArray  # (H, r) or (H, r, r)
+    diameter: FloatArray  # (H,) squared
+    pair: FloatArray  # (H, r)
 
 
 class Settings(NamedTuple):
-    """How to go down."""
+    """How J is lowered."""
 
     step: str = "exact"  # or "paper"
     init: str = "neighbourhoods"  # or "paper", "k-means++"
@@ -47,65 +119,170 @@ class Solution(NamedTuple):
     metrics: Metrics
     objective: float  # in the units of X
     path: FloatArray  # the objective after each round
-    mended: int  # metrics that had to be mended, over all rounds
+    conditioned: int  # metrics that had to be conditioned, over all rounds
     converged: bool
 
 
-def descend(
-    problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
-) -> Solution:
-    """Go down from labels (n,) or centres (K, r) until nothing moves.
+@device
+def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
+    """Add to total[k] what the links of item i to items with a place cost if it is in cluster k.
 
-    By the exact step J falls at every step of every round, and the end is a point at which neither
-    an item nor the centres nor the metrics can lower it alone. By the paper's step it may rise
-    where the farthest pair changes or a metric is mended.
-
-    Parameters
-    ----------
-    problem : Problem
-    start : (n,) array of int or (K, r) array of float
-        Centres are on the coordinates. Items then have no place before the first round, in which
-        links to items not yet placed do not count.
-    settings : Settings
-    rng : Generator
-        Orders the items anew in every round.
-
-    Returns
-    -------
-    Solution
+    cost[e, h] is, under the metric h of one of the clusters or the only one, half of what violating
+    must-link e costs, or all that violating cannot-link e does.
     """
-    far = FarPairs(problem.points)
-    metrics = first_metrics(problem, far)
-    placed = start.ndim == 1
-    z = (
-        start.astype(np.int64)
-        if placed
-        else np.full(len(problem.points), passes.UNPLACED, dtype=np.int64)
-    )
-    centers = (
-        np.zeros((problem.n_clusters, problem.points.shape[1]))
-        if placed
-        else start.astype(np.float64)
-    )
-    path: list[float] = []
-    all_mended, moved = 0, len(z)
-    if placed:
-        centers = means(problem, z, centers)
-        metrics, all_mended = _refit(problem, z, centers, metrics, far, settings)
-    while True:
-        distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
-        moved = _assign(problem, distance, cost, z, centers, metrics, rng)
-        centers = means(problem, z, centers)
-        metrics, mended = _refit(problem, z, centers, metrics, far, settings)
-        all_mended += mended
-        distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
-        path.append(objective(problem, z, distance, cost, metrics) + problem.shift)
-        still = len(path) > 1 and abs(path[-2] - path[-1]) <= SETTLED * (1.0 + abs(path[-1]))
-        if (moved == 0 and (still or not problem.learned)) or len(path) == settings.max_iter:
-            return Solution(z, centers, metrics, path[-1], np.array(path), all_mended, moved == 0)
+    single, shared = cost.shape[1] == 1, 0.0
+    for entry in range(links.start[i], links.start[i + 1]):
+        there, e = z[links.neighbour[entry]], links.edge[entry]
+        if there == UNPLACED:
+            continue
+        if not links.must[e]:
+            total[there] += cost[e, 0 if single else there]
+        elif single:
+            shared += 2.0 * cost[e, 0]
+            total[there] -= 2.0 * cost[e, 0]
+        else:
+            for k in range(len(total)):
+                if k != there:
+                    total[k] += cost[e, k] + cost[e, there]
+    for k in range(len(total)):
+        total[k] += shared
 
 
-def _refit(
+@kernel
+def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, size: Any) -> int:
+    """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay."""
+    moved, n_clusters = 0, distance.shape[1]
+    total = np.empty(n_clusters)
+    for at in range(len(order)):
+        i = order[at]
+        for k in range(n_clusters):
+            total[k] = distance[i, k]
+        add_link_costs(links, cost, z, i, total)
+        now = z[i]
+        choice = 0 if now == UNPLACED else now
+        for k in range(n_clusters):
+            if total[k] < total[choice]:
+                choice = k
+        if choice != now:
+            moved += 1
+            if now != UNPLACED:
+                size[now] -= 1
+            size[choice] += 1
+            z[i] = choice
+    return moved
+
+
+@kernel
+def best_alone(
+    distance: Any, alone: float, links: Any, cost: Any, z: Any, size: Any, empty: int
+) -> Any:
+    """Return the item that as the centre of an empty cluster lowers J most, and by how much.
+
+    Its distance is `alone` there.
+    """
+    best, gain = -1, 0.0
+    for i in range(len(distance)):
+        if size[z[i]] > 1:
+            total = distance[i].copy()
+            total[empty] = alone
+            add_link_costs(links, cost, z, i, total)
+            if total[z[i]] - total[empty] > gain:
+                best, gain = i, total[z[i]] - total[empty]
+    return best, gain
+
+
+@kernel
+def total_cost(distance: Any, links: Any, cost: Any, z: Any) -> float:
+    """Sum of the items' distances from their centres and of the costs of the violated links."""
+    total, single = 0.0, cost.shape[1] == 1
+    for i in range(len(z)):
+        total += distance[i, z[i]]
+    for e in range(len(links.must)):
+        a, b = z[links.pairs[e, 0]], z[links.pairs[e, 1]]
+        if links.must[e] and a != b:
+            total += cost[e, 0 if single else a] + cost[e, 0 if single else b]
+        elif not links.must[e] and a == b:
+            total += cost[e, 0 if single else a]
+    return total
+
+
+def first_metrics(problem: Problem, far: FarPairs) -> Metrics:
+    """Euclidean distance in the units of X, for all clusters."""
+    form, H, r = problem.form, problem.n_metrics, problem.points.shape[1]
+    A = form.unit(problem.T) if problem.learned else form.one(r)
+    squared, pair = far.search(form, A) if problem.learned else (0.0, np.zeros(r))
+    return Metrics(np.stack([A] * H), np.full(H, squared), np.stack([pair] * H))
+
+
+def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatArray:
+    """Return |x_i - m_h|^2 - log det of each item and cluster under its metric, shape (n, K)."""
+    form, points, A = problem.form, problem.points, metrics.A
+    if problem.per_cluster:
+        found = np.empty((len(points), problem.n_clusters))
+        for h, center in enumerate(centers):
+            found[:, h] = form.lengths(points - center, A[h]) - form.log_det(A[h])
+        return found
+    rows, middles, log_det = points, centers, 0.0
+    if problem.learned:
+        rows, middles = (form.stretched(v, A[0]) for v in (points, centers))
+        log_det = form.log_det(A[0])
+    squares = np.square(rows).sum(axis=1)[:, None]
+    total = squares - 2.0 * rows @ middles.T + np.square(middles).sum(axis=1)
+    return np.asarray(np.maximum(total, 0.0) - log_det)
+
+
+def link_costs(problem: Problem, metrics: Metrics) -> FloatArray:
+    """Return what violating each link costs under each metric, of must-links half, shape (m, H)."""
+    must, weight = problem.links.must, problem.links.weight
+    if not problem.learned:
+        return np.where(must, weight / 2.0, weight)[:, None]
+    cost = np.empty((len(must), problem.n_metrics))
+    for h, (A, diameter) in enumerate(zip(metrics.A, metrics.diameter, strict=True)):
+        lengths = problem.form.lengths(problem.gaps, A)
+        cost[:, h] = weight * np.where(must, lengths / 2.0, np.maximum(diameter - lengths, 0.0))
+    return cost
+
+
+def objective(
+    problem: Problem, z: IntArray, distance: FloatArray, cost: FloatArray, metrics: Metrics
+) -> float:
+    """Return J on the coordinates, without the constant `shift`."""
+    total = float(total_cost(distance, problem.links, cost, z))
+    form = problem.form
+    for A in metrics.A if problem.prior > 0 else ():
+        total += problem.prior * (float((A * form.one(len(A))).sum()) - form.log_det(A))
+    return total
+
+
+def means(problem: Problem, z: IntArray, centers: FloatArray) -> FloatArray:
+    """Return the mean of each cluster; an empty one keeps its centre."""
+    sums, sizes = sum_by_cluster(problem.points, z, problem.n_clusters)
+    return np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centers)
+
+
+def metric_terms(problem: Problem, z: IntArray, centers: FloatArray) -> list[Terms]:
+    """Return what the objective of each metric depends on, labels and centres given."""
+    form, links = problem.form, problem.links
+    residuals = problem.points - centers[z]
+    prior = problem.prior * form.one(problem.points.shape[1])
+    clusters = z[links.pairs]
+    violated = links.violated(z)
+    found = []
+    for h in range(problem.n_metrics):
+        mine = z == h if problem.per_cluster else np.ones(len(z), dtype=bool)
+        # a violated must-link counts once for each of its two ends, by half
+        ends = (clusters == h).sum(axis=1) if problem.per_cluster else np.full(len(clusters), 2)
+        part = ends / 2.0 * links.weight
+        must = violated & links.must & (part > 0)
+        cannot = violated & ~links.must & (part > 0)
+        scatter = form.scatter(residuals[mine], np.ones(int(mine.sum())))
+        scatter = scatter + form.scatter(problem.gaps[must], part[must])
+        members = problem.prior + float(mine.sum())
+        found.append(Terms(members, scatter + prior, problem.gaps[cannot], part[cannot]))
+    return found
+
+
+def refit(
     problem: Problem,
     z: IntArray,
     centers: FloatArray,
@@ -113,9 +290,64 @@ def _refit(
     far: FarPairs,
     settings: Settings,
 ) -> tuple[Metrics, int]:
+    """Return the metrics that fit labels and centres, and how many had to be conditioned.
+
+    By the "exact" step none costs more than before; a metric without items, as there are under no
+    prior, stays.
+    """
     if not problem.learned:
         return metrics, 0
-    return refit(problem, z, centers, metrics, far, settings.step, settings.eps)
+    form, conditioned = problem.form, 0
+    A, diameter, pair = (values.copy() for values in metrics)
+    for h, terms in enumerate(metric_terms(problem, z, centers)):
+        if terms.n == 0:
+            continue
+        if settings.step == "exact":
+            found = exact_step(form, terms, far)
+            before = terms.value(form, A[h], diameter[h])
+            if not terms.value(form, found.metric, found.diameter) < before:
+                continue
+        else:
+            found = paper_step(form, terms, pair[h], far, settings.eps)
+        A[h], diameter[h], pair[h] = found.metric, found.diameter, found.pair
+        conditioned += found.conditioned
+    return Metrics(A, diameter, pair), conditioned
+
+
+def descend(
+    problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
+) -> Solution:
+    """Lower J from labels (n,) or centres (K, r) until nothing moves.
+
+    By the exact step J falls at every step of every round, and the end is a point at which neither
+    an item nor the centres nor the metrics can lower it alone. By the paper's step it may rise
+    where the farthest pair changes or a metric is conditioned. From centres, items have no place
+    before the first round, in which links to items not yet placed do not count. Every round visits
+    the items in a new random order.
+    """
+    far = FarPairs(problem.points)
+    metrics = first_metrics(problem, far)
+    path: list[float] = []
+    all_conditioned = 0
+    if start.ndim == 1:
+        z = start.astype(np.int64)
+        centers = means(problem, z, np.zeros((problem.n_clusters, problem.points.shape[1])))
+        metrics, all_conditioned = refit(problem, z, centers, metrics, far, settings)
+    else:
+        z = np.full(len(problem.points), UNPLACED, dtype=np.int64)
+        centers = start.astype(np.float64)
+    distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
+    while True:
+        moved = _assign(problem, distance, cost, z, metrics, rng)
+        centers = means(problem, z, centers)
+        metrics, conditioned = refit(problem, z, centers, metrics, far, settings)
+        all_conditioned += conditioned
+        distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
+        path.append(objective(problem, z, distance, cost, metrics) + problem.shift)
+        still = len(path) > 1 and abs(path[-2] - path[-1]) <= SETTLED * (1.0 + abs(path[-1]))
+        if (moved == 0 and (still or not problem.learned)) or len(path) == settings.max_iter:
+            values = np.array(path)
+            return Solution(z, centers, metrics, path[-1], values, all_conditioned, moved == 0)
 
 
 def _assign(
@@ -123,21 +355,21 @@ def _assign(
     distance: FloatArray,
     cost: FloatArray,
     z: IntArray,
-    centers: FloatArray,
     metrics: Metrics,
     rng: Generator,
 ) -> int:
-    """Place the items, and let each cluster left empty begin anew at an item, if J falls by that; z changes in place."""
+    """Place the items, and fill empty clusters by an item where J falls; z changes in place."""
     size = np.bincount(z[z >= 0], minlength=problem.n_clusters)
-    moved = int(passes.assign(rng.permutation(len(z)), distance, problem.links, cost, z, size))
+    moved = int(assign(rng.permutation(len(z)), distance, problem.links, cost, z, size))
     for empty in np.flatnonzero(size == 0):
         h = empty if problem.per_cluster else 0
         alone = -problem.form.log_det(metrics.A[h]) if problem.learned else 0.0
-        item, gain = passes.best_alone(distance, alone, problem.links, cost, z, size, empty)
+        item, gain = best_alone(distance, alone, problem.links, cost, z, size, empty)
         if gain <= SETTLED * (1.0 + float(np.abs(distance[item, z[item]]))):
             break
         size[z[item]] -= 1
-        z[item], size[empty] = empty, 1
+        z[item] = empty
+        size[empty] = 1
         distance[:, empty] = np.inf
         distance[item, empty] = alone
         moved += 1
@@ -145,65 +377,81 @@ def _assign(
 
 
 def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) -> list[FloatArray]:
-    """Return centres (K, d) in the units of X to begin from, the first as the paper has it, others drawn.
+    """Return centres (K, r) on the coordinates to begin from, the first as `init` has it.
 
-    Of those drawn, every second one leaves the neighbourhoods aside, which wrong must-links may
-    have joined.
+    Of the others, every second one ignores the neighbourhoods, which wrong must-links may have
+    joined.
     """
-    none = WeightedLinks.none(len(problem.X))
+    none, middle = WeightedLinks.none(len(problem.X)), problem.X.mean(axis=0)
     found = []
     for number in range(n_init):
+        links, kind = problem.links, "greedy" if number == 0 else "drawn"
         if settings.init == "k-means++" or number % 2:
-            found.append(starting_centers(problem.X, none, problem.n_clusters, rng, greedy=False))
+            links, kind = none, "drawn"
         elif settings.init == "paper":
-            found.append(paper_centers(problem.X, problem.links, problem.n_clusters, rng))
-        else:
-            found.append(
-                starting_centers(
-                    problem.X, problem.links, problem.n_clusters, rng, greedy=number == 0
-                )
-            )
+            kind = "paper"
+        centers = starting_centers(problem.X, links, problem.n_clusters, rng, kind)
+        found.append((centers - middle) @ problem.T)
     return found
 
 
 def search(
     problem: Problem, settings: Settings, n_init: int, rng: Generator, start: IntArray | None = None
 ) -> Solution:
-    """Go down from `n_init` starts and return the lowest end.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    n_init : int
-    rng : Generator
-    start : (n,) array of int, optional
-        Labels that stand for the first start.
-
-    Returns
-    -------
-    Solution
-    """
-    middle = problem.X.mean(axis=0)
-    centers = starts(problem, settings, n_init, rng)
-    begin: list[IntArray | FloatArray] = [(rows - middle) @ problem.T for rows in centers]
+    """Return the lowest end of `n_init` starts; labels `start` (n,) replace the first of them."""
+    begin: list[IntArray | FloatArray] = [*starts(problem, settings, n_init, rng)]
     if start is not None:
         begin[0] = start
-    return min((grown(problem, one, settings, rng) for one in begin), key=lambda end: end.objective)
+    ends = (_in_stages(problem, one, settings, rng) for one in begin)
+    return min(ends, key=lambda end: end.objective)
 
 
-def grown(
+def _in_stages(
     problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
 ) -> Solution:
-    """Go down in stages, in which the costs of links grow from a hundredth to what they are.
+    """Lower J in stages, in which the weights of links grow from a hundredth to what they are.
 
-    At full costs the links of the first items placed hold all that follow: places are taken in the
-    first round that no single item leaves again. While links cost little, items gather around
+    At full weights the links of the first items placed hold all that follow: places are taken in
+    the first round that no single item leaves again. While links weigh little, items gather around
     centres that fit them.
     """
-    stages = settings.stages if len(problem.links.may) else 1
+    stages = settings.stages if len(problem.links.must) else 1
     for share in np.geomspace(FIRST_SHARE, 1.0, stages)[:-1] if stages > 1 else ():
         links = problem.links._replace(weight=problem.links.weight * share)
         brief = settings._replace(max_iter=min(ROUNDS, settings.max_iter))
         start = descend(problem._replace(links=links), start, brief, rng).z
     return descend(problem, start, settings, rng)
+
+
+def place_once(problem: Problem, settings: Settings, rng: Generator) -> Solution:
+    """Place every item at the nearest of the centres to start from (the paper's Supervised-Means)."""
+    centers = starts(problem, settings, 1, rng)[0]
+    metrics = first_metrics(problem, FarPairs(problem.points))
+    distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
+    z: IntArray = distance.argmin(axis=1)
+    value = objective(problem, z, distance, cost, metrics) + problem.shift
+    return Solution(z, centers, metrics, value, np.array([value]), 0, True)
+
+
+def average_penalties(problem: Problem, z: IntArray) -> tuple[float, float]:
+    """Return mean f_M over pairs apart and mean f_C over pairs together, under the labels' metric.
+
+    The problem has one metric or none, and no links; 1 and 1 without a metric. Where there are no
+    such pairs, as under one cluster, the mean over all pairs takes their place.
+    """
+    if not problem.learned:
+        return 1.0, 1.0
+    far = FarPairs(problem.points)
+    centers = means(problem, z, np.zeros((problem.n_clusters, problem.points.shape[1])))
+    metrics, _ = refit(problem, z, centers, first_metrics(problem, far), far, Settings())
+    rows, n = problem.form.stretched(problem.points, metrics.A[0]), len(z)
+    sizes = np.bincount(z, minlength=problem.n_clusters).astype(np.float64)
+    # the squared gaps of all pairs of a set are its size times its squared distances from its mean
+    middles = problem.form.stretched(centers, metrics.A[0])
+    inside = float(sizes[z] @ np.square(rows - middles[z]).sum(axis=1))
+    everything = float(n * np.square(rows - rows.mean(axis=0)).sum())
+    pairs, pairs_inside = n * (n - 1) / 2, float((sizes * (sizes - 1) / 2).sum())
+    mean = everything / pairs
+    apart = (everything - inside) / (pairs - pairs_inside) if pairs > pairs_inside else mean
+    near = inside / pairs_inside if pairs_inside else mean
+    return apart, float(metrics.diameter[0]) - near

@@ -1,129 +1,186 @@
-"""Must-links and cannot-links with a cost each, as one graph for compiled passes; what they entail, and where they clash."""
+"""Must-links and cannot-links with a weight each, what they entail, and the centres they suggest to start from."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust.constraints import entailment
+from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 MOST_ENTAILED = 20_000_000
+PERTURBATION = 0.5
+"""Standard deviations by which the paper's start moves missing centres away from the mean."""
 
 
 class WeightedLinks(NamedTuple):
-    """Links, and those of each item in compressed rows, every link in the rows of both its items.
-
-    Those of item i are entries start[i] to start[i + 1] of `neighbour`, the other item, and `edge`,
-    the number of the link.
-    """
+    """Links, and those of item i as entries start[i] to start[i + 1] of `neighbour` and `edge`."""
 
     pairs: IntArray  # (m, 2)
-    may: BoolArray  # (m,) whether it is a must-link
-    weight: FloatArray  # (m,) what breaking it costs: w of a must-link, w-bar of a cannot-link
+    must: BoolArray  # (m,) whether it is a must-link
+    weight: FloatArray  # (m,) w of a must-link, w-bar of a cannot-link
     start: IntArray  # (n + 1,)
-    neighbour: NDArray[np.int32]  # (2 m,)
-    edge: NDArray[np.int32]  # (2 m,)
+    neighbour: NDArray[np.int32]  # (2 m,) the other item
+    edge: NDArray[np.int32]  # (2 m,) the number of the link
 
     @classmethod
-    def of(cls, pairs: IntArray, may: BoolArray, weight: FloatArray, n_items: int) -> WeightedLinks:
-        """Index links by item.
-
-        Examples
-        --------
-        >>> links = WeightedLinks.of(np.array([[0, 1], [1, 2]]), np.array([True, False]), np.ones(2), 3)
-        >>> links.start, links.neighbour, links.edge
-        (array([0, 1, 3, 4]), array([1, 2, 0, 1], dtype=int32), array([0, 1, 0, 1], dtype=int32))
-        """
+    def of(
+        cls, pairs: IntArray, must: BoolArray, weight: FloatArray, n_items: int
+    ) -> WeightedLinks:
+        """Index links by item, every link in the rows of both its items."""
         item, neighbour = np.concatenate([pairs, pairs[:, ::-1]]).T
         order = np.argsort(item, kind="stable")
         start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
         edge = np.tile(np.arange(len(pairs), dtype=np.int32), 2)[order]
-        return cls(pairs, may, weight, start, neighbour[order].astype(np.int32), edge)
-
-    def broken(self, labels: IntArray) -> BoolArray:
-        """Return which links the labels break, shape (m,)."""
-        broken: BoolArray = (labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]) != self.may
-        return broken
+        return cls(pairs, must, weight, start, neighbour[order].astype(np.int32), edge)
 
     @classmethod
     def none(cls, n_items: int) -> WeightedLinks:
         """Return no links on so many items."""
-        return cls.of(
-            np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool), np.empty(0), n_items
-        )
+        empty = np.empty((0, 2), dtype=np.int64)
+        return cls.of(empty, np.empty(0, dtype=bool), np.empty(0), n_items)
+
+    def violated(self, labels: IntArray) -> BoolArray:
+        """Return which links the labels violate, shape (m,)."""
+        together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
+        violated: BoolArray = together != self.must
+        return violated
 
 
-def contradictions(pairs: IntArray, may: BoolArray, n_items: int) -> BoolArray:
-    """Return which links say "different" of two items that must-links, right as they may be, make the same.
+def contradictions(pairs: IntArray, must: BoolArray, n_items: int) -> BoolArray:
+    """Return which links are cannot-links between two items that must-links join.
 
     Examples
     --------
     >>> contradictions(np.array([[0, 1], [1, 2], [0, 2]]), np.array([True, True, False]), n_items=3)
     array([False, False,  True])
     """
-    component = entailment.must_link_components(pairs[may], n_items)
+    component = entailment.must_link_components(pairs[must], n_items)
     inside: BoolArray = component[pairs[:, 0]] == component[pairs[:, 1]]
-    return inside & ~may
+    return inside & ~must
 
 
 def closure(links: WeightedLinks) -> WeightedLinks:
-    """Add what the links entail (section 3.1): must-links in a neighbourhood, cannot-links between two that one sets apart.
+    """Add the links that follow (section 3.1), after those given.
 
-    A pair entailed costs what the links given of its kind cost on average: 1, under the paper's
-    unit costs. Cannot-links that must-links contradict entail nothing.
-
-    Parameters
-    ----------
-    links : WeightedLinks
-
-    Returns
-    -------
-    WeightedLinks
-        First those given, then those entailed.
-
-    Raises
-    ------
-    ValueError
-        If more than `MOST_ENTAILED` pairs would follow.
+    Must-links follow within a neighbourhood, cannot-links between two neighbourhoods that one
+    cannot-link separates. Each weighs what the given links of its kind weigh on average (1 under
+    the paper's unit weights). Cannot-links that must-links contradict entail nothing.
 
     Examples
     --------
-    >>> given = WeightedLinks.of(np.array([[0, 1], [1, 2], [2, 3]]), np.array([True, True, False]), np.ones(3), 4)
-    >>> closure(given).pairs.tolist()
+    >>> pairs, must = np.array([[0, 1], [1, 2], [2, 3]]), np.array([True, True, False])
+    >>> closure(WeightedLinks.of(pairs, must, np.ones(3), 4)).pairs.tolist()
     [[0, 1], [1, 2], [2, 3], [0, 2], [0, 3], [1, 3]]
     """
-    pairs, may, weight, start, _, _ = links
+    pairs, must, weight, start, _, _ = links
     n = len(start) - 1
-    component = entailment.must_link_components(pairs[may], n)
-    apart = pairs[~may & ~contradictions(pairs, may, n)]
+    component = entailment.must_link_components(pairs[must], n)
+    apart = pairs[~must & ~contradictions(pairs, must, n)]
     size = np.bincount(component).astype(np.float64)
     between = np.unique(np.sort(component[apart], axis=1), axis=0)
-    follow = float(
-        (size * (size - 1) / 2).sum() + (size[between[:, 0]] * size[between[:, 1]]).sum()
-    )
+    within_count = (size * (size - 1) / 2).sum()
+    follow = float(within_count + (size[between[:, 0]] * size[between[:, 1]]).sum())
     if follow > MOST_ENTAILED:
         raise ValueError(
-            f"the constraints entail {follow:.3g} pairs, more than the {MOST_ENTAILED:.0e} that are kept: "
-            "set closure=False, under which only the answers given count."
+            f"the constraints entail {follow:.3g} pairs, more than the {MOST_ENTAILED:.0e} that "
+            "are kept: set closure=False, under which only the answers given count."
         )
     within = entailment.pairs_within(component)
     entailed = np.sort(np.concatenate([within, entailment.pairs_between(component, apart)]), axis=1)
     kind = np.arange(len(entailed)) < len(within)
-    given = np.isin(_key(entailed, kind, n), _key(np.sort(pairs, axis=1), may, n))
-    entailed, kind = entailed[~given], kind[~given]
-    cost = [
-        float(weight[may == one].mean()) if (may == one).any() else 1.0 for one in (False, True)
+    given = np.isin(_key(entailed, kind, n), _key(np.sort(pairs, axis=1), must, n))
+    entailed = entailed[~given]
+    kind = kind[~given]
+    mean = [
+        float(weight[must == one].mean()) if (must == one).any() else 1.0 for one in (False, True)
     ]
     return WeightedLinks.of(
         np.concatenate([pairs, entailed]),
-        np.concatenate([may, kind]),
-        np.concatenate([weight, np.where(kind, cost[1], cost[0])]),
+        np.concatenate([must, kind]),
+        np.concatenate([weight, np.where(kind, mean[1], mean[0])]),
         n,
     )
 
 
-def _key(pairs: IntArray, may: BoolArray, n: int) -> IntArray:
+def _key(pairs: IntArray, must: BoolArray, n: int) -> IntArray:
     """One number for each pair and kind."""
-    return (pairs[:, 0] * n + pairs[:, 1]) * 2 + may
+    return (pairs[:, 0] * n + pairs[:, 1]) * 2 + must
+
+
+def neighbourhoods(points: FloatArray, links: WeightedLinks) -> tuple[FloatArray, IntArray]:
+    """Return centroids (m, d) and sizes (m,) of the sets that must-links join, the largest first.
+
+    Examples
+    --------
+    >>> links = WeightedLinks.of(np.array([[0, 2]]), np.array([True]), np.ones(1), 3)
+    >>> neighbourhoods(np.array([[0.0], [1.0], [4.0]]), links)
+    (array([[2.]]), array([2]))
+    """
+    component = entailment.must_link_components(links.pairs[links.must], len(points))
+    sums, sizes = sum_by_cluster(points, component, int(component.max()) + 1)
+    order = np.argsort(-sizes, kind="stable")
+    order = order[sizes[order] > 1]
+    return sums[order] / sizes[order, None], sizes[order]
+
+
+def weighted_farthest_first(centers: FloatArray, sizes: IntArray, k: int) -> IntArray:
+    """Return k centres: the largest, then those of most size x distance to the ones chosen.
+
+    Examples
+    --------
+    >>> weighted_farthest_first(np.array([[0.0], [1.0], [3.0]]), np.array([5, 4, 2]), k=2)
+    array([0, 2])
+    """
+    chosen = [int(np.argmax(sizes))]
+    nearest = np.linalg.norm(centers - centers[chosen[0]], axis=1)
+    while len(chosen) < k:
+        chosen.append(int(np.argmax(sizes * nearest)))
+        nearest = np.minimum(nearest, np.linalg.norm(centers - centers[chosen[-1]], axis=1))
+    return np.array(chosen)
+
+
+def drawn(
+    points: FloatArray, weights: FloatArray, taken: FloatArray, number: int, rng: Generator
+) -> FloatArray:
+    """Draw points by k-means++ (Arthur and Vassilvitskii 2007), weighted, after the centres taken.
+
+    Where all distances are zero, or nothing is taken yet, points are drawn by weight alone.
+    """
+    nearest = np.full(len(points), np.inf)
+    for center in taken:
+        nearest = np.minimum(nearest, np.square(points - center).sum(axis=1))
+    found = np.empty((number, points.shape[1]))
+    for step in range(number):
+        chances = weights * nearest if np.isfinite(nearest[0]) else weights
+        total = chances.sum()
+        chances = chances / total if total > 0 else weights / weights.sum()
+        found[step] = points[rng.choice(len(points), p=chances)]
+        nearest = np.minimum(nearest, np.square(points - found[step]).sum(axis=1))
+    return found
+
+
+def starting_centers(
+    points: FloatArray, links: WeightedLinks, k: int, rng: Generator, kind: str
+) -> FloatArray:
+    """Return centres (k, d) of neighbourhoods; where there are too few, others are added.
+
+    "greedy" and "paper" choose among neighbourhoods by weighted farthest-first, "drawn" draws them.
+    "paper" adds perturbed means of all items, the others add items drawn as in k-means++.
+    """
+    centers, sizes = neighbourhoods(points, links)
+    missing = k - len(centers)
+    d = points.shape[1]
+    if missing <= 0 and kind == "drawn":
+        return drawn(centers, sizes.astype(np.float64), np.empty((0, d)), k, rng)
+    if missing <= 0:
+        return centers[weighted_farthest_first(centers, sizes, k)]
+    if kind == "paper":
+        width = PERTURBATION * points.std(axis=0)
+        more = points.mean(axis=0) + width * rng.normal(size=(missing, d))
+    else:
+        more = drawn(points, np.ones(len(points)), centers, missing, rng)
+    return np.concatenate([centers, more])

@@ -1,22 +1,21 @@
-"""The metric that costs least, labels and centres given: Eq. 7 and 8, and what is to be done where they break down.
+"""The metric that fits best, labels and centres given: Eq. 7 and 8, and an exact step beside them.
 
 Up to constants, the metric A of a cluster (or of all) with n members enters the objective by
 
-    f(A) = <A, S> - n log det A + sum_broken cannot-links w (diam^2(A) - |x_i - x_j|_A^2),
+    f(A) = <A, S> - n log det A + sum_violated cannot-links w (diam^2(A) - |x_i - x_j|_A^2),
 
-S being the scatter of the members about their centre plus, for each broken must-link, w / 2 times
+S being the scatter of the members about their centre plus, for each violated must-link, w / 2 times
 that of its two items (w for one metric, as both halves of it fall to that), and diam^2(A) the
 largest squared distance of two items under A. Eq. 7 is the minimum as if the farthest pair d stayed
-the same: A = n B^(-1), B = S + sum w (d d' - g g'). It breaks down where another pair becomes the
+the same: A = n B^(-1), B = S + sum w (d d' - g g'). It fails where another pair becomes the
 farthest, and where B is not positive definite. There the paper projects A on the positive
 semi-definite matrices, which takes all weight from the directions that should have most of it.
 
-f is convex, and needs no such mending. diam^2 is the largest of linear functions of A, so that with
-c the sum of the w,
+f is convex. diam^2 is the largest of linear functions of A, so that with c the sum of the w,
 
     min_A f(A) = n r - n log n + max_B n log det B,    B = S + sum w (-g g') + c sum_k u_k d_k d_k',
 
-over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the broken
+over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the violated
 pairs themselves gives B = S, a start; a step moves weight to the farthest pair under the present A
 from the pair that is least far, and the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A)
 is from its minimum. Where Eq. 7 is right it is the first step.
@@ -24,38 +23,312 @@ is from its minimum. Where Eq. 7 is right it is the first step.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 
-from bayesclust.inference.limits.mpck.diameter import farthest_pair
-from bayesclust.inference.limits.mpck.forms import Form
+from bayesclust._numba import device, kernel
 from bayesclust.typing import FloatArray
 
 MOST_STEPS = 200
 MOST_KNOWN = 100
-# of the minimum, for each member
+MOST_EXCHANGES = 200
+"""Rounding adds up in an inverse that follows more exchanges than this."""
 GAP = 1e-6
+"""How far from the minimum the exact step may end, for each member."""
+NO_SPREAD = 1e-10
+"""Directions in which data spread less than this share of the widest are left out."""
 
 
-class Pull(NamedTuple):
-    """What asks for a metric: everything f depends on."""
+@device
+def ends(lengths: Any, shares: Any) -> Any:
+    """Return the longest pair, the shortest of those with a share, and the mean length."""
+    high, low, mean = int(np.argmax(lengths)), -1, 0.0
+    for k in range(len(shares)):
+        if shares[k] > 0.0:
+            mean += shares[k] * lengths[k]
+            if low < 0 or lengths[k] < lengths[low]:
+                low = k
+    return high, low, mean
 
-    n: float  # members
-    scatter: FloatArray  # S, positive definite
-    gaps: FloatArray  # (b, r) x_i - x_j of the broken cannot-links
-    weights: FloatArray  # (b,) w of the broken cannot-links
+
+@kernel
+def exchange_full(
+    inverse: Any, rows: Any, shares: Any, c: float, tolerance: float, most: int
+) -> None:
+    """Move shares between the rows d of B = ... + c sum_k u_k d_k d_k' to where log det B is largest.
+
+    `inverse` is that of B and follows in place. Along t, det(B + t c (d d' - e e')) / det B =
+    1 + t c (a - b) - t^2 c^2 (a b - m^2), a, b and m the products of d and e under B^(-1).
+    """
+    lengths, total = np.empty(len(rows)), shares.sum()
+    for k in range(len(rows)):
+        lengths[k] = rows[k] @ (inverse @ rows[k])
+    for _ in range(most):
+        high, low, mean = ends(lengths, shares)
+        if low < 0 or high == low or c * (lengths[high] * total - mean) <= tolerance:
+            return
+        toward = inverse @ rows[high]
+        a, b, m = lengths[high], lengths[low], rows[low] @ toward
+        step, curve = shares[low], a * b - m * m
+        if 2.0 * c * curve * step > a - b:
+            step = (a - b) / (2.0 * c * curve)
+        shares[low] -= step
+        shares[high] += step
+        for k, weight in ((high, step * c), (low, -step * c)):
+            image = inverse @ rows[k]
+            scale = weight / (1.0 + weight * (rows[k] @ image))
+            for i in range(len(image)):
+                for j in range(len(image)):
+                    inverse[i, j] -= scale * image[i] * image[j]
+            for other in range(len(rows)):
+                lengths[other] -= scale * (rows[other] @ image) ** 2
 
 
-class Found(NamedTuple):
-    """A metric with the farthest pair under it."""
+@device
+def step_on(B: Any, change: Any, step: float) -> Any:
+    """Return the slope of log det B after a step, and the smallest entry of B there."""
+    slope, least = 0.0, np.inf
+    for f in range(len(B)):
+        moved = B[f] + step * change[f]
+        least = min(least, moved)
+        if moved > 0.0:
+            slope += change[f] / moved
+    return slope, least
 
-    metric: FloatArray
-    diameter: float  # squared
-    pair: FloatArray  # (r,) difference of the farthest pair
-    support: FloatArray | None  # B, or None where the metric is not n B^(-1) for an optimal B
-    mended: bool
+
+@kernel
+def exchange_diagonal(
+    B: Any, squares: Any, shares: Any, c: float, tolerance: float, most: int
+) -> None:
+    """Do as `exchange_full` for a diagonal B, in place, and squared rows; steps by bisection."""
+    total = shares.sum()
+    for _ in range(most):
+        high, low, mean = ends(squares @ (1.0 / B), shares)
+        value = 0.0
+        for f in range(len(B)):
+            value += squares[high, f] / B[f]
+        if low < 0 or high == low or c * (value * total - mean) <= tolerance:
+            return
+        change = c * (squares[high] - squares[low])
+        step = shares[low]
+        slope, least = step_on(B, change, step)
+        if slope < 0.0 or least <= 0.0:
+            first, last = 0.0, step
+            for _ in range(60):
+                step = (first + last) / 2.0
+                slope, least = step_on(B, change, step)
+                if least > 0.0 and slope > 0.0:
+                    first = step
+                else:
+                    last = step
+            step = first
+        shares[low] -= step
+        shares[high] += step
+        B += step * change
+
+
+class Diagonal:
+    """Operations on metrics that are weights of features, (r,), and on scatters of that shape."""
+
+    def coordinates(self, X: FloatArray) -> FloatArray:
+        """Return T (d, r): (X - mean) T has unit spread; directions without spread are left out."""
+        spread = X.std(axis=0)
+        kept = np.flatnonzero(spread > NO_SPREAD * spread.max())
+        T = np.zeros((X.shape[1], max(len(kept), 1)))
+        T[kept, np.arange(len(kept))] = 1.0 / spread[kept]
+        return T
+
+    def unit(self, T: FloatArray) -> FloatArray:
+        """Return the metric that is Euclidean distance in the units of X."""
+        scale = T.sum(axis=0)
+        return np.where(scale > 0, scale, 1.0) ** -2.0
+
+    def in_units(self, A: FloatArray, T: FloatArray) -> FloatArray:
+        """Return the metric on X of a metric on the coordinates."""
+        return np.asarray(np.square(T) @ A)
+
+    def one(self, r: int) -> FloatArray:
+        """Return the identity."""
+        return np.ones(r)
+
+    def scatter(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sum of weight x row row'."""
+        return np.asarray(weights @ np.square(rows))
+
+    def lengths(self, rows: FloatArray, A: FloatArray) -> FloatArray:
+        """Return row' A row of each row."""
+        return np.asarray(np.square(rows) @ A)
+
+    def stretched(self, rows: FloatArray, A: FloatArray) -> FloatArray:
+        """Return rows whose Euclidean distances are those under A."""
+        return rows * np.sqrt(A)
+
+    def inverse(self, B: FloatArray) -> FloatArray:
+        """Return the inverse of a positive definite scatter."""
+        return 1.0 / B
+
+    def log_det(self, A: FloatArray) -> float:
+        """Return log det A; minus infinity if A is not positive definite."""
+        return float(np.log(A).sum()) if A.min() > 0 else -np.inf
+
+    def values(self, change: FloatArray, B: FloatArray) -> FloatArray:
+        """Return the eigenvalues of B^(-1) change, for a positive definite B."""
+        return change / B
+
+    def exchange(
+        self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
+    ) -> None:
+        """Move shares, in place, between the rows in B to where log det B is largest."""
+        exchange_diagonal(B.copy(), np.square(rows), shares, c, tolerance, MOST_EXCHANGES)
+
+    def conditioned(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
+        """Return the inverse of B made positive definite, and whether that was needed."""
+        return _clipped(B, eps)
+
+
+class Full(Diagonal):
+    """The same operations on symmetric positive definite matrices, (r, r)."""
+
+    def coordinates(self, X: FloatArray) -> FloatArray:
+        _, spread, axes = np.linalg.svd((X - X.mean(axis=0)) / np.sqrt(len(X)), full_matrices=False)
+        kept = spread > NO_SPREAD**0.75 * spread.max()
+        if not kept.any():
+            return np.zeros((X.shape[1], 1))
+        T: FloatArray = axes[kept].T / spread[kept]
+        return T
+
+    def unit(self, T: FloatArray) -> FloatArray:
+        scale = np.square(T).sum(axis=0)
+        return np.diag(1.0 / np.where(scale > 0, scale, 1.0))
+
+    def in_units(self, A: FloatArray, T: FloatArray) -> FloatArray:
+        return np.asarray(T @ A @ T.T)
+
+    def one(self, r: int) -> FloatArray:
+        return np.eye(r)
+
+    def scatter(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
+        return np.asarray(rows.T @ (rows * weights[:, None]))
+
+    def lengths(self, rows: FloatArray, A: FloatArray) -> FloatArray:
+        return np.asarray(np.square(self.stretched(rows, A)).sum(axis=1))
+
+    def stretched(self, rows: FloatArray, A: FloatArray) -> FloatArray:
+        return np.ascontiguousarray(rows @ np.linalg.cholesky(A))
+
+    def inverse(self, B: FloatArray) -> FloatArray:
+        half = solve_triangular(np.linalg.cholesky(B), np.eye(len(B)), lower=True)
+        return np.asarray(half.T @ half)
+
+    def log_det(self, A: FloatArray) -> float:
+        sign, value = np.linalg.slogdet(A)
+        return float(value) if sign > 0 and np.linalg.eigvalsh(A)[0] > 0 else -np.inf
+
+    def values(self, change: FloatArray, B: FloatArray) -> FloatArray:
+        lower = np.linalg.cholesky(B)
+        half = solve_triangular(lower, change, lower=True)
+        return np.asarray(np.linalg.eigvalsh(solve_triangular(lower, half.T, lower=True)))
+
+    def exchange(
+        self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
+    ) -> None:
+        exchange_full(self.inverse(B), rows, shares, c, tolerance, MOST_EXCHANGES)
+
+    def conditioned(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
+        values, axes = np.linalg.eigh(B)
+        weights, changed = _clipped(values, eps)
+        return np.asarray((axes * weights) @ axes.T), changed
+
+
+def _clipped(values: FloatArray, eps: float) -> tuple[FloatArray, bool]:
+    """1 / values: if singular, eps x their sum is added; negative ones become eps x the largest."""
+    largest = float(np.abs(values).max())
+    singular = bool((np.abs(values) <= 1e-12 * largest).any()) or largest == 0
+    if singular:
+        values = values + eps * max(abs(float(values.sum())), np.finfo(float).tiny)
+    weights: Any = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+    floor = eps * (float(weights.max()) if weights.any() else 1.0)
+    return np.where(values > 0, weights, floor), singular or bool((values <= 0).any())
+
+
+FORMS: dict[str, Diagonal] = {"diagonal": Diagonal(), "full": Full()}
+
+
+@kernel
+def squared_gap(points: Any, i: int, j: int) -> Any:
+    """Squared distance of two points."""
+    total = 0.0
+    for f in range(points.shape[1]):
+        total += (points[i, f] - points[j, f]) ** 2
+    return total
+
+
+@kernel
+def crossing(points: Any, middle: Any) -> Any:
+    """Return two points far apart: from the mean to the farthest point, on to the farthest, ..."""
+    n, best, i, j = len(points), -1.0, 0, 0
+    for p in range(n):
+        far = 0.0
+        for f in range(points.shape[1]):
+            far += (points[p, f] - middle[f]) ** 2
+        if far > best:
+            best, i = far, p
+    best, j = -1.0, i
+    while True:
+        next_one, far = j, best
+        for p in range(n):
+            gap = squared_gap(points, i, p)
+            if gap > far:
+                far, next_one = gap, p
+        if far <= best:
+            return i, j
+        best, j = far, next_one
+        i, j = j, i
+
+
+@kernel
+def improve_pair(points: Any, radius: Any, i: int, j: int) -> Any:
+    """Return the farthest pair, at least as far as (i, j), and its squared distance.
+
+    Points come in falling order of their distance `radius` from some centre: no pair is farther
+    than the sum of the two, so that most pairs are not looked at.
+    """
+    best = squared_gap(points, i, j)
+    for p in range(1, len(points)):
+        for q in range(p):
+            if (radius[p] + radius[q]) ** 2 <= best * (1.0 - 1e-12):
+                break
+            gap = squared_gap(points, p, q)
+            if gap > best:
+                best, i, j = gap, p, q
+    return i, j, best
+
+
+def farthest_pair(points: FloatArray) -> tuple[int, int, float]:
+    """Return the two points that are farthest apart, exactly, and their squared distance.
+
+    Only points so far from the mean that they can be one of the pair are compared: few of them
+    as a rule, all where points lie on a sphere.
+
+    Examples
+    --------
+    >>> farthest_pair(np.array([[0.0], [5.0], [2.0], [-1.0]]))
+    (1, 3, 36.0)
+    """
+    middle = points.mean(axis=0)
+    i, j = crossing(points, middle)
+    radius = np.sqrt(np.square(points - middle).sum(axis=1))
+    least = (1 - 1e-12) * np.sqrt(squared_gap(points, i, j)) - radius.max()
+    kept = np.flatnonzero(radius >= least)
+    kept = kept[np.argsort(-radius[kept], kind="stable")]
+    place = np.zeros(len(points), dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    p, q, best = improve_pair(points[kept], radius[kept], place[i], place[j])
+    first, second = np.sort(kept[[p, q]]).tolist()
+    return first, second, float(best)
 
 
 class FarPairs:
@@ -70,11 +343,11 @@ class FarPairs:
         self.pool = self.pool[-MOST_KNOWN:]
 
     def beside(self, own: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return pairs of one's own with those seen, and shares of them, 0 for those seen since."""
+        """Return given pairs with those seen, and shares of them, 0 for those seen since."""
         rows = np.concatenate([own, self.pool])
         return rows, np.pad(shares, (0, len(rows) - len(shares)))
 
-    def known(self, form: Form, A: FloatArray) -> tuple[float, FloatArray]:
+    def known(self, form: Diagonal, A: FloatArray) -> tuple[float, FloatArray]:
         """Return the largest squared distance among the pairs seen, and the pair's difference."""
         if not len(self.pool):
             return self.search(form, A)
@@ -82,7 +355,7 @@ class FarPairs:
         best = int(np.argmax(lengths))
         return float(lengths[best]), self.pool[best]
 
-    def search(self, form: Form, A: FloatArray) -> tuple[float, FloatArray]:
+    def search(self, form: Diagonal, A: FloatArray) -> tuple[float, FloatArray]:
         """Return the squared diameter of all items, and the farthest pair's difference."""
         i, j, squared = farthest_pair(form.stretched(self.points, A))
         gap = self.points[i] - self.points[j]
@@ -91,48 +364,65 @@ class FarPairs:
         return squared, gap
 
 
-def value(form: Form, pull: Pull, A: FloatArray, diameter: float) -> float:
-    """Return f(A)."""
-    away = diameter - form.lengths(pull.gaps, A)
-    return float((A * pull.scatter).sum() + pull.weights @ away) - pull.n * form.log_det(A)
+class Terms(NamedTuple):
+    """Everything f depends on but A."""
+
+    n: float  # members
+    scatter: FloatArray  # S, positive definite
+    gaps: FloatArray  # (b, r) x_i - x_j of the violated cannot-links
+    weights: FloatArray  # (b,) their w
+
+    def value(self, form: Diagonal, A: FloatArray, diameter: float) -> float:
+        """Return f(A)."""
+        away = diameter - form.lengths(self.gaps, A)
+        return float((A * self.scatter).sum() + self.weights @ away) - self.n * form.log_det(A)
 
 
-def paper_step(form: Form, pull: Pull, pair: FloatArray, far: FarPairs, eps: float) -> Found:
-    """Eq. 7 and 8 as they stand, with the farthest pair of before, conditioned and projected where they break down.
+class Found(NamedTuple):
+    """A metric with the farthest pair under it."""
+
+    metric: FloatArray
+    diameter: float  # squared
+    pair: FloatArray  # (r,) difference of the farthest pair
+    support: FloatArray | None  # B, or None where the metric is not n B^(-1) for an optimal B
+    conditioned: bool
+
+
+def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs, eps: float) -> Found:
+    """Eq. 7 and 8 as they stand, with the farthest pair of before.
 
     A singular B gets eps x trace added to its diagonal; negative eigenvalues of A, or negative
     weights, become eps x the largest one (at 0, as in the paper, log det A would be minus
     infinity).
     """
     B = (
-        pull.scatter
-        + form.scatter(pair[None], pull.weights.sum(keepdims=True))
-        - form.scatter(pull.gaps, pull.weights)
+        terms.scatter
+        + form.scatter(pair[None], terms.weights.sum(keepdims=True))
+        - form.scatter(terms.gaps, terms.weights)
     )
-    inverse, mended = form.mended(B, eps)
-    A = pull.n * inverse
-    return Found(A, *far.search(form, A), support=None, mended=mended)
+    inverse, conditioned = form.conditioned(B, eps)
+    A = terms.n * inverse
+    return Found(A, *far.search(form, A), support=None, conditioned=conditioned)
 
 
-def exact_step(form: Form, pull: Pull, far: FarPairs, gap: float = GAP) -> Found:
+def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) -> Found:
     """Return the metric at which f is least, up to `gap` for each member."""
-    c = float(pull.weights.sum())
-    B = pull.scatter
-    A = pull.n * form.inverse(B)
+    c = float(terms.weights.sum())
+    B = terms.scatter
+    A = terms.n * form.inverse(B)
     if c == 0:
-        return Found(A, *far.search(form, A), support=B, mended=False)
-    broken = form.scatter(pull.gaps, pull.weights) / c
+        return Found(A, *far.search(form, A), support=B, conditioned=False)
+    violated = form.scatter(terms.gaps, terms.weights) / c
     far.forget()
-    broken = form.scatter(pull.gaps, pull.weights) / c
-    # u on each broken pair while these are few, else on all of them together
-    few = len(pull.gaps) <= MOST_KNOWN
-    own, left = (pull.gaps, 0.0) if few else (pull.gaps[:0], 1.0)
-    shares = pull.weights / c if few else np.empty(0)
-    tolerance = gap * pull.n
+    # u on each violated pair while these are few, else on all of them together
+    few = len(terms.gaps) <= MOST_KNOWN
+    own, left = (terms.gaps, 0.0) if few else (terms.gaps[:0], 1.0)
+    shares = terms.weights / c if few else np.empty(0)
+    tolerance = gap * terms.n
     for _ in range(MOST_STEPS):
         squared, pair = far.known(form, A)
         rows, shares = far.beside(own, shares)
-        mean = left * float((A * broken).sum()) + float(form.lengths(rows, A) @ shares)
+        mean = left * float((A * violated).sum()) + float(form.lengths(rows, A) @ shares)
         if c * (squared - mean) <= tolerance:
             squared, pair = far.search(form, A)
             if c * (squared - mean) <= tolerance:
@@ -140,22 +430,19 @@ def exact_step(form: Form, pull: Pull, far: FarPairs, gap: float = GAP) -> Found
             rows, shares = far.beside(own, shares)
         if left > 0:
             # to the farthest pairs as they share by now, which moves farther than to one of them
-            target = (
-                shares / shares.sum()
-                if shares.any()
-                else (rows == pair).all(axis=1).astype(np.float64)
-            )
-            change = c * (form.scatter(rows, target) - broken)
+            newest = (rows == pair).all(axis=1).astype(np.float64)
+            target = shares / shares.sum() if shares.any() else newest
+            change = c * (form.scatter(rows, target) - violated)
             step = longest(form.values(change, B), left)
             left = left - step if step < left else 0.0
             shares = shares + step * target
             B = B + step * change
-        form.exchange(B, rows, shares, c, tolerance / (2.0 * pull.n))
-        B = pull.scatter + c * ((left - 1.0) * broken + form.scatter(rows, shares))
-        A = pull.n * form.inverse(B)
+        form.exchange(B, rows, shares, c, tolerance / (2.0 * terms.n))
+        B = terms.scatter + c * ((left - 1.0) * violated + form.scatter(rows, shares))
+        A = terms.n * form.inverse(B)
     else:
         squared, pair = far.search(form, A)
-    return Found(A, squared, pair, support=B, mended=False)
+    return Found(A, squared, pair, support=B, conditioned=False)
 
 
 def longest(values: FloatArray, most: float) -> float:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import AnswerGraph, Graph, Xi
-from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.links import LinkGraph
 from bayesclust.inference.limits.passes import answer_costs
 from bayesclust.inference.limits.rdp_means import Problem

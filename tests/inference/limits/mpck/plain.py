@@ -53,11 +53,11 @@ def objective(X, z, centers, A, pairs, may, weight, prior, per_cluster, diagonal
 
 def plain_objective(X, z, centers, pairs, may, weight):
     """Eq. 1."""
-    broken = (z[pairs[:, 0]] == z[pairs[:, 1]]) != may
-    return np.square(X - centers[z]).sum() + weight[broken].sum()
+    violated = (z[pairs[:, 0]] == z[pairs[:, 1]]) != may
+    return np.square(X - centers[z]).sum() + weight[violated].sum()
 
 
-def best_metric(points, pull, full):
+def best_metric(points, terms, full):
     """The least f over metrics by a general solver: diam^2 as one more unknown, a constraint for every pair."""
     r = points.shape[1]
     gaps = [points[i] - points[j] for i, j in itertools.combinations(range(len(points)), 2)]
@@ -71,15 +71,15 @@ def best_metric(points, pull, full):
         L[np.diag_indices(r)] = np.exp(np.diag(L))
         return L @ L.T
 
-    S = pull.scatter if full else np.diag(pull.scatter)
+    S = terms.scatter if full else np.diag(terms.scatter)
 
     def f(v):
         A = read(v)
-        away = v[-1] - np.array([length(g, A) for g in pull.gaps])
+        away = v[-1] - np.array([length(g, A) for g in terms.gaps])
         return float(
             np.trace(A @ S)
-            - pull.n * np.linalg.slogdet(A)[1]
-            + (pull.weights @ away if len(away) else 0.0)
+            - terms.n * np.linalg.slogdet(A)[1]
+            + (terms.weights @ away if len(away) else 0.0)
         )
 
     start = np.zeros(len(lower[0]) + 1 if full else r + 1)

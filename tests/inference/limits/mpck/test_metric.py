@@ -3,78 +3,86 @@
 import numpy as np
 import pytest
 
-from bayesclust.inference.limits.mpck.forms import FORMS
-from bayesclust.inference.limits.mpck.metric import FarPairs, Pull, exact_step, paper_step, value
+from bayesclust.inference.limits.mpck.metric import (
+    FORMS,
+    FarPairs,
+    Terms,
+    exact_step,
+    paper_step,
+)
 from tests.inference.limits.mpck.plain import best_metric
 
 
-def random_pull(rng, form, broken, n=8, r=2):
+def random_terms(rng, form, violated, n=8, r=2):
     points = rng.normal(size=(n, r))
     residuals = points - points.mean(axis=0)
     scatter = form.scatter(residuals, np.ones(n)) + form.one(r)
-    pairs = rng.choice(n, size=(broken, 2))
+    pairs = rng.choice(n, size=(violated, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return points, Pull(
+    return points, Terms(
         n + 1.0, scatter, points[pairs[:, 0]] - points[pairs[:, 1]], rng.uniform(0.2, 3, len(pairs))
     )
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_the_exact_step_is_the_minimum_of_a_general_solver(rng, name):
+def test_exact_step_is_the_minimum_of_a_general_solver(rng, name):
     form = FORMS[name]
-    for broken in (0, 1, 4, 12):
+    for violated in (0, 1, 4, 12):
         for _ in range(3):
-            points, pull = random_pull(rng, form, broken)
-            found = exact_step(form, pull, FarPairs(points))
-            mine = value(form, pull, found.metric, found.diameter)
-            theirs = best_metric(points, pull, name == "full")
+            points, terms = random_terms(rng, form, violated)
+            found = exact_step(form, terms, FarPairs(points))
+            mine = terms.value(form, found.metric, found.diameter)
+            theirs = best_metric(points, terms, name == "full")
             assert mine == pytest.approx(theirs, abs=1e-4)
             slow = max(form.lengths((points[:, None] - points).reshape(-1, 2), found.metric))
             assert found.diameter == pytest.approx(slow)
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_it_bounds_what_it_leaves(rng, name):
+def test_exact_step_bounds_f_of_every_metric(rng, name):
     """<A, B> - n log det A, B being the support, is never above f, and equals it at the metric found: for any A."""
     form = FORMS[name]
     for _ in range(10):
-        points, pull = random_pull(rng, form, 8, n=20, r=3)
+        points, terms = random_terms(rng, form, 8, n=20, r=3)
         far = FarPairs(points)
-        found = exact_step(form, pull, far)
+        found = exact_step(form, terms, far)
         for _ in range(20):
             A = form.scatter(rng.normal(size=(6, 3)), np.ones(6))
-            bound = float((A * found.support).sum()) - pull.n * form.log_det(A)
-            assert bound <= value(form, pull, A, far.search(form, A)[0]) + 1e-9
-        bound = float((found.metric * found.support).sum()) - pull.n * form.log_det(found.metric)
-        assert bound == pytest.approx(value(form, pull, found.metric, found.diameter), abs=1e-4)
+            bound = float((A * found.support).sum()) - terms.n * form.log_det(A)
+            assert bound <= terms.value(form, A, far.search(form, A)[0]) + 1e-9
+        bound = float((found.metric * found.support).sum()) - terms.n * form.log_det(found.metric)
+        assert bound == pytest.approx(terms.value(form, found.metric, found.diameter), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_where_the_farthest_pair_stays_both_steps_are_equation_7(rng, name):
+def test_both_steps_are_equation_7_if_the_farthest_pair_stays(rng, name):
     """One pair far beyond all others, and answers that are little beside the scatter."""
     form = FORMS[name]
     points = np.concatenate([rng.normal(size=(30, 3)), [[40.0, 30.0, 20.0], [-40.0, -30.0, -20.0]]])
     gaps, weights = points[:4] - points[4:8], np.full(4, 0.1)
-    pull = Pull(32.0, form.scatter(points, np.ones(32)), gaps, weights)
+    terms = Terms(32.0, form.scatter(points, np.ones(32)), gaps, weights)
     far = FarPairs(points)
     pair = points[30] - points[31]
     B = points.T @ points + 0.4 * np.outer(pair, pair) - 0.1 * gaps.T @ gaps
     wanted = 32.0 / np.diag(B) if name == "diagonal" else 32.0 * np.linalg.inv(B)
-    for found in (paper_step(form, pull, pair, far, 1e-3), exact_step(form, pull, far, gap=1e-12)):
+    for found in (
+        paper_step(form, terms, pair, far, 1e-3),
+        exact_step(form, terms, far, gap=1e-12),
+    ):
         np.testing.assert_allclose(found.metric, wanted, rtol=1e-5)
-        assert not found.mended
+        assert not found.conditioned
 
 
-def test_negative_and_singular_terms_are_mended():
+def test_paper_step_conditions_negative_and_singular_terms():
     points = np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    pull = Pull(4.0, np.array([1.0, 1.0]), np.array([[0.0, 2.0]]), np.array([2.0]))
-    found = paper_step(FORMS["diagonal"], pull, np.array([6.0, 0.0]), FarPairs(points), 1e-3)
-    assert found.mended
+    terms = Terms(4.0, np.array([1.0, 1.0]), np.array([[0.0, 2.0]]), np.array([2.0]))
+    found = paper_step(FORMS["diagonal"], terms, np.array([6.0, 0.0]), FarPairs(points), 1e-3)
+    assert found.conditioned
     np.testing.assert_allclose(found.metric, [4.0 / 73.0, 1e-3 * 4.0 / 73.0])
-    full = pull._replace(scatter=np.eye(2))
+    full = terms._replace(scatter=np.eye(2))
     found = paper_step(FORMS["full"], full, np.array([6.0, 0.0]), FarPairs(points), 1e-3)
     np.testing.assert_allclose(found.metric, np.diag([4.0 / 73.0, 1e-3 * 4.0 / 73.0]), atol=1e-12)
-    flat = Pull(4.0, np.array([1.0, 0.0]), np.empty((0, 2)), np.empty(0))
+    flat = Terms(4.0, np.array([1.0, 0.0]), np.empty((0, 2)), np.empty(0))
     found = paper_step(FORMS["diagonal"], flat, np.zeros(2), FarPairs(points), 0.5)
-    assert found.mended
+    assert found.conditioned
     np.testing.assert_allclose(found.metric, [4.0 / 1.5, 4.0 / 0.5])
