@@ -14,13 +14,13 @@ from sklearn.base import clone
 
 from bayesclust.checks import (
     check_choice,
-    check_constraints,
     check_int,
     check_positive,
     check_random_state,
+    number_between,
+    real_array,
 )
-from bayesclust.constraints._checks import number_between, real_array
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.metrics import (
     adjusted_rand,
     check_partition,

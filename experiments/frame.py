@@ -47,7 +47,7 @@ def fitted(make: Callable[[int, int], Any]) -> Callable[..., Any]:
     def fit(X: FloatArray, constraints: Any, n_clusters: int, seed: int) -> Any:
         est = make(n_clusters, seed).fit(X, constraints=constraints)
         # an interrupted sampler returns the draws so far, which are not what the cell stands for
-        if hasattr(est, "posterior_") and est.posterior_.attrs["interrupted"]:
+        if hasattr(est, "posterior_") and est.posterior_.attrs.get("interrupted"):
             raise KeyboardInterrupt
         return est
 

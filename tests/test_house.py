@@ -26,7 +26,7 @@ MODULES = {
 }
 FLOORS = [
     {"typing", "_files", "_lazy", "_memory", "_numba", "_numpyro", "_prefetch"},
-    {"checks", "constraints"},
+    {"constraints"},
     {"families"},
     {"models"},
     {"inference", "metrics", "posterior"},

@@ -21,8 +21,7 @@ from bayesclust.active.protocol import (
     ordered,
 )
 from bayesclust.active.random_queries import RandomQueries
-from bayesclust.checks import check_choice, check_int, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_int, check_random_state, number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
@@ -39,7 +38,7 @@ from bayesclust.typing import FloatArray, IntArray, Seed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["PosteriorQueries", "suggest_queries"]
 
@@ -295,7 +294,7 @@ class PosteriorQueries:
 
     def _constraints(self, state: QueryState) -> list[Constraints]:
         """The answers of a state, under the noise of this strategy."""
-        found = [one for one in state.constraints if isinstance(one, Constraints)]
+        found = [one for one in state.constraints if len(one.truth) > 0]
         if self.noise is None:
             return found
         return [one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found]

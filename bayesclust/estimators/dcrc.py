@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
@@ -32,10 +32,10 @@ from bayesclust.checks import (
     check_n_clusters,
     check_positive,
     check_random_state,
+    number_between,
 )
-from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.dataset import noise_dims, noise_names
+from bayesclust.constraints import Constraints
+from bayesclust.constraints.stored import noise_dims, noise_names
 from bayesclust.estimators.base import ConstrainedClusterer, describe_columns_of_new, read_input
 from bayesclust.estimators.sampling import (
     check_draws_fit_in_memory,
@@ -537,20 +537,15 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
         check_choice(noise, "noise", (LEARN, "confusion", LITERAL))
         noise = 0.0 if noise == LITERAL else noise
     if isinstance(noise, str):
-        models: dict[str, Any] = {
-            "relative": UniformNoise() if noise == LEARN else ConfusionNoise(),
-            "pairwise": LinkNoise(),
-        }
-    elif type(noise) is not bool and isinstance(noise, Real):
-        eps = number_between(noise, "noise", "[0, 1)")
-        right = min(max(1.0 - eps, 1.0 - ALMOST_ONE), ALMOST_ONE)
-        models = {"relative": UniformNoise(eps), "pairwise": LinkNoise(p=right, q=right)}
-    else:
+        confusion = noise != LEARN
+        return [one.with_noise(one.learned_noise(confusion=confusion)) for one in constraints]
+    if isinstance(noise, bool) or not isinstance(noise, Real):
         raise TypeError(
             'noise must be a number in [0, 1), "learn", "confusion", "literal" or None; '
             f"got {noise!r}."
         )
-    return [view.with_noise(models[view.kind]) for view in constraints]
+    eps = number_between(noise, "noise", "[0, 1)")
+    return [one.with_noise(one.known_noise(eps)) for one in constraints]
 
 
 def check_balance(value: Any) -> tuple[dict[str, bool], ...]:

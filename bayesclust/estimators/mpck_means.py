@@ -19,8 +19,8 @@ from bayesclust.checks import (
     check_items,
     check_n_clusters,
     check_random_state,
+    number_between,
 )
-from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
@@ -312,7 +312,7 @@ class MPCKMeans(ConstrainedClusterer):
         """
         clock = perf_counter()
         settings = self._check_settings()
-        points, given = read_input(self, X, y, constraints, kinds=("pairwise",))
+        points, given = read_input(self, X, y, constraints, needs="links")
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(len(points))
         rng = check_random_state(self.random_state)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_int
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, number_between
 from bayesclust.plots._plane import plane
 from bayesclust.plots._style import (
     BLUE,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_choice
-from bayesclust.constraints._checks import plain_array
+from bayesclust.checks import check_choice, plain_array
 from bayesclust.plots._plane import matched
 from bayesclust.plots._style import (
     BLUE,

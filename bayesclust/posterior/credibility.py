@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = [
     "confusions",
@@ -88,7 +88,8 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     """
     import pandas as pd
 
-    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
     tables = [_table(view, z, draws) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
@@ -210,7 +211,8 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     """
     import xarray as xr
 
-    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
     variables = {}
     for view in stored_constraints(posterior):
         chains = zip(z, confusions(view, draws), strict=True)
@@ -260,7 +262,8 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
     rows: list[dict[str, Any]] = []
     for view in stored_constraints(posterior):
         noise = _noise(view, draws)

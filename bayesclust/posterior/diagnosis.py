@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, check_random_state, number_between
 from bayesclust.posterior.conflict import violations
 from bayesclust.posterior.labels import Labels, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
@@ -25,8 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Diagnosis", "Functionals", "diagnose", "label_free", "partition_distances"]
 
-MAX_RHAT, MIN_ESS = 1.05, 100.0
-GOOD_RHAT, GOOD_ESS = 1.01, 400.0
+MAX_RHAT = 1.05
+MIN_ESS = 100.0
+GOOD_RHAT = 1.01
+GOOD_ESS = 400.0
 """Vehtari et al. (2021) recommend these for every quantity that is reported."""
 FEWEST_DRAWS = 4
 NATS_APART = 10.0
@@ -156,7 +157,8 @@ def diagnose(
     table = _table(functionals, max_rhat, min_ess)
     distances = partition_distances(functionals.z)
     attrs = getattr(getattr(posterior, "posterior_", posterior), "attrs", {})
-    ok, verdict = False, f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
+    ok = False
+    verdict = f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
     if not attrs.get(APPROXIMATION):
         ok, verdict = _verdict(functionals, table, distances)
     violated = violations(posterior, seed=seed)
@@ -297,8 +299,10 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
 
 def _worst(table: pd.DataFrame) -> tuple[float, str, float, str]:
     """Largest R-hat and its quantity, least ESS and its quantity; an undefined one is the worst."""
-    rhat, ess = table["rhat"].fillna(np.inf).to_numpy(), table["ess"].fillna(0).to_numpy()
-    r, e = int(rhat.argmax()), int(ess.argmin())
+    rhat = table["rhat"].fillna(np.inf).to_numpy()
+    ess = table["ess"].fillna(0).to_numpy()
+    r = int(rhat.argmax())
+    e = int(ess.argmin())
     return float(rhat[r]), str(table.index[r]), float(ess[e]), str(table.index[e])
 
 

@@ -21,7 +21,7 @@ from typing import Any, override
 import numpy as np
 
 from bayesclust._numba import kernel
-from bayesclust.constraints._checks import number_between, shown
+from bayesclust.checks import number_between, shown
 from bayesclust.posterior.labels import Labels, as_labels, as_partitions, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -116,7 +116,8 @@ class Loss(ABC):
         ValueError
             If the draws are of other items.
         """
-        labels, partitions = as_labels(estimate, "estimate"), as_partitions(draws)
+        labels = as_labels(estimate, "estimate")
+        partitions = as_partitions(draws)
         if partitions.shape[1] != len(labels):
             raise ValueError(
                 f"draws name {partitions.shape[1]} items and estimate {len(labels)}: "
@@ -469,7 +470,8 @@ def _check_items(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> tuple[La
             f"loss must be a loss such as losses.VI(); got {type(loss).__name__}: "
             "as_loss makes one of a name."
         )
-    candidates, partitions = as_partitions(estimates, "estimates"), as_partitions(draws)
+    candidates = as_partitions(estimates, "estimates")
+    partitions = as_partitions(draws)
     n = partitions.shape[1]
     if candidates.shape[1] != n:
         raise ValueError(

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bayesclust._files import check_path, check_target, replaced
+from bayesclust._io import check_path, check_target, replaced
 from bayesclust.report.figures import pictures
 from bayesclust.report.findings import CHAINS, PARTITION, Findings, findings
 from bayesclust.report.text import ball_in_words

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.constraints.sites import N_PATTERNS
+from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.mesh import (
     BY_BLOCK,

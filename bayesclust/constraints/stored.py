@@ -1,4 +1,4 @@
-"""Views as variables of an xarray data set, and back: what a saved posterior keeps of the answers."""
+"""Constraints as variables of an xarray data set, and back: what a saved posterior keeps."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import each_is, item_labels
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.patterns import equality_patterns
+from bayesclust.checks import each_is, item_labels
+from bayesclust.constraints.base import Constraints, equality_patterns
 from bayesclust.typing import ArrayLike, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from bayesclust.constraints.base import Constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +55,11 @@ class StoredConstraints:
     truth: CodeArray
     parameters: dict[str, str]
     prior: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_links(self) -> bool:
+        """Whether the answers are "different" and "same" about pairs."""
+        return self.kind == "pairwise"
 
     @property
     def n_answers(self) -> int:
@@ -268,12 +270,3 @@ def _stored(ds: xr.Dataset) -> list[StoredConstraints]:
             )
         )
     return views
-
-
-__all__ = [
-    "StoredConstraints",
-    "constraints_from_dataset",
-    "noise_dims",
-    "noise_names",
-    "to_dataset",
-]

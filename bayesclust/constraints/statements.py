@@ -45,13 +45,7 @@ class Statement(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Together(Statement):
-    """Items i and j are in one cluster.
-
-    Examples
-    --------
-    >>> str(Together(0, 2)), Together(0, 2).holds([1, 0, 1])
-    ('items 0 and 2 together', True)
-    """
+    """Items i and j are in one cluster."""
 
     i: int
     j: int
@@ -202,8 +196,6 @@ class Every(Statement):
 class Either(Every):
     """At least one of some statements holds.
 
-    Examples
-    --------
     >>> either = Either((Together(0, 1), Apart(1, 2)))
     >>> str(either), either.holds([0, 1, 1])
     ('(items 0 and 1 together, or items 1 and 2 apart)', False)
@@ -218,14 +210,16 @@ class Either(Every):
         return f"({', or '.join(map(str, self.parts))})"
 
 
-__all__ = [
-    "Among",
-    "Apart",
-    "Closer",
-    "Either",
-    "Every",
-    "Labels",
-    "Spread",
-    "Statement",
-    "Together",
-]
+def pattern_statement(items: Sequence[int], pattern: int) -> Statement:
+    """Say which equality pattern two or three items have: 0 all same, 1 ij|k, 2 ik|j, 3 jk|i."""
+    if len(items) == 2:
+        return Together(*items) if pattern == 0 else Apart(*items)
+    i, j, k = items
+    pairs = ((i, j), (i, k), (j, k))
+    if pattern == 0:
+        return Every((Together(i, j), Together(i, k)))
+    if pattern == 4:
+        return Every(tuple(Apart(*pair) for pair in pairs))
+    same = pairs[pattern - 1]
+    other = pairs[1] if pattern == 1 else pairs[0]
+    return Every((Together(*same), Apart(*other)))
