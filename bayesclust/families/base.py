@@ -58,9 +58,8 @@ def implements(
 
     One that makes arrays needs ``no_refcount=False``.
     """
-    # a scan asks for little else, and a call with all arrays of a state costs more than most
-    # predictives
-    inlined = {"forceinline": True} if function is log_predictive else {}
+    # a call with all arrays of a state costs more than most of these
+    inlined = {"forceinline": True} if function in (log_predictive, shift, derive) else {}
     options: dict[str, Any] = {"no_refcount": no_refcount, "fastmath": FAST, **inlined}
     return _numba.implements(function, state_type, **options)
 

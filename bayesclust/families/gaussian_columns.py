@@ -11,7 +11,7 @@ sum s and sum of squares q (Murphy 2007, Eq. 197 to 206):
 
 The predictive of an item of weight w is a Student t for each column,
 
-    height_j (1 + curve_j (x_j - m_nj)^2)^-(a_n + w/2),    curve = w kappa_n / (2 (kappa_n + w) b_n)
+    height_j (1 + (x_j - m_nj)^2 / width_j)^-(a_n + w/2),    width = 2 (kappa_n + w) b_n / (w kappa_n)
 
 of which a cluster caches all that does not depend on the item. Where no cell is missing, all columns
 have one exponent, and eight of them share a logarithm.
@@ -73,7 +73,7 @@ class ColumnsState(NamedTuple):
     start: IntArray  # (n + 1,) where an item's columns with a value begin
     column: IntArray
     mean: FloatArray  # (C + 1, d) m_n
-    curve: FloatArray  # (C + 1, d)
+    width: FloatArray  # (C + 1, d)
     height: FloatArray  # (C + 1, d) logarithms; the sum first, where no cell is missing
     exponent: FloatArray  # (C + 1, d) a_n + w / 2; one for all, where no cell is missing
 
@@ -96,20 +96,20 @@ def sum_of_logs(table: FloatArray, k: int) -> float:
 
 
 @device(no_refcount=True, fastmath=FAST, forceinline=True)
-def sum_of_tails(X: FloatArray, i: int, mean: FloatArray, curve: FloatArray, k: int) -> float:
-    """Sum over j of log(1 + curve[k, j] (X[i, j] - mean[k, j])^2)."""
+def sum_of_tails(X: FloatArray, i: int, mean: FloatArray, width: FloatArray, k: int) -> float:
+    """Sum over j of log(1 + (X[i, j] - mean[k, j])^2 / width[k, j])."""
     total, first = 0.0, 0
     while first < X.shape[1]:
         last, product = min(first + TOGETHER, X.shape[1]), 1.0
         for j in range(first, last):
             difference = X[i, j] - mean[k, j]
-            product *= 1.0 + curve[k, j] * difference * difference
+            product *= 1.0 + difference * difference / width[k, j]
         if product < LARGEST:
             total += math.log(product)
         else:
             for j in range(first, last):
                 difference = X[i, j] - mean[k, j]
-                total += math.log1p(curve[k, j] * difference * difference)
+                total += math.log1p(difference * difference / width[k, j])
         first = last
     return total
 
@@ -149,41 +149,41 @@ def _log_height(kappa: float, shape: float, weight: float) -> float:
 @base.implements(base.derive, ColumnsState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, weight, prior = state.X.shape[1], state.powers[1], state.prior
-    complete = state.total.shape[1] == 2 * d
     n = state.powers[0] * state.count[k]
-    for j in range(d):
-        if not complete:
-            n = state.total[k, 2 * d + j]
-        kappa = prior.kappa[0] + n
-        mean = state.total[k, j] / kappa
-        rate = prior.rate[j] + 0.5 * max(state.total[k, d + j] - kappa * mean * mean, 0.0)
-        state.mean[k, j] = mean
-        state.curve[k, j] = 0.5 * weight * kappa / ((kappa + weight) * rate)
-        if not complete:
-            shape = prior.shape[0] + 0.5 * n
-            height = _log_height(kappa, shape, weight) - 0.5 * weight * math.log(rate)
-            state.height[k, j] = height
-            state.exponent[k, j] = shape + 0.5 * weight
-    if complete:
+    if state.total.shape[1] == 2 * d:
         kappa, shape = prior.kappa[0] + n, prior.shape[0] + 0.5 * n
-        # the sum of log rates, from that of the curves
-        log_curves = sum_of_logs(state.curve, k) - d * math.log(
-            0.5 * weight * kappa / (kappa + weight)
-        )
-        state.height[k, 0] = d * _log_height(kappa, shape, weight) + 0.5 * weight * log_curves
+        share, spread = 1.0 / kappa, 2.0 * (kappa + weight) / (weight * kappa)
+        for j in range(d):
+            total = state.total[k, j]
+            scatter = max(state.total[k, d + j] - share * total * total, 0.0)
+            state.mean[k, j] = share * total
+            state.width[k, j] = spread * (prior.rate[j] + 0.5 * scatter)
+        # the sum of log rates, from that of the widths
+        log_rates = sum_of_logs(state.width, k) - d * math.log(spread)
+        state.height[k, 0] = d * _log_height(kappa, shape, weight) - 0.5 * weight * log_rates
         state.exponent[k, 0] = shape + 0.5 * weight
+        return
+    for j in range(d):
+        n, total = state.total[k, 2 * d + j], state.total[k, j]
+        kappa, shape = prior.kappa[0] + n, prior.shape[0] + 0.5 * n
+        scatter = max(state.total[k, d + j] - total * total / kappa, 0.0)
+        rate = prior.rate[j] + 0.5 * scatter
+        state.mean[k, j] = total / kappa
+        state.width[k, j] = 2.0 * (kappa + weight) / (weight * kappa) * rate
+        state.height[k, j] = _log_height(kappa, shape, weight) - 0.5 * weight * math.log(rate)
+        state.exponent[k, j] = shape + 0.5 * weight
 
 
 @base.implements(base.log_predictive, ColumnsState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     if state.total.shape[1] == 2 * state.X.shape[1]:
-        tails = sum_of_tails(state.X, i, state.mean, state.curve, k)
+        tails = sum_of_tails(state.X, i, state.mean, state.width, k)
         return state.height[k, 0] - state.exponent[k, 0] * tails
     value = 0.0
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
         difference = state.X[i, j] - state.mean[k, j]
-        tail = math.log1p(state.curve[k, j] * difference * difference)
+        tail = math.log1p(difference * difference / state.width[k, j])
         value += state.height[k, j] - state.exponent[k, j] * tail
     return value
 
@@ -266,7 +266,7 @@ class BoundDiagonalGaussian(BoundColumns):
 
     def caches(self, slots: int) -> Mapping[str, Any]:
         start, column = marked_cells(~np.isnan(self.X))
-        names = ("mean", "curve", "height", "exponent")
+        names = ("mean", "width", "height", "exponent")
         table = {name: np.zeros((slots, self.X.shape[1])) for name in names}
         return {"X": self.X, "start": start, "column": column, **table}
 
