@@ -26,14 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma
 
 from bayesclust._numba import FAST, device
 from bayesclust._numpyro import numpyro_modules, seen_only
 from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Terms
-from bayesclust.families.cells import cells_and_seen, marked_cells, standard_columns
+from bayesclust.families.cells import cells_and_seen, sparse, standard_columns
 from bayesclust.families.divergence import ColumnDivergence, Divergence, Unbound
 from bayesclust.families.gaussian import (
     MEAN_PRECISION,
@@ -196,14 +195,12 @@ class BoundDiagonalGaussian(BoundColumns):
 
     takes_missing = True
     State = ColumnsState
+    Prior = ColumnsPrior
 
     def parameters(self, hyper: Any) -> tuple[Any, Any, Any]:
         """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
         scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
-
-    def prior(self, hyper: FloatArray) -> ColumnsPrior:
-        return ColumnsPrior(*map(np.atleast_1d, self.parameters(hyper)))
 
     def rows(self, X: FloatArray) -> Terms:
         if np.isnan(self.X).any() or np.isnan(X).any():
@@ -211,42 +208,24 @@ class BoundDiagonalGaussian(BoundColumns):
             return (np.concatenate([cells, np.square(cells), seen], axis=1),)
         return (np.concatenate([X, np.square(X)], axis=1),)
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        kappa, shape, mean, rate = self._posterior(statistics, hyper)
-        precision = rng.standard_gamma(shape) / rate
-        centre = mean + rng.standard_normal(mean.shape) / np.sqrt(kappa * precision)
-        return self._terms(statistics, precision, centre, np.log(precision))
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        kappa, shape, mean, rate = self._posterior(statistics, hyper)
-        return self._terms(
-            statistics, shape / rate, mean, digamma(shape) - np.log(rate) - 1.0 / kappa
-        )
-
-    def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, ...]:
-        """kappa_n, a_n, m_n and b_n, all (K, d)."""
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         kappa0, shape0, rate0 = self.parameters(hyper)
-        d = len(rate0)
-        total, square = statistics[1][:, :d], statistics[1][:, d : 2 * d]
-        complete = statistics[1].shape[1] == 2 * d
-        n = np.repeat(statistics[0][:, None], d, axis=1) if complete else statistics[1][:, 2 * d :]
-        kappa = kappa0 + n
-        scatter = np.maximum(square - total**2 / kappa, 0.0)
-        return kappa, shape0 + 0.5 * n, total / kappa, rate0 + 0.5 * scatter
-
-    def _terms(
-        self,
-        statistics: Terms,
-        precision: FloatArray,
-        centre: FloatArray,
-        log_precision: FloatArray,
-    ) -> Terms:
-        """eta and a from w = 1 / v, mu and log w, in expectation less 1 / kappa_n."""
+        d, (weight, sums) = len(rate0), statistics
+        complete = sums.shape[1] == 2 * d
+        n = np.repeat(weight[:, None], d, axis=1) if complete else sums[:, 2 * d :]
+        total, square, kappa = sums[:, :d], sums[:, d : 2 * d], kappa0 + n
+        rate = rate0 + 0.5 * np.maximum(square - total**2 / kappa, 0.0)
+        log_precision, precision = base.gammas(shape0 + 0.5 * n, rate, rng)
+        centre = total / kappa
+        if rng is None:
+            log_precision = log_precision - 1.0 / kappa
+        else:
+            centre = centre + rng.standard_normal(centre.shape) / np.sqrt(kappa * precision)
         slope = precision * centre
         level = 0.5 * (log_precision - LOG_TWO_PI - slope * centre)
-        if statistics[1].shape[1] == 2 * centre.shape[1]:
-            return np.concatenate([slope, -0.5 * precision], axis=1), -level.sum(axis=1)
-        return np.concatenate([slope, -0.5 * precision, level], axis=1), np.zeros(len(level))
+        if complete:
+            return np.hstack([slope, -0.5 * precision]), -level.sum(axis=1)
+        return np.hstack([slope, -0.5 * precision, level]), np.zeros(len(level))
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         jnp, numpyro, dist = numpyro_modules()
@@ -265,10 +244,8 @@ class BoundDiagonalGaussian(BoundColumns):
         return np.nan_to_num(self.X)
 
     def caches(self, slots: int) -> Mapping[str, Any]:
-        start, column = marked_cells(~np.isnan(self.X))
-        names = ("mean", "width", "height", "exponent")
-        table = {name: np.zeros((slots, self.X.shape[1])) for name in names}
-        return {"X": self.X, "start": start, "column": column, **table}
+        table = base.tables(slots, self.X.shape[1], "mean", "width", "height", "exponent")
+        return {"X": self.X} | sparse(~np.isnan(self.X)) | table
 
 
 @dataclass(frozen=True, eq=False)
