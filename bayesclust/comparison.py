@@ -14,13 +14,13 @@ from sklearn.base import clone
 
 from bayesclust.checks import (
     check_choice,
-    check_constraints,
     check_int,
     check_positive,
     check_random_state,
+    number_between,
+    real_array,
 )
-from bayesclust.constraints._checks import number_between, real_array
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.metrics import (
     adjusted_rand,
     check_partition,
@@ -511,7 +511,7 @@ def bayesian_signed_rank(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> found = bc.bayesian_signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
+    >>> found = bc.comparison.bayesian_signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
     >>> round(found.better, 1), found.worse < 0.01
     (1.0, True)
     """

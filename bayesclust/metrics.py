@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between, plain_array
+from bayesclust.checks import number_between, plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]
@@ -53,7 +53,8 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
 
     judged, true = _partitions(labels, truth)
     (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, judged).tolist()
-    together, meant = both + wrongly_together, both + wrongly_apart
+    together = both + wrongly_together
+    meant = both + wrongly_apart
     if together == meant == 0:
         return 1.0, 1.0, 1.0
     precision = both / together if together else 0.0
@@ -188,14 +189,16 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     from sklearn.metrics.cluster import contingency_matrix
 
     table = contingency_matrix(*_partitions(labels, truth), sparse=True).tocoo()
-    first, second = np.bincount(table.row, table.data), np.bincount(table.col, table.data)
+    first = np.bincount(table.row, table.data)
+    second = np.bincount(table.col, table.data)
     # n_ij log(n_i n_j / n_ij^2): no term is below 0, so that equal partitions give exactly 0
     terms = table.data * np.log(first[table.row] / table.data * (second[table.col] / table.data))
     return float(terms.sum() / table.data.sum() / np.log(base))
 
 
 def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first, second = (check_partition(labels, "labels"), check_partition(truth, "truth"))
+    first = check_partition(labels, "labels")
+    second = check_partition(truth, "truth")
     if first.size != second.size:
         raise ValueError(
             f"labels has {first.size} items and truth {second.size}: pass two partitions of the "

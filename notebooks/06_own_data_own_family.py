@@ -132,7 +132,7 @@ print(
 # Labels, doubt and credibilities go back to where the names are.
 
 # %%
-found = calls.assign(cluster=est.labels_, doubt=bc.item_entropy(est.posterior_))
+found = calls.assign(cluster=est.labels_, doubt=bc.posterior.item_entropy(est.posterior_))
 found.groupby("cluster")[["waited", "took", "doubt"]].mean().assign(
     calls=found["cluster"].value_counts()
 ).round(2)

@@ -15,7 +15,9 @@ import pandas as pd
 
 import bayesclust as bc
 
-warnings.simplefilter("ignore", bc.TiedColumnsWarning)  # of a kind of data below; we come to that
+warnings.simplefilter(
+    "ignore", bc.families.TiedColumnsWarning
+)  # of a kind of data below; we come to that
 
 
 def spikes(n=180, seed=0):

@@ -21,8 +21,7 @@ from bayesclust.active.protocol import (
     ordered,
 )
 from bayesclust.active.random_queries import RandomQueries
-from bayesclust.checks import check_choice, check_int, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_int, check_random_state, number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
@@ -33,13 +32,13 @@ from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_views
+from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_constraints
 from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["PosteriorQueries", "suggest_queries"]
 
@@ -295,7 +294,7 @@ class PosteriorQueries:
 
     def _constraints(self, state: QueryState) -> list[Constraints]:
         """The answers of a state, under the noise of this strategy."""
-        found = [one for one in state.constraints if isinstance(one, Constraints)]
+        found = [one for one in state.constraints if len(one.truth) > 0]
         if self.noise is None:
             return found
         return [one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found]
@@ -432,7 +431,7 @@ def _stored(posterior: Any, kind: str) -> list[StoredConstraints]:
     tree = getattr(posterior, "posterior_", posterior)
     if is_array(posterior) or "constant_data" not in getattr(tree, "children", ()):
         return []
-    return [own for own in stored_views(posterior) if own.kind == kind]
+    return [own for own in stored_constraints(posterior) if own.kind == kind]
 
 
 def _stored_confusion(

@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["add", "run"]
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from bayesclust.cli._describe import describe
 
 ABOUT = """Ask about items of a data set, and let the partition follow the answers, moving as little as they demand.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._files import check_target, write_netcdf
+from bayesclust._io import check_target, write_netcdf
 from bayesclust.cli import _models
 from bayesclust.cli._codes import INTERRUPTED
 from bayesclust.cli._describe import describe

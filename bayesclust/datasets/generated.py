@@ -6,8 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesclust.checks import check_choice, check_int, check_positive, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_positive,
+    check_random_state,
+    number_between,
+)
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
 

@@ -1,5 +1,14 @@
 """Estimators with the interface of scikit-learn, one file each, loaded when one of its names is asked for."""
 
-import lazy_loader
+from bayesclust._lazy import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+NAMES = {
+    "dcrc": "DCRC",
+    "gamma_path": "AtGamma limit_path",
+    "minimal_modification": "MinimalModification",
+    "mpck_means": "MPCKMeans",
+    "rdp_means": "DPMeans RDPMeans",
+    "spectral": "SpectralRDPMeans",
+    "tvclust": "TVClust",
+}
+__getattr__, __dir__, __all__ = attach(__name__, NAMES)

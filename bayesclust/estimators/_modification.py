@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from bayesclust.constraints._checks import plain_array
+from bayesclust.checks import plain_array
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules import Rules, Statement, statements_of, unsure
+from bayesclust.constraints.statements import Statement
 from bayesclust.estimators.base import start_labels
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
@@ -115,11 +115,11 @@ def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
     return values
 
 
-def state_constraints(given: Sequence[Constraints | Rules], n_clusters: int) -> Stated:
+def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
     """Return what views and rules say, refusing clusters that there cannot be."""
     statements, origin = [], []
     for constraints in given:
-        for row, statement in enumerate(statements_of(constraints)):
+        for row, statement in enumerate(constraints.statements()):
             largest = max(statement.clusters, default=0)
             if largest >= n_clusters:
                 raise ValueError(
@@ -129,7 +129,7 @@ def state_constraints(given: Sequence[Constraints | Rules], n_clusters: int) -> 
             statements.append(statement)
             origin.append((constraints.name, row))
     doubtful = np.concatenate(
-        [np.empty(0, dtype=np.bool_), *(unsure(constraints) for constraints in given)]
+        [np.empty(0, dtype=np.bool_), *(constraints.unsure for constraints in given)]
     )
     return Stated(statements, origin, doubtful)
 

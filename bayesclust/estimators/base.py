@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_constraints, check_items
-from bayesclust.constraints._checks import plain_array, true_labels
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules.base import Rules
+from bayesclust.checks import check_items, plain_array, true_labels
+from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -55,17 +53,17 @@ def read_input(
     constraints: Any,
     *,
     read: Callable[[Any], FloatArray] = check_items,
-    kinds: Collection[str] | None = ("pairwise", "relative"),
+    needs: Needs = "table",
 ) -> tuple[FloatArray, list[Constraints]]:
     """Validate the arguments of a fit: the data by `read`, and the constraints; remember the columns' names."""
     for given in y if isinstance(y, (list, tuple)) else (y,):
-        if isinstance(given, (Constraints, Rules)):
+        if isinstance(given, Constraints):
             raise TypeError(
                 f"a {type(given).__name__} came as y, which is ignored: pass constraints=... instead."
             )
     items = read(X)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
-    return items, check_constraints(constraints, len(items), kinds=kinds)
+    return items, check_constraints(constraints, len(items), needs=needs)
 
 
 def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
@@ -105,4 +103,4 @@ def start_labels(init: Any, n_items: int) -> IntArray | None:
             f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
             "an estimator fitted to these items, or its posterior_."
         )
-    return true_labels(labels, least=1, what="init")
+    return true_labels(labels, least=1, name="init")

@@ -12,25 +12,23 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import StoredConstraints
+from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.estimators.base import start_labels
 from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
 from bayesclust.families.gaussian import Mahalanobis
 from bayesclust.inference.limits.answers import (
-    PAIRWISE,
     Graph,
     Xi,
     answer_graph,
     cost_table,
     pose,
     times,
-    unit_confidence,
 )
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_views
+from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
@@ -121,20 +119,17 @@ def _of_view(value: Any, view: Constraints) -> FloatArray:
             f"xi[{view.name!r}] is for the sources {sorted(by_source)}, but the answers come from "
             f"{view.n_sources} numbered from 0: give each an entry."
         )
-    rows = unit_confidence(view)
+    rows = view.unit_confidence()
     for source, one in by_source.items():
         if isinstance(one, float):
             rows[source] *= one
-        elif np.shape(one) == ((2,) if view.kind == PAIRWISE else (3, 3)):
+        elif np.shape(one) == view.confidence_shape:
             rows[source] = one
         else:
-            wanted = (
-                "a number or a pair (xi1, xi2)"
-                if view.kind == PAIRWISE
-                else "a number or (3, 3) costs"
-            )
+            table = "a pair (xi1, xi2)" if view.is_links else f"{view.confidence_shape} costs"
             raise ValueError(
-                f"xi[{view.name!r}] must be {wanted} for each source of {view.kind} answers; got {one!r}."
+                f"xi[{view.name!r}] must be a number or {table} for each source of {view.kind} "
+                f"answers; got {one!r}."
             )
     return rows
 
@@ -151,13 +146,7 @@ def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
     for view in constraints:
         end = begin + view.n_sources * view.n_answers
         table = xi[begin:end].reshape(view.n_sources, view.n_answers, -1)
-        if view.kind == PAIRWISE:
-            found[view.name] = np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
-        else:
-            pattern_of = [
-                int(np.flatnonzero(view.truth == answer)[0]) for answer in range(view.n_answers)
-            ]
-            found[view.name] = np.swapaxes(table[:, :, pattern_of], 1, 2) + 0.0
+        found[view.name] = view.confidence_of(table)
         begin = end
     return found
 
@@ -183,7 +172,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
     alpha = float(draws["concentration"].mean()) if "concentration" in draws else 1.0
     gamma, penalty = _scale(points, bound, labels, alpha)
     tree = getattr(posterior, "posterior_", posterior)
-    constraints = stored_views(tree) if "constant_data" in tree.children else []
+    constraints = stored_constraints(tree) if "constant_data" in tree.children else []
     xi = {view.name: confidence_by_source(draws, view, gamma) for view in constraints}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
 
@@ -242,7 +231,7 @@ def _scale(
 
 def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> dict[int, Any]:
     """xi of each source of a view."""
-    if view.kind == PAIRWISE:
+    if view.is_links:
         p, q = _noise_mean(draws, view, "p"), _noise_mean(draws, view, "q")
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))
     else:

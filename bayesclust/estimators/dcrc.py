@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
@@ -32,10 +32,10 @@ from bayesclust.checks import (
     check_n_clusters,
     check_positive,
     check_random_state,
+    number_between,
 )
-from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, UniformNoise
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.dataset import noise_dims, noise_names
+from bayesclust.constraints import Constraints
+from bayesclust.constraints.stored import noise_dims, noise_names
 from bayesclust.estimators.base import ConstrainedClusterer, describe_columns_of_new, read_input
 from bayesclust.estimators.sampling import (
     check_draws_fit_in_memory,
@@ -56,12 +56,12 @@ from bayesclust.inference.dcrc.em import (
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
-from bayesclust.inference.variational.draws import draw_labels
+from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stored_views, to_datatree
+from bayesclust.posterior.tree import stored_constraints, to_datatree
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
 CV, LEARN, LITERAL = "cv", "learn", "literal"
@@ -512,7 +512,7 @@ class DCRC(ConstrainedClusterer):
             W = np.take_along_axis(W.reshape(len(z), *fit.W.shape), rows[:, :, None], axis=1)
             self._classifiers = W[:: -(-len(W) // MOST_CLASSIFIERS)]
             self._tree["classifier"] = classifier_group(W, draws.posterior["z"].shape[:2])
-        stored = stored_views(self._tree) if "constant_data" in self._tree else []
+        stored = stored_constraints(self._tree) if "constant_data" in self._tree else []
         posterior = self._tree["posterior"].to_dataset()
         drawn = {view.name: confusions(view, posterior) for view in stored}
         self.confusion_ = {name: values.mean(axis=(0, 1)) for name, values in drawn.items()}
@@ -537,20 +537,15 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
         check_choice(noise, "noise", (LEARN, "confusion", LITERAL))
         noise = 0.0 if noise == LITERAL else noise
     if isinstance(noise, str):
-        models: dict[str, Any] = {
-            "relative": UniformNoise() if noise == LEARN else ConfusionNoise(),
-            "pairwise": LinkNoise(),
-        }
-    elif type(noise) is not bool and isinstance(noise, Real):
-        eps = number_between(noise, "noise", "[0, 1)")
-        right = min(max(1.0 - eps, 1.0 - ALMOST_ONE), ALMOST_ONE)
-        models = {"relative": UniformNoise(eps), "pairwise": LinkNoise(p=right, q=right)}
-    else:
+        confusion = noise != LEARN
+        return [one.with_noise(one.learned_noise(confusion=confusion)) for one in constraints]
+    if isinstance(noise, bool) or not isinstance(noise, Real):
         raise TypeError(
             'noise must be a number in [0, 1), "learn", "confusion", "literal" or None; '
             f"got {noise!r}."
         )
-    return [view.with_noise(models[view.kind]) for view in constraints]
+    eps = number_between(noise, "noise", "[0, 1)")
+    return [one.with_noise(one.known_noise(eps)) for one in constraints]
 
 
 def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
@@ -661,7 +656,8 @@ def fit_features(X: FloatArray, kernel: Any, rng: Generator) -> FeatureMap:
         landmarks = Nystroem(name, n_components=number, random_state=seed)
         transformer = make_pipeline(StandardScaler(), landmarks, StandardScaler(with_std=False))
     try:
-        features = transformer.fit_transform(X)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            features = transformer.fit_transform(X)
     except ValueError as error:
         raise ValueError(
             f"the kernel {kernel!r} is not positive semi-definite on these items: "

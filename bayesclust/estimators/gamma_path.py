@@ -13,15 +13,16 @@ from sklearn.base import clone
 
 from bayesclust.checks import (
     check_choice,
-    check_constraints,
     check_int,
     check_items,
     check_positive,
     check_random_state,
     check_threads,
+    number_between,
+    real_array,
+    shown,
 )
-from bayesclust.constraints._checks import number_between, real_array, shown
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators.base import MIXTURE
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.estimators.sampling import (

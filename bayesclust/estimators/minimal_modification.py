@@ -9,9 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust.checks import check_int, check_positive
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.rules import KINDS
+from bayesclust.checks import check_int, check_positive, number_between
 from bayesclust.estimators._modification import (
     Stated,
     credibility_weights,
@@ -215,8 +213,7 @@ class MinimalModification(ConstrainedClusterer):
         """
         clock = perf_counter()
         settings, seconds, n_jobs = self.check_settings()
-        kinds = ("pairwise", "relative", *KINDS)
-        points, given = read_input(self, X, y, constraints, kinds=kinds)
+        points, given = read_input(self, X, y, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
         stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
         weights = credibility_weights(stated.probabilities(credibility))

@@ -19,8 +19,8 @@ from bayesclust.checks import (
     check_items,
     check_n_clusters,
     check_random_state,
+    number_between,
 )
-from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
@@ -42,7 +42,7 @@ from bayesclust.inference.limits.mpck.descend import (
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_views
+from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 METRICS = ("diagonal", "full", "euclidean")
@@ -284,7 +284,7 @@ class MPCKMeans(ConstrainedClusterer):
         must, cannot = _costs_of_a_nat(items, labels, metric)
         tree = getattr(posterior, "posterior_", posterior)
         cost: dict[str, Any] = {}
-        for stored in stored_views(tree) if "constant_data" in tree.children else []:
+        for stored in stored_constraints(tree) if "constant_data" in tree.children else []:
             if stored.kind != "pairwise":
                 raise TypeError(
                     f"the posterior is of {stored.kind} constraints {stored.name!r} too: only "
@@ -312,7 +312,7 @@ class MPCKMeans(ConstrainedClusterer):
         """
         clock = perf_counter()
         settings = self._check_settings()
-        points, given = read_input(self, X, y, constraints, kinds=("pairwise",))
+        points, given = read_input(self, X, y, constraints, needs="links")
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(len(points))
         rng = check_random_state(self.random_state)

@@ -18,8 +18,8 @@ from bayesclust.checks import (
     check_n_clusters,
     check_positive,
     check_random_state,
+    number_between,
 )
-from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     MIXTURE,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import check_int
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import noise_dims
+from bayesclust.constraints.stored import noise_dims
 from bayesclust.inference import processes
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.inference.collapsed import CollapsedChain

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.estimators.base import read_input
 from bayesclust.estimators.confidence import by_view
@@ -143,7 +143,7 @@ class SpectralRDPMeans(MeansClusterer):
         rng = check_random_state(self.random_state)
         squared = SquaredEuclidean()
         points, constraints = read_input(
-            self, X, y, constraints, read=squared.points, kinds=("pairwise",)
+            self, X, y, constraints, read=squared.points, needs="links"
         )
         cost = cost_of_center(self.penalty, self.n_clusters, points, squared)
         graph, penalty, schedule = plan_confidence(

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
@@ -64,9 +64,8 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.inference.variational.draws import draw_mean_field
-from bayesclust.inference.variational.fit import fit_variational
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
+from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import check_additive
@@ -526,7 +525,7 @@ class TVClust(ConstrainedClusterer):
         concentration = Concentration.parse(self.concentration)
         within = Concentration.parse(self.within_concentration, "within_concentration")
         read = partial(check_items, missing=get_family(self.family).takes_missing)
-        items, constraints = read_input(self, X, y, constraints, read=read, kinds=None)
+        items, constraints = read_input(self, X, y, constraints, read=read)
         several = self.cluster_model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
         candidates = Candidates(families, tuple(constraints), concentration, within)

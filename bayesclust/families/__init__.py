@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, get_family
+from bayesclust.families.columns import TiedColumnsWarning, dequantize
 from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import FullGaussian
@@ -98,8 +99,10 @@ __all__ = [
     "Product",
     "Recoded",
     "SphericalGaussian",
+    "TiedColumnsWarning",
     "TiedGaussian",
     "as_divergence",
+    "dequantize",
     "get_family",
     "mixed_family",
 ]

@@ -79,7 +79,7 @@ class TiedColumnsWarning(UserWarning):
     >>> import warnings
     >>> import bayesclust as bc
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", bc.TiedColumnsWarning)
+    ...     warnings.simplefilter("ignore", bc.families.TiedColumnsWarning)
     """
 
 
@@ -349,7 +349,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     >>> import numpy as np
     >>> import bayesclust as bc
     >>> X = np.round(np.random.default_rng(0).normal(size=(200, 1)), 1)
-    >>> Y = bc.dequantize(X)
+    >>> Y = bc.families.dequantize(X)
     >>> len(np.unique(X)), len(np.unique(Y)), bool((np.abs(Y - X) <= 0.05 + 1e-12).all())
     (39, 200, True)
     """

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.families.gaussian import FullState
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data

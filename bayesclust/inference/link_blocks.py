@@ -26,7 +26,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits
 from bayesclust.families.base import (
     add_item,
     derive,

@@ -29,7 +29,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.families.base import add_item, clear_cluster, derive, log_marginal, set_items
 from bayesclust.inference.anchors import NOWHERE, Places, fill_pairs
 from bayesclust.inference.joint_moves import NONE_DRAWN, Drawn, gain_of_split

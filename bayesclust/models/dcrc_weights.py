@@ -11,8 +11,7 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import number_between, shown
+from bayesclust.checks import check_positive, number_between, shown
 from bayesclust.typing import BoolArray, FloatArray
 
 TINY = float(np.finfo(np.float64).tiny)

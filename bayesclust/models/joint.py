@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import item_labels
+from bayesclust.checks import check_positive, item_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
 from bayesclust.models.priors import Concentration

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import check_constraints, check_int, check_items, check_positive
-from bayesclust.constraints._checks import item_labels
-from bayesclust.constraints.base import Constraints
+from bayesclust.checks import check_int, check_items, check_positive, item_labels
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
 from bayesclust.models.joint import log_data
 from bayesclust.models.nested import WITHIN, nested_log_prob
 from bayesclust.models.priors import Concentration
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.models.tvclust import concentration_site, hyper_site, item_site, stick_weights
 from bayesclust.typing import ArrayLike, FloatArray
 

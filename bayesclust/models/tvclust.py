@@ -24,12 +24,11 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import check_constraints, check_int, check_items
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import Constraints
+from bayesclust.checks import check_int, check_items, number_between
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
 from bayesclust.models.priors import Concentration
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.typing import ArrayLike
 
 

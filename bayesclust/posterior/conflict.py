@@ -12,24 +12,34 @@ import numpy as np
 
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import chain_partitions, group, is_array, log_joints, stored_views
+from bayesclust.posterior.tree import (
+    chain_partitions,
+    group,
+    is_array,
+    log_joints,
+    stored_constraints,
+)
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["Violations", "held_out_probabilities", "view_conflict", "violations"]
 
 SURPRISING = -3.0
 TINY = float(np.finfo(np.float64).tiny)
-SHUFFLES, STANDARD_ERRORS = 100, 4.0
+SHUFFLES = 100
+STANDARD_ERRORS = 4.0
 """Shuffled answers that tell what merges win by chance, and how far beyond that counts."""
-FEWEST, LEAST_SHARE, RECONCILED = 5, 0.2, 0.5
+FEWEST = 5
+LEAST_SHARE = 0.2
+RECONCILED = 0.5
 """Violated must-links that are worth a word: so many, such a share of all must-links, and such a
 share of them that merges would make right beyond chance."""
-MARGIN, ERRORS = 0.1, 3.0
+MARGIN = 0.1
+ERRORS = 3.0
 """Share of constraints, and binomial standard errors, by which more are violated than expected."""
 MANY_COLUMNS = 20
 
@@ -92,10 +102,11 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    z, variables = chain_partitions(posterior), group(posterior, "posterior")
+    z = chain_partitions(posterior)
+    variables = group(posterior, "posterior")
     stacked = z.reshape(-1, z.shape[-1])
     rows: list[dict[str, Any]] = []
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         confusion = confusions(view, variables)
         p = held_out_probabilities(view, stacked, confusion.reshape(-1, *confusion.shape[2:]))
         log_p = np.log(np.maximum(p, TINY))
@@ -128,7 +139,8 @@ def held_out_probabilities(view: StoredConstraints, z: Labels, confusion: FloatA
 
     z is (draws, n), and `confusion` (draws, source, truth, answer).
     """
-    total, weights = np.zeros((len(view), view.n_answers)), np.zeros(len(view))
+    total = np.zeros((len(view), view.n_answers))
+    weights = np.zeros(len(view))
     rows = np.arange(len(view))
     for labels, table in zip(z, confusion, strict=True):
         p = table[view.source, view.truths(labels)]
@@ -217,7 +229,9 @@ def violations(posterior: Any, *, seed: int = 0) -> Violations | None:
     tree = getattr(posterior, "posterior_", posterior)
     if is_array(tree) or "constant_data" not in tree.children:
         return None
-    views = [view for view in stored_views(posterior) if view.kind == "pairwise" and len(view)]
+    views = [
+        view for view in stored_constraints(posterior) if view.kind == "pairwise" and len(view)
+    ]
     if not views:
         return None
     z = _most_probable(posterior)
@@ -227,7 +241,8 @@ def violations(posterior: Any, *, seed: int = 0) -> Violations | None:
     reconciled, chance, spread = _merges(
         z[items[~together]], same[~together], np.random.default_rng(seed)
     )
-    wrong, split = int((same != together).sum()), int((same & ~together).sum())
+    wrong = int((same != together).sum())
+    split = int((same & ~together).sum())
     alone = float(same.sum()) - won_by_merging(items, 2.0 * same - 1)
     expected = sum(_expected(view, z) for view in views)
     beyond = reconciled - chance
@@ -282,7 +297,8 @@ def won_by_merging(pairs: IntArray, weight: FloatArray) -> float:
 
 def _most_probable(posterior: Any) -> Labels:
     """The draw (n,) of largest log joint, or the last where that was not kept."""
-    z, log_joint = chain_partitions(posterior), log_joints(posterior)
+    z = chain_partitions(posterior)
+    log_joint = log_joints(posterior)
     best: Labels = z.reshape(-1, z.shape[-1])[
         -1 if log_joint is None else int(np.nanargmax(log_joint))
     ]

@@ -12,14 +12,14 @@ import numpy as np
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.n_clusters import batches, error_of_means
-from bayesclust.posterior.tree import chain_partitions, group, stored_views
+from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = [
     "confusions",
@@ -88,8 +88,9 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     """
     import pandas as pd
 
-    z, draws = chain_partitions(posterior), group(posterior, "posterior")
-    tables = [_table(view, z, draws) for view in stored_views(posterior)]
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
+    tables = [_table(view, z, draws) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
@@ -210,9 +211,10 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     """
     import xarray as xr
 
-    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
     variables = {}
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         chains = zip(z, confusions(view, draws), strict=True)
         values = np.stack(
             [log_likelihoods(view, view.truths(labels), confusion) for labels, confusion in chains]
@@ -260,9 +262,10 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
     rows: list[dict[str, Any]] = []
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         noise = _noise(view, draws)
         given = np.bincount(view.source, minlength=view.n_sources)
         missed = np.mean([(view.truths(part) != view.answers).mean(axis=0) for part in z], axis=0)

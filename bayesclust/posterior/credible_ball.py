@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.losses import Loss, check_metric, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
@@ -137,7 +137,8 @@ def credible_ball(
     distances = np.maximum(expected_losses(metric, draws, centre[None]), 0.0)
     radius = float(np.sort(distances)[int(np.ceil(level * len(draws) - SAME)) - 1])
     inside = distances <= radius + SAME
-    members, away = draws[inside], distances[inside]
+    members = draws[inside]
+    away = distances[inside]
     clusters = members.max(axis=1)
     return CredibleBall(
         labels=centre.astype(np.int64),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_int, check_random_state, number_between
 from bayesclust.posterior.conflict import violations
 from bayesclust.posterior.labels import Labels, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
@@ -25,12 +24,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Diagnosis", "Functionals", "diagnose", "label_free", "partition_distances"]
 
-MAX_RHAT, MIN_ESS = 1.05, 100.0
-GOOD_RHAT, GOOD_ESS = 1.01, 400.0
+MAX_RHAT = 1.05
+MIN_ESS = 100.0
+GOOD_RHAT = 1.01
+GOOD_ESS = 400.0
 """Vehtari et al. (2021) recommend these for every quantity that is reported."""
 FEWEST_DRAWS = 4
 NATS_APART = 10.0
-FINE = ("converged", "constant")
+APPROXIMATION = "approximation"
+NO_CHAINS = (
+    "these draws come from a {}, each independent of the others, and agree however far it is from "
+    "the posterior; run a sampler, and see posterior_distance between the two."
+)
 SAMPLED = 40
 """Draws of each chain that are compared with those of the others."""
 MORE = "increase num_warmup and num_samples"
@@ -143,33 +148,23 @@ def diagnose(
     >>> print(bc.diagnose(to_datatree({"z": z})))
     Do not trust this run: ...
     """
+    import pandas as pd
+
     check_int(n_pairs, "n_pairs", least=0)
-    max_rhat, min_ess = (
-        number_between(max_rhat, "max_rhat", "(1, inf)"),
-        number_between(min_ess, "min_ess", "(0, inf)"),
-    )
+    max_rhat = number_between(max_rhat, "max_rhat", "(1, inf)")
+    min_ess = number_between(min_ess, "min_ess", "(0, inf)")
     functionals = label_free(posterior, n_pairs, seed)
     table = _table(functionals, max_rhat, min_ess)
     distances = partition_distances(functionals.z)
-    approximation = getattr(getattr(posterior, "posterior_", posterior), "attrs", {}).get(
-        "approximation"
-    )
-    ok, verdict = (
-        (False, _silent(approximation))
-        if approximation
-        else _verdict(functionals, table, distances)
-    )
+    attrs = getattr(getattr(posterior, "posterior_", posterior), "attrs", {})
+    ok = False
+    verdict = f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
+    if not attrs.get(APPROXIMATION):
+        ok, verdict = _verdict(functionals, table, distances)
     violated = violations(posterior, seed=seed)
-    return Diagnosis(
-        ok, verdict, table, _frame(distances), "" if violated is None else str(violated)
-    )
-
-
-def _frame(distances: FloatArray) -> pd.DataFrame:
-    import pandas as pd
-
     chains = pd.RangeIndex(len(distances), name="chain")
-    return pd.DataFrame(distances, index=chains, columns=chains)
+    between = pd.DataFrame(distances, index=chains, columns=chains)
+    return Diagnosis(ok, verdict, table, between, "" if violated is None else str(violated))
 
 
 def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.DataFrame:
@@ -180,9 +175,8 @@ def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.Data
         rhat, ess = _convergence(values)
         state = _state(values, rhat, ess, max_rhat, min_ess)
         rows[name] = (float(np.mean(values)), float(np.std(values)), rhat, ess, state)
-    return pd.DataFrame.from_dict(
-        rows, orient="index", columns=["mean", "sd", "rhat", "ess", "state"]
-    )
+    columns = ["mean", "sd", "rhat", "ess", "state"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def _convergence(values: Labels) -> tuple[float, float]:
@@ -193,11 +187,8 @@ def _convergence(values: Labels) -> tuple[float, float]:
     if draws < FEWEST_DRAWS or np.ptp(values, axis=1).max() == 0 or not np.isfinite(values).all():
         return float("nan"), float("nan")
     x = values.astype(np.float64)
-    halves = (
-        x[:, : draws // 2 * 2].reshape(2 * len(x), -1)
-        if len(x) == 1 and draws >= 2 * FEWEST_DRAWS
-        else x
-    )
+    split = len(x) == 1 and draws >= 2 * FEWEST_DRAWS
+    halves = x[:, : draws // 2 * 2].reshape(2, -1) if split else x
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(array_stats.rhat(halves)), float(array_stats.ess(x))
 
@@ -212,16 +203,6 @@ def _state(values: Labels, rhat: float, ess: float, max_rhat: float, min_ess: fl
     return "slow"
 
 
-def _silent(approximation: str) -> str:
-    """Of draws that are no chains."""
-    return (
-        f"Chains tell nothing here: these draws come from a {approximation}, each independent of "
-        "the others, and agree "
-        "however far it is from the posterior; run a sampler, and see posterior_distance between "
-        "the two."
-    )
-
-
 def _verdict(
     functionals: Functionals, table: pd.DataFrame, distances: FloatArray
 ) -> tuple[bool, str]:
@@ -229,29 +210,22 @@ def _verdict(
     if draws < FEWEST_DRAWS:
         return False, (
             f"This run cannot be judged: {draws} draws a chain are too few to see whether it has "
-            "converged; "
-            "increase num_samples."
+            "converged; increase num_samples."
         )
     reasons = [*_stuck(functionals.log_joint), *_apart(distances), *_unsettled(table)]
     if chains == 1:
-        inside = (
-            f"Even by itself it has not settled: {reasons[0]}"
-            if reasons
-            else "By itself it looks settled"
-        )
+        inside = "By itself it looks settled"
+        if reasons:
+            inside = f"Even by itself it has not settled: {reasons[0]}"
         return False, (
             "This run cannot be judged from one chain: nothing tells whether another would find "
-            "other partitions. "
-            f"{inside}; run four chains, num_chains=4."
+            f"other partitions. {inside}; run four chains, num_chains=4."
         )
     if not reasons:
         return True, _praise(table, distances)
-    cure = (
-        f"{MORE}; if chains stay apart, trust only what they agree on"
-        if chains > 2
-        else f"{MORE}, and run four chains"
-    )
-    return False, f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: {cure}."
+    apart = "; if chains stay apart, trust only what they agree on"
+    more = apart if chains > 2 else ", and run four chains"
+    return False, f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: {MORE}{more}."
 
 
 def _stuck(log_joint: FloatArray | None) -> list[str]:
@@ -294,16 +268,12 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
         reasons.append(f"each chain keeps its own value of {_listed(frozen)}")
     slow = table[table["state"] == "slow"]
     if len(slow):
-        number = (
-            "one quantity falls"
-            if len(slow) == 1
-            else f"{len(slow)} of {len(table)} quantities fall"
-        )
-        reasons.append(
-            "{} short (R-hat up to {:.2f}, {}; ESS down to {:.0f}, {})".format(
-                number, *_worst(slow)
-            )
-        )
+        fall = "one quantity falls"
+        if len(slow) > 1:
+            fall = f"{len(slow)} of {len(table)} quantities fall"
+        rhat, worst_rhat, ess, worst_ess = _worst(slow)
+        worst = f"R-hat up to {rhat:.2f}, {worst_rhat}; ESS down to {ess:.0f}, {worst_ess}"
+        reasons.append(f"{fall} short ({worst})")
     return reasons
 
 
@@ -312,30 +282,27 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
     off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
     partitions = (
         f"partitions of different chains are {off_diagonal.mean():.2f} bits apart (VI) and those "
-        "of one chain "
-        f"{np.diag(distances).mean():.2f}"
+        f"of one chain {np.diag(distances).mean():.2f}"
     )
     if moving.empty:
         return f"All {len(distances)} chains hold the same partition throughout: {partitions}."
     rhat, worst_rhat, ess, worst_ess = _worst(moving)
-    good = rhat <= GOOD_RHAT and ess >= GOOD_ESS
-    opening = (
-        "Trust this run"
-        if good
-        else "This run will do for means; more draws would sharpen tail probabilities"
-    )
+    opening = "This run will do for means; more draws would sharpen tail probabilities"
+    if rhat <= GOOD_RHAT and ess >= GOOD_ESS:
+        opening = "Trust this run"
     return (
         f"{opening}: R-hat is at most {rhat:.3f} ({worst_rhat}) and the effective sample size at "
-        f"least {ess:.0f} "
-        f"({worst_ess}) over {len(table)} label-free quantities. Of {len(distances)} chains, "
-        f"{partitions}."
+        f"least {ess:.0f} ({worst_ess}) over {len(table)} label-free quantities. "
+        f"Of {len(distances)} chains, {partitions}."
     )
 
 
 def _worst(table: pd.DataFrame) -> tuple[float, str, float, str]:
     """Largest R-hat and its quantity, least ESS and its quantity; an undefined one is the worst."""
-    rhat, ess = table["rhat"].fillna(np.inf).to_numpy(), table["ess"].fillna(0).to_numpy()
-    r, e = int(rhat.argmax()), int(ess.argmin())
+    rhat = table["rhat"].fillna(np.inf).to_numpy()
+    ess = table["ess"].fillna(0).to_numpy()
+    r = int(rhat.argmax())
+    e = int(ess.argmin())
     return float(rhat[r]), str(table.index[r]), float(ess[e]), str(table.index[e])
 
 

@@ -104,13 +104,14 @@ def posterior_distance(
     >>> import bayesclust as bc
     >>> sure = [[0, 0, 1, 1]] * 8
     >>> torn = [[0, 0, 1, 1], [0, 0, 0, 0]] * 4
-    >>> bc.posterior_distance(sure, torn)
+    >>> bc.posterior.posterior_distance(sure, torn)
     <PosteriorDistance: 0.5 apart, 0 of it expected of equal ones; between 0.5, within 0 and 0.667
     (VI(a=1.0))>
     """
     metric = check_metric(loss, "a distance of posteriors")
     most = check_int(num_draws, "num_draws", least=2)
-    one, other = stacked_partitions(first), stacked_partitions(second)
+    one = stacked_partitions(first)
+    other = stacked_partitions(second)
     if one.shape[1] != other.shape[1]:
         raise ValueError(
             f"the first posterior is about {one.shape[1]} items and the second about "
@@ -127,7 +128,8 @@ def posterior_distance(
         _matched(pairwise_losses(metric, *(_spread(half, m) for half in _halves(z))))
         for z in (one, other)
     ]
-    some, others = _spread(one, m), _spread(other, m)
+    some = _spread(one, m)
+    others = _spread(other, m)
     across = pairwise_losses(metric, some, others)
     within = [float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)]
     return PosteriorDistance(

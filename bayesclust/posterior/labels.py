@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numba import kernel
-from bayesclust.constraints._checks import plain_array
+from bayesclust.checks import plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["Labels", "as_labels", "as_partitions", "canonical", "label_rows", "partition_sizes"]
@@ -56,7 +56,8 @@ def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
     if array.size == 0:
         return out
-    low, high = int(array.min()), int(array.max())
+    low = int(array.min())
+    high = int(array.max())
     if low < 0 or high >= 4 * n + 1024:
         array = np.unique(array, return_inverse=True)[1].reshape(array.shape)
         high = int(array.max())

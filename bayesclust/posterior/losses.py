@@ -21,7 +21,7 @@ from typing import Any, override
 import numpy as np
 
 from bayesclust._numba import kernel
-from bayesclust.constraints._checks import number_between, shown
+from bayesclust.checks import number_between, shown
 from bayesclust.posterior.labels import Labels, as_labels, as_partitions, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -116,7 +116,8 @@ class Loss(ABC):
         ValueError
             If the draws are of other items.
         """
-        labels, partitions = as_labels(estimate, "estimate"), as_partitions(draws)
+        labels = as_labels(estimate, "estimate")
+        partitions = as_partitions(draws)
         if partitions.shape[1] != len(labels):
             raise ValueError(
                 f"draws name {partitions.shape[1]} items and estimate {len(labels)}: "
@@ -277,8 +278,7 @@ class _Entropic(Loss):
 class NVI(_Entropic):
     """Normalized variation of information: VI over the joint entropy, 1 - I / H(truth, estimate).
 
-    A metric from 0 to 1 (Vinh, Epps and Bailey 2010, Theorem 1, after Kraskov et al. 2005). A
-    score: no estimate is searched for under it.
+    A metric and a score, from 0 to 1 (Vinh, Epps and Bailey 2010, Theorem 1).
 
     Examples
     --------
@@ -298,8 +298,7 @@ class NVI(_Entropic):
 class ID(_Entropic):
     """Information distance, in bits: max(H(truth), H(estimate)) - I.
 
-    A metric (Vinh, Epps and Bailey 2010), at least half of VI and at most all of it. A score: no
-    estimate is searched for under it.
+    A metric and a score (Vinh, Epps and Bailey 2010), at least half of VI and at most all of it.
 
     Examples
     --------
@@ -317,8 +316,7 @@ class ID(_Entropic):
 class NID(_Entropic):
     """Normalized information distance: 1 - I / max(H(truth), H(estimate)), from 0 to 1.
 
-    A metric (Vinh, Epps and Bailey 2010, Theorem 2), and the normalization that they recommend. A
-    score: no estimate is searched for under it.
+    A metric and a score (Vinh, Epps and Bailey 2010, Theorem 2, who recommend it).
 
     Examples
     --------
@@ -472,7 +470,8 @@ def _check_items(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> tuple[La
             f"loss must be a loss such as losses.VI(); got {type(loss).__name__}: "
             "as_loss makes one of a name."
         )
-    candidates, partitions = as_partitions(estimates, "estimates"), as_partitions(draws)
+    candidates = as_partitions(estimates, "estimates")
+    partitions = as_partitions(draws)
     n = partitions.shape[1]
     if candidates.shape[1] != n:
         raise ValueError(

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.posterior.labels import Labels, canonical, label_rows
@@ -184,7 +184,8 @@ def _sweeten(problem: Problem, state: State, items: IntArray, last: int = ENDLES
 
 def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> tuple[State, bool]:
     """Destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
-    value, gained = objective(problem, state), False
+    value = objective(problem, state)
+    gained = False
     spare = new_state(problem, state.sizes.size)
     _, first = np.unique(state.labels[orders[0]], return_index=True)
     one_of_each = orders[0][np.sort(first)][:attempts]
@@ -192,7 +193,8 @@ def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) ->
         if spare.sizes.size != state.sizes.size:
             spare = new_state(problem, state.sizes.size)
         _copy_into(spare, state)
-        order, k = orders[(attempt + 1) % len(orders)], int(spare.labels[item])
+        order = orders[(attempt + 1) % len(orders)]
+        k = int(spare.labels[item])
         members = order[spare.labels[order] == k]
         spare.labels[members] = -1
         close(problem, spare, k)
@@ -203,7 +205,8 @@ def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) ->
         trial = objective(problem, spare)
         if trial < value:
             state, spare = spare, state
-            value, gained = trial, True
+            value = trial
+            gained = True
     return state, gained
 
 
@@ -266,7 +269,8 @@ def make_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
 
 def new_state(problem: Problem, capacity: int) -> State:
     """Return a state without clusters; capacity is rounded up to whole vectors."""
-    n, chunks = len(problem.rows), -(-capacity // LANES)
+    n = len(problem.rows)
+    chunks = -(-capacity // LANES)
     return State(
         labels=np.full(n, -1, np.int32),
         sizes=np.zeros(chunks * LANES, np.int64),
@@ -316,7 +320,8 @@ def allocate(problem: Problem, state: State, labels: NDArray[Any]) -> None:
 def close(problem: Problem, state: State, k: int) -> None:
     """Drop cluster k, whose items have left it; the last cluster takes its number."""
     last = state.used[0] - 1
-    own, other = state.gains[k // LANES], state.gains[last // LANES]
+    own = state.gains[k // LANES]
+    other = state.gains[last // LANES]
     for row in range(problem.n_rows):
         own[row, k % LANES] = other[row, last % LANES]
         other[row, last % LANES] = problem.gain[0]
@@ -364,12 +369,14 @@ def _visit(problem: Problem, state: State, i: int) -> bool:
     for k in range(used):
         cost = problem.size_gain[state.sizes[k]] - 2 * np.int64(state.sums[k])
         if k != own and cost < least:
-            best, least = k, cost
+            best = k
+            least = cost
     alone = own >= 0 and state.sizes[own] == 1
     if used < problem.limit and not alone:
         cost = problem.size_gain[0] - 2 * problem.rows.shape[1] * np.int64(problem.gain[0])
         if cost < least:
-            best, least = used, cost
+            best = used
+            least = cost
     if best < 0:
         return False
     if own >= 0:
@@ -392,8 +399,11 @@ def _visit(problem: Problem, state: State, i: int) -> bool:
 @device(no_refcount=True)
 def _count(problem: Problem, state: State, i: int, k: int, step: int) -> None:
     """Count item i into (step = 1) or out of (step = -1) cluster k."""
-    rows, gain = problem.rows[i], problem.gain
-    counts, gains, lane = state.counts[k], state.gains[k // LANES], k % LANES
+    rows = problem.rows[i]
+    gain = problem.gain
+    counts = state.counts[k]
+    gains = state.gains[k // LANES]
+    lane = k % LANES
     for r in rows:
         count = counts[r] + step
         counts[r] = count
@@ -428,7 +438,8 @@ def _sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) ->
 def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> Any:
     """Return the cost of item i where it is or, where it surely beats `rival`, an upper bound."""
     k = state.labels[i]
-    rows, gain = problem.rows[i], problem.gain
+    rows = problem.rows[i]
+    gain = problem.gain
     size_cost = problem.size_gain[state.sizes[k] - 1]
     bound = size_cost - 2 * (np.int64(state.sums[k]) - rows.size * problem.steepest)
     if bound <= rival:
@@ -457,7 +468,8 @@ def next_partition(z: IntArray, limit: int) -> bool:
 @kernel
 def _every_partition(n: int, limit: int) -> IntArray:
     """Return the partitions of n items into at most `limit` clusters, as canonical labels."""
-    z, count = np.zeros(n, np.int64), 1
+    z = np.zeros(n, np.int64)
+    count = 1
     while next_partition(z, limit):
         count += 1
     out = np.zeros((count, n), np.int64)

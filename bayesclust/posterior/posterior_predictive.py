@@ -8,17 +8,17 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from bayesclust.checks import check_int, check_random_state
+from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.constraints.patterns import draw_answers
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import chain_partitions, group, stored_views
+from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
 from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["constraint_ppc"]
 
@@ -99,12 +99,14 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     """
     import pandas as pd
 
-    number, rng = check_int(num_draws, "num_draws"), check_random_state(seed)
-    z, variables = chain_partitions(posterior), group(posterior, "posterior")
+    number = check_int(num_draws, "num_draws")
+    rng = check_random_state(seed)
+    z = chain_partitions(posterior)
+    variables = group(posterior, "posterior")
     stacked = z.reshape(-1, z.shape[-1])
     chosen = np.linspace(0, len(stacked) - 1, min(number, len(stacked))).round().astype(int)
     rows: list[dict[str, Any]] = []
-    for view in stored_views(posterior):
+    for view in stored_constraints(posterior):
         if len(view):
             confusion = confusions(view, variables)
             drawn = confusion.reshape(-1, *confusion.shape[2:])[chosen]
@@ -176,7 +178,8 @@ def _statistics(view: StoredConstraints, answers: CodeArray, draw: _Draw) -> dic
 
 def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
     """Count answers "different" between items that the answers "same" among those chosen join."""
-    pairs, same = view.items[chosen], answers[chosen] == 1
+    pairs = view.items[chosen]
+    same = answers[chosen] == 1
     component = must_link_components(pairs[same], view.n_items)
     apart = component[pairs[~same]]
     return int((apart[:, 0] == apart[:, 1]).sum())
@@ -184,7 +187,8 @@ def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels)
 
 def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
     """Count, for the chosen answers "different", the items that are "same" as both."""
-    pairs, same = view.items[chosen], answers[chosen] == 1
+    pairs = view.items[chosen]
+    same = answers[chosen] == 1
     both_ways = np.concatenate([pairs[same], pairs[same][:, ::-1]])
     size = (view.n_items, view.n_items)
     joined = coo_array((np.ones(len(both_ways), np.int64), both_ways.T), shape=size).tocsr()
@@ -223,7 +227,8 @@ def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
 
 def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
     """Squared surplus of wrong answers by source, summed over combinations of clusters."""
-    expected, seen = np.bincount(draw.cell, draw.error_rate), np.bincount(draw.cell, wrong)
+    expected = np.bincount(draw.cell, draw.error_rate)
+    seen = np.bincount(draw.cell, wrong)
     surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
     owner = np.zeros(len(expected), np.int64)
     owner[draw.cell] = view.source

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int
 from bayesclust.posterior.labels import Labels, as_labels

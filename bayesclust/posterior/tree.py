@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_items
-from bayesclust.constraints._checks import each_is, plain_array
+from bayesclust.checks import check_items, each_is, plain_array
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import StoredConstraints, constraints_from_dataset, to_dataset
+from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
 from bayesclust.posterior.labels import Labels, as_partitions, canonical
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -29,7 +28,7 @@ __all__ = [
     "log_joints",
     "source_names",
     "stacked_partitions",
-    "stored_views",
+    "stored_constraints",
     "to_datatree",
     "with_names",
 ]
@@ -181,9 +180,11 @@ def chain_partitions(posterior: Any) -> Labels:
     An array (draws, n) is one chain.
     """
     if is_array(posterior):
-        chains, rows = 1, posterior
+        chains = 1
+        rows = posterior
         if isinstance(posterior, np.ndarray) and posterior.ndim == 3 and posterior.size:
-            chains, rows = len(posterior), posterior.reshape(-1, posterior.shape[-1])
+            chains = len(posterior)
+            rows = posterior.reshape(-1, posterior.shape[-1])
         partitions = as_partitions(rows)
         return partitions.reshape(chains, -1, partitions.shape[1])
     return canonical(_drawn(posterior).values, "z")
@@ -232,7 +233,7 @@ def stacked_partitions(posterior: Any) -> Labels:
     return partitions.reshape(-1, partitions.shape[-1])
 
 
-def stored_views(posterior: Any) -> list[StoredConstraints]:
+def stored_constraints(posterior: Any) -> list[StoredConstraints]:
     """Return the constraints that a fit was given; refuse a posterior without any."""
     found = constraints_from_dataset(group(posterior, "constant_data"))
     if not found:

@@ -24,7 +24,7 @@ def session():
         [
             bc.LabelConstraints([(0, 4)], 30),
             bc.SpanConstraints([([1, 2], [0, 3])], 30),
-            bc.SpreadConstraints([([3, 13, 23], 2)], 30),
+            bc.constraints.SpreadConstraints([([3, 13, 23], 2)], 30),
             bc.ImplicationConstraints([([(0, 1, True)], [(4, 5, False)])], 30),
             bc.RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["no", "dnk"], 30),
         ]

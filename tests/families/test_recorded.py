@@ -10,7 +10,7 @@ from bayesclust.families import FullGaussian
 
 def test_values_are_uniform_within_their_steps(rng):
     X = np.round(rng.normal(size=(3000, 1)) * 3) * 0.2
-    moved = (bc.dequantize(X, seed=1) - X)[:, 0] / 0.2
+    moved = (bc.families.dequantize(X, seed=1) - X)[:, 0] / 0.2
     assert stats.kstest(moved, stats.uniform(-0.5, 1).cdf).pvalue > 0.01
     np.testing.assert_array_equal(np.round((X[:, 0] + 0.2 * moved) / 0.2), np.round(X[:, 0] / 0.2))
     # nor do they depend on the value
@@ -22,7 +22,7 @@ def test_values_are_uniform_within_their_steps(rng):
 def test_single_items_are_spread_over_the_whole_step():
     x = np.arange(4.0)[:, None]
     places = np.concatenate(
-        [bc.dequantize(x, steps=[0.5], seed=seed) - x for seed in range(400)]
+        [bc.families.dequantize(x, steps=[0.5], seed=seed) - x for seed in range(400)]
     ).ravel()
     assert stats.kstest(places, stats.uniform(-0.25, 0.5).cdf).pvalue > 0.01
 
@@ -35,7 +35,7 @@ def test_the_bound_on_the_density_of_what_was_recorded(rng):
             np.diff(stats.norm.cdf(np.stack([x - step / 2, x + step / 2])), axis=0) / step
         ).mean()
         drawn = [
-            stats.norm.logpdf(bc.dequantize(x[:, None], steps=[step], seed=seed)).mean()
+            stats.norm.logpdf(bc.families.dequantize(x[:, None], steps=[step], seed=seed)).mean()
             for seed in range(30)
         ]
         assert exact - slack < np.mean(drawn) < exact
@@ -61,7 +61,7 @@ def test_no_cluster_is_narrower_than_rounding(rng):
     among = X[:, 0] == 0.0
     assert among.sum() > 60
     assert cluster_variance(X, among)[0] < 0.5 * step**2 / 12
-    assert cluster_variance(bc.dequantize(X), among)[0] > 0.95 * step**2 / 12
+    assert cluster_variance(bc.families.dequantize(X), among)[0] > 0.95 * step**2 / 12
 
 
 def test_what_is_no_measurement_stays(rng):
@@ -76,12 +76,12 @@ def test_what_is_no_measurement_stays(rng):
         ]
     )
     table[3] = np.nan
-    moved = bc.dequantize(table)
+    moved = bc.families.dequantize(table)
     assert np.array_equal(np.isnan(moved), np.isnan(table))
     changed = (moved != table) & ~np.isnan(table)
     assert changed.sum(axis=0).tolist() == [n - 1, (table[:, 1] > 0).sum(), 0, 0, 0]
-    np.testing.assert_array_equal(moved, bc.dequantize(table))
-    assert (bc.dequantize(table, seed=1)[:, 0] != moved[:, 0])[np.arange(n) != 3].all()
+    np.testing.assert_array_equal(moved, bc.families.dequantize(table))
+    assert (bc.families.dequantize(table, seed=1)[:, 0] != moved[:, 0])[np.arange(n) != 3].all()
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_what_is_no_measurement_stays(rng):
 )
 def test_steps_that_are_none(steps, error, sentence):
     with pytest.raises(error, match=f"^{sentence}"):
-        bc.dequantize(np.zeros((3, 2)), steps=steps)
+        bc.families.dequantize(np.zeros((3, 2)), steps=steps)

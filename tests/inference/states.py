@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import compile_sites
+from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.families import FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem

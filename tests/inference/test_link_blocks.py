@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.families import FAMILIES
 from bayesclust.inference import link_blocks
 from bayesclust.inference.collapsed import CollapsedChain, Moves

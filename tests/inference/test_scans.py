@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import sites
-from bayesclust.constraints.sites import log_prob_touching, stack_tables
+from bayesclust.constraints.factor_graph import log_prob_touching, stack_tables
 from bayesclust.families import FAMILIES
 from bayesclust.inference import seating
 from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves

@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import stack_tables
+from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.collapsed import CollapsedChain

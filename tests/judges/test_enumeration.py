@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.constraints import LabelConstraints, LinkNoise, UniformNoise
+from bayesclust.constraints.base import check_constraints
 from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.collapsed import CollapsedChain, Moves
@@ -18,7 +19,6 @@ from tests.judges.cases import (
     all_views,
     data_for,
     known_views,
-    links,
     partitions_drawn,
     problem,
     triplets,
@@ -84,12 +84,11 @@ def test_known_noise_and_concentration(chain_type, rng):
     judge(case, None, 6000, 4, chain_type)
 
 
-def test_noise_that_must_inform(rng):
+def test_partial_labels_are_enumerated_as_the_pairs_that_they_imply():
     case = problem("gaussian", n=6, seed=6)
-    # priors of which the cut takes half, and which most answers contradict
-    flat = links(6, rng, LinkNoise(p=(1.0, 1.5), q=(1.0, 1.0), informative=True))
-    half = triplets(6, rng, UniformNoise(eps=(3.0, 1.5), informative=True))
-    judge(replace(case, constraints=(flat, half)), MOVES["default"], 8000, seed=6)
+    labels = LabelConstraints([(0, 1), (2, 0), (3, 1), (5, 2)], 6, noise=LinkNoise(p=(3, 1), q=0.9))
+    given = tuple(check_constraints(labels, 6))
+    judge(replace(case, constraints=given), MOVES["default"], 6000, seed=6)
 
 
 def learning(family, n, seed):

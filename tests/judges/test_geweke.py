@@ -134,24 +134,6 @@ def test_joint_distribution(name, chain_type):
     assert_agree(z_scores(name, template(name), 4000, seed=1, chain_type=chain_type))
 
 
-def informative_template():
-    problem = template("gaussian")
-    cut = (
-        LinkNoise(p=(1.5, 2.0), q=(1.0, 1.0), informative=True),
-        UniformNoise(eps=(3.0, 2.0), informative=True),
-    )
-    return replace(
-        problem,
-        constraints=tuple(
-            view.with_noise(noise) for view, noise in zip(problem.constraints, cut, strict=True)
-        ),
-    )
-
-
-def test_joint_distribution_of_noise_that_must_inform():
-    assert_agree(z_scores("gaussian", informative_template(), 2500, seed=7))
-
-
 class DoubleNew(CollapsedChain):
     """Counts a new cluster twice in the scan."""
 
@@ -210,22 +192,6 @@ def test_faulty_noise_is_noticed():
     view = problem.constraints[0]
     faulty = view.with_noise(Swapped(view.noise.p, view.noise.q))
     assert_noticed(replace(problem, constraints=(faulty, *problem.constraints[1:])), 3)
-
-
-class CutOnlyAtFirst(LinkNoise):
-    """Cuts the prior, but draws from the posterior without the cut."""
-
-    def draw(self, counts, params, rng):
-        if not counts.any():
-            return super().draw(counts, params, rng)
-        return LinkNoise(self.p, self.q).draw(counts, params, rng)
-
-
-def test_faulty_cut_is_noticed():
-    problem = informative_template()
-    view = problem.constraints[0]
-    faulty = view.with_noise(CutOnlyAtFirst(view.noise.p, view.noise.q, informative=True))
-    assert_noticed(replace(problem, constraints=(faulty, *problem.constraints[1:])), 8)
 
 
 def test_faulty_hyper_prior_is_noticed(monkeypatch):

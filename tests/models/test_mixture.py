@@ -8,7 +8,7 @@ from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesclust.constraints.dataset import noise_names
+from bayesclust.constraints.stored import noise_names
 from bayesclust.families import get_family
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem

@@ -21,7 +21,7 @@ from bayesclust.constraints import (
     UniformNoise,
     equality_patterns,
 )
-from bayesclust.constraints.dataset import noise_names
+from bayesclust.constraints.stored import noise_names
 from bayesclust.families import (
     FAMILIES,
     DiagonalGaussian,
@@ -34,8 +34,8 @@ from bayesclust.families import (
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models import log_joint, tvclust
-from bayesclust.models.answers import patterns
 from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.models.sites import patterns
 from tests.families.reference import binary_data, coded_data, count_data, log_conditional
 from tests.judges.cases import with_holes
 

@@ -8,7 +8,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.posterior.conflict import held_out_probabilities, violations, won_by_merging
 from bayesclust.posterior.credibility import confusions
-from bayesclust.posterior.tree import group, stored_views, to_datatree
+from bayesclust.posterior.tree import group, stored_constraints, to_datatree
 
 Z = np.repeat([0, 1], 20)
 Y = np.repeat([0, 1, 2], 40)
@@ -24,7 +24,7 @@ def tree(z, links, p, q):
 
 
 def held_out(posterior):
-    (view,) = stored_views(posterior)
+    (view,) = stored_constraints(posterior)
     z = posterior["posterior"]["z"].values
     confusion = confusions(view, group(posterior, "posterior"))
     confusion = confusion.reshape(-1, *confusion.shape[2:])
@@ -186,7 +186,7 @@ def test_good_fits_are_not_accused(y, error_rate, size):
 
 def test_expected_violations_follow_the_prior():
     links = asked(0.0).with_noise(bc.LinkNoise(p=(9.0, 1.0), q=0.7))
-    (view,) = stored_views(fitted(Y, links))
+    (view,) = stored_constraints(fitted(Y, links))
     assert view.prior == pytest.approx({"p": 0.9, "q": 0.7})
     same = int((Y[links.items[:, 0]] == Y[links.items[:, 1]]).sum())
     found = violations(fitted(Y, links))

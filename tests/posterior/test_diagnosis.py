@@ -41,7 +41,7 @@ def test_functionals_against_plain_formulas(good):
     np.testing.assert_array_equal(values["concentration"], variables["concentration"])
 
 
-def test_pairs_are_different_and_half_of_them_within_clusters(good):
+def test_pairs_differ_and_half_are_within_clusters(good):
     variables, statistics = good(2, 50, 30)
     names = [
         name
@@ -58,12 +58,9 @@ def test_pairs_are_different_and_half_of_them_within_clusters(good):
     for name, (i, j) in zip(names, pairs, strict=True):
         assert values[name].dtype == np.int8
         np.testing.assert_array_equal(values[name].ravel(), z[:, i] == z[:, j])
-
-
-@pytest.mark.parametrize(("n", "expected"), [(1, 0), (2, 1), (3, 3), (30, 20)])
-def test_few_items_have_few_pairs(n, expected):
-    values = label_free(to_datatree({"z": np.zeros((2, 4, n), int)}), 20, 0).values
-    assert sum(name.startswith("together") for name in values) == expected
+    for n, expected in [(1, 0), (2, 1), (3, 3), (30, 20)]:
+        values = label_free(to_datatree({"z": np.zeros((2, 4, n), int)}), 20, 0).values
+        assert sum(name.startswith("together") for name in values) == expected
 
 
 def test_distances_are_mean_variations_of_information(good):
@@ -90,17 +87,15 @@ def test_r_hat_and_ess_are_arvizs(good):
     tree = to_datatree(variables, statistics)
     table = diagnose(tree).table
     draws = tree["posterior"].to_dataset()
-    rhat, ess = (
-        az.rhat(draws[["n_clusters", "concentration"]]),
-        az.ess(draws[["n_clusters", "concentration"]]),
-    )
-    for name in ("n_clusters", "concentration"):
+    names = ["n_clusters", "concentration"]
+    rhat, ess = az.rhat(draws[names]), az.ess(draws[names])
+    for name in names:
         assert table.loc[name, "rhat"] == pytest.approx(float(rhat[name]))
         assert table.loc[name, "ess"] == pytest.approx(float(ess[name]))
         assert table.loc[name, "mean"] == pytest.approx(float(draws[name].mean()))
 
 
-def test_independent_draws_are_trusted_in_run_after_run(good):
+def test_independent_draws_are_trusted(good):
     reports = [diagnose(to_datatree(*good())) for _ in range(15)]
     assert [report.ok for report in reports] == [True] * 15
     assert all(
@@ -108,13 +103,10 @@ def test_independent_draws_are_trusted_in_run_after_run(good):
     )
     assert str(reports[0]) == reports[0].verdict
     assert set(reports[0].table["state"]) <= {"converged", "constant"}
-
-
-def test_few_effective_draws_will_do_for_means(good):
     assert "This run will do for means" in diagnose(to_datatree(*good(4, 60))).verdict
 
 
-def test_a_chain_in_another_mode_is_named_with_its_nats(good):
+def test_a_chain_in_another_mode_is_named(good):
     variables, statistics = good()
     variables["z"][2] = np.where(variables["z"][2] == 1, 0, variables["z"][2])
     statistics["log_joint"][2] -= 140
@@ -127,7 +119,7 @@ def test_a_chain_in_another_mode_is_named_with_its_nats(good):
     assert report.table.loc["log_joint", "state"] == "slow"
 
 
-def test_modes_that_agree_in_every_single_number_are_told_apart_by_their_partitions():
+def test_modes_of_equal_numbers_differ_in_their_partitions():
     """Each chain in a mode of its own: equal sizes, log joints and parameters, other members."""
     rng = np.random.default_rng(0)
     z = np.stack([np.tile(np.arange(40) % 2, (200, 1)), np.tile(np.arange(40) // 20, (200, 1))] * 2)
@@ -188,7 +180,7 @@ def test_a_handful_of_draws_cannot_be_judged(good, draws):
     assert set(report.table["state"]) == {"unknown"}
 
 
-def test_without_log_joint_the_point_estimate_is_the_reference(noisy_draws):
+def test_the_point_estimate_is_a_reference(noisy_draws):
     z = noisy_draws(20, 3, 80).reshape(2, 40, 20)
     values = label_free(to_datatree({"z": z}), 4, 0).values
     reference = bc.point_estimate(z.reshape(80, 20))
@@ -205,11 +197,6 @@ def test_notebooks_show_the_verdict_and_the_table(good):
     assert repr(report).startswith(f"Diagnosis(ok={report.ok}")
 
 
-def test_a_report_is_frozen(good):
-    with pytest.raises(AttributeError):
-        diagnose(to_datatree(*good(2, 20))).ok = True
-
-
 def test_labels_alone_are_refused():
     with pytest.raises(
         TypeError,
@@ -218,7 +205,7 @@ def test_labels_alone_are_refused():
         diagnose("labels")
 
 
-def test_draws_of_another_package_are_judged_by_their_partitions_alone(good):
+def test_draws_of_other_packages_are_diagnosed(good):
     z = good(3, 100)[0]["z"]
     found, whole = diagnose(z), diagnose(to_datatree({"z": z}))
     pd.testing.assert_frame_equal(found.table, whole.table)

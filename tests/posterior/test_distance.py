@@ -10,7 +10,7 @@ import bayesclust as bc
 
 def test_distance_by_hand():
     halves, one, each = [0, 0, 1, 1], [0, 0, 0, 0], [0, 1, 2, 3]
-    found = bc.posterior_distance([halves, one] * 4, [halves, each] * 4)
+    found = bc.posterior.posterior_distance([halves, one] * 4, [halves, each] * 4)
     # matched: half of the draws stay, and one cluster becomes four, two bits; or each goes to the
     # halves and on
     assert found.wasserstein == pytest.approx(1.0)
@@ -22,7 +22,7 @@ def test_distance_by_hand():
 
 def test_wasserstein_is_the_best_matching(rng):
     first, second = rng.integers(3, size=(2, 10, 8))
-    found = bc.posterior_distance(first, second, loss="nvi", num_draws=5)
+    found = bc.posterior.posterior_distance(first, second, loss="nvi", num_draws=5)
     chosen = np.linspace(0, 9, 5).round().astype(int)
     cost = [[bc.losses.NVI().loss(a, b) for b in second[chosen]] for a in first[chosen]]
     best = min(
@@ -35,19 +35,19 @@ def test_equal_posteriors_are_as_far_apart_as_their_halves(noisy_draws):
     draws = noisy_draws(40, 4, 800)
     rng = np.random.default_rng(0)
     mixed = draws[rng.permutation(800)]
-    equal = bc.posterior_distance(mixed[:400], mixed[400:])
+    equal = bc.posterior.posterior_distance(mixed[:400], mixed[400:])
     assert equal.wasserstein == pytest.approx(equal.self_distance, rel=0.15)
     assert abs(equal.half_energy_distance) < 0.05 * equal.between
     moved = mixed[400:].copy()
     moved[:, :10] = 7
-    other = bc.posterior_distance(mixed[:400], moved)
+    other = bc.posterior.posterior_distance(mixed[:400], moved)
     assert other.wasserstein > 1.3 * other.self_distance
     assert other.half_energy_distance > 10 * abs(equal.half_energy_distance)
 
 
 def test_disagreeing_chains_show_in_the_self_distance():
     stuck = np.repeat([[[0, 0, 1, 1]], [[0, 1, 0, 1]]], 50, axis=1)
-    found = bc.posterior_distance(stuck, stuck)
+    found = bc.posterior.posterior_distance(stuck, stuck)
     assert found.wasserstein == 0
     assert found.self_distance == 2.0
 
@@ -55,7 +55,7 @@ def test_disagreeing_chains_show_in_the_self_distance():
 def test_energy_distance_of_binder_compares_similarities(rng):
     """Over all draws and with repetition; the estimate leaves a draw's distance from itself out."""
     first, second = rng.integers(3, size=(12, 9)), rng.integers(2, size=(12, 9))
-    found = bc.posterior_distance(first, second, loss="binder", num_draws=6)
+    found = bc.posterior.posterior_distance(first, second, loss="binder", num_draws=6)
     chosen = np.linspace(0, 11, 6).round().astype(int)
     P, Q = bc.similarity_matrix(first[chosen]), bc.similarity_matrix(second[chosen])
     biased = found.between - sum(found.within) / 2 * 5 / 6
@@ -77,4 +77,4 @@ def test_energy_distance_of_binder_compares_similarities(rng):
 )
 def test_bad_input_is_refused(second, settings, said):
     with pytest.raises(ValueError, match=said):
-        bc.posterior_distance(np.zeros((8, 4), int), second, **settings)
+        bc.posterior.posterior_distance(np.zeros((8, 4), int), second, **settings)

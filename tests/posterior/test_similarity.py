@@ -45,7 +45,7 @@ def test_item_entropy_is_the_mean_over_its_pairs(noisy_draws, n, draws):
     p = bc.similarity_matrix(z)
     bits = -p * np.log2(np.maximum(p, 1e-300)) - (1 - p) * np.log2(np.maximum(1 - p, 1e-300))
     expected = bits.sum(axis=1) / max(n - 1, 1)
-    np.testing.assert_allclose(bc.item_entropy(z), expected, atol=1e-12)
+    np.testing.assert_allclose(bc.posterior.item_entropy(z), expected, atol=1e-12)
 
 
 def test_cluster_similarity_is_a_mean_of_the_matrix(rng):

@@ -14,7 +14,7 @@ from bayesclust.posterior.tree import (
     log_joints,
     source_names,
     stacked_partitions,
-    stored_views,
+    stored_constraints,
     to_datatree,
     with_names,
 )
@@ -90,7 +90,7 @@ def test_trees_survive_netcdf(tree, views, tmp_path):
         assert (back.attrs["seed"], back.attrs["n"]) == (3, 4)
         assert json.loads(back.attrs["large"]) == 2**70
         assert json.loads(back.attrs["settings"]) == {"family": "gaussian", "b": True}
-        for stored, view in zip(stored_views(back), views, strict=True):
+        for stored, view in zip(stored_constraints(back), views, strict=True):
             for name in ("name", "kind", "vocabulary"):
                 assert getattr(stored, name) == getattr(view, name)
             for name in ("items", "answers", "source", "truth"):
@@ -199,7 +199,7 @@ Z = {"z": np.zeros((2, 3, 4), int)}
             "this posterior has no group 'prior', only 'posterior', 'sample_stats', 'observed",
         ),
         (
-            lambda tree: stored_views(to_datatree(Z)),
+            lambda tree: stored_constraints(to_datatree(Z)),
             ValueError,
             "this posterior has no group 'constant_data', only 'posterior', 'sample_stats': "
             "pass the posterior_ of a fit with constraints.",

@@ -299,7 +299,7 @@ SORTS = {
     "tree": tree,
     "answered": answered,
     "constraints": constraints,
-    "stored": lambda good, rng: [*OBJECTS, [None], [(0, 1)], [good[0], good[0]], [Thing()]],
+    "stored": lambda good, rng: [None, 7, "word", [None], [(0, 1)], [good[0]] * 2, [Thing()]],
     "stored dataset": lambda good, rng: [*OBJECTS, good.drop_vars(next(iter(good.data_vars)))],
     "tuples": tuples,
     "answers": answers,

@@ -243,6 +243,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "*.objective.labels": ("integer labels", TRUTH),
     "*.log_joint.labels": ("integer labels", TRUTH),
     "*.from_posterior.posterior": ("tree", world.linked),
+    "MPCKMeans.max_iter": ("natural", 50),
     "DCRC.penalty": ("optional [0, inf)", None),
     "DCRC.n_init": OPTIONAL_COUNT,
     "DCRC.temperature": (NOT_NEGATIVE, 1.0),
@@ -259,7 +260,7 @@ WITHOUT_DATA = {
     "VariationalSettings": "numbers that TVClust checks when it is fitted",
     "PartitionGibbs": "a kernel that NumPyro calls; see tests/inference/test_numpyro_scopes.py",
     "constraint_sites": "called inside NumPyro programs; the programs are in the table",
-    "constraints.DirichletRows": "what a noise model gives to samplers",
+    "constraints.DirichletNoise": "abstract; its subclasses are in the table",
     "constraints.NoiseModel": "abstract; its subclasses are in the table",
     "constraints.Rules": "abstract; its subclasses are in the table",
     "constraints.Constraints": "abstract; its subclasses are in the table",
@@ -294,7 +295,7 @@ UNCHECKED = {
 ONLY = {
     "PairwiseConstraints.sample": ("labels", "fraction", "error_rate", "n_sources", "seed", "name"),
     "RelativeConstraints.sample": ("labels", "size", "error_rate", "n_sources", "seed", "name"),
-    "RDPMeans.objective": ("labels",),
+    "*.objective": ("labels",),
     "posterior.to_datatree": ("z", "X", "constraints"),
     "models.log_joint": ("z", "alpha"),
     "models.mixture_log_joint": ("z", "components"),
@@ -367,7 +368,8 @@ def parameters(function):
 
 
 def make(entry, function, call=None, names=None):
-    names = names or ONLY.get(entry) or parameters(function)
+    only = [ONLY[pattern] for pattern in matches(entry, ONLY)]
+    names = names or (only[0] if only else parameters(function))
     known = {name: sort_of(entry, name) for name in names}
     arguments = {name: Argument(*found) for name, found in known.items() if found is not None}
     return Entry(call or function, arguments, bool(matches(entry, SLOW)))

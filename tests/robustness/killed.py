@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import bayesclust as bc
-from bayesclust._files import write_netcdf
+from bayesclust._io import write_netcdf
 from bayesclust.cli._files import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree

@@ -28,7 +28,7 @@ WORDS = {
     "second": ["z", "draws", "labels", "posterior", "group"],
     "z": ["labels"],
     "components": ["labels"],
-    "constraints": ["answers"],
+    "constraints": ["answers", "views"],
     "answers": ["same"],
     "query": ["pairs", "triplets"],
     "queries": ["pairs", "triplets"],

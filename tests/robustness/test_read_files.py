@@ -154,7 +154,7 @@ def test_files_of_other_programs_are_refused(tmp_path, what, reader):
             return
     else:
         path.write_bytes(FOREIGN[what])
-    with pytest.raises(ValueError, match=r"'?.*file.* (is|exists)") as caught:
+    with pytest.raises(ValueError, match="file") as caught:
         READERS[reader](path)
     assert str(caught.value).endswith(".")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesclust._files import check_path, check_target, replaced
+from bayesclust._io import check_path, check_target, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bayesclust"
@@ -61,7 +61,7 @@ def test_every_writer_replaces_files_whole():
     found = {
         (str(path.relative_to(PACKAGE)), name)
         for path in PACKAGE.rglob("*.py")
-        if path != PACKAGE / "_files.py"
+        if path != PACKAGE / "_io.py"
         for name in writes(ast.parse(path.read_text(encoding="utf-8")))
     }
     assert found <= set(ELSEWHERE)
@@ -130,7 +130,7 @@ import os, resource, signal, sys, warnings
 from pathlib import Path
 import numpy as np
 import bayesclust as bc
-from bayesclust._files import write_netcdf
+from bayesclust._io import write_netcdf
 from bayesclust.inference import checkpoint
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.posterior.tree import to_datatree

@@ -1,4 +1,4 @@
-"""The skeleton of a kind of side information; that it keeps the contract of views, `test_view_contract.py` sees to."""
+"""The skeleton of a kind of side information; that it keeps the contract of views, `test_contract.py` sees to."""
 
 from dataclasses import replace
 

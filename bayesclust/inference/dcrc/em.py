@@ -30,8 +30,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import N_PATTERNS, stack_tables
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
 from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
 from bayesclust.inference.starts import seeded_partition

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 
 from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import noise_names
-from bayesclust.constraints.sites import (
+from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Sites,
     add_block_logits,
@@ -39,6 +38,7 @@ from bayesclust.constraints.sites import (
     compile_sites,
     stack_tables,
 )
+from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.dcrc.em import named_first
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
 from bayesclust.inference.link_blocks import draw_blocks

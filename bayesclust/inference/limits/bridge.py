@@ -44,7 +44,7 @@ from scipy.special import gammaln
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
-from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table
+from bayesclust.inference.limits.answers import Graph, Xi, answer_graph, cost_table
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
@@ -151,7 +151,7 @@ def _noise_at(
     if isinstance(confidence, tuple):
         return KnownEvidence(gamma * confidence[0], gamma * confidence[1])
     own = np.asarray(confidence[view.name])
-    if view.kind == PAIRWISE:
+    if view.is_links:
         return KnownEvidence(tuple(gamma * own[:, 0]), tuple(gamma * own[:, 1]))
     least = own.min(axis=2)
     if np.ptp(least, axis=1).max() > EQUAL * np.abs(own).max():
@@ -172,12 +172,9 @@ def pose_answers(
     ValueError
         If the confidence is in other views than these.
     """
-    if isinstance(confidence, tuple) and all(view.kind == PAIRWISE for view in constraints):
+    if isinstance(confidence, tuple) and all(view.is_links for view in constraints):
         return link_graph(constraints, n_items), confidence
-    shapes = {
-        view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3)))
-        for view in constraints
-    }
+    shapes = {view.name: (view.n_sources, *view.confidence_shape) for view in constraints}
     if (
         isinstance(confidence, tuple)
         or {name: np.shape(own) for name, own in confidence.items()} != shapes

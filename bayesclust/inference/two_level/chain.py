@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.families.gaussian import FullState
 from bayesclust.inference.collapsed import SPARE_SLOTS, CollapsedChain
 from bayesclust.inference.problem import TVClustProblem

@@ -24,7 +24,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits, log_prob_touching
 from bayesclust.families.base import add_item, clear_cluster, derive, log_marginal, set_items
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.reseating import log_odds, reseat

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.rules.statements import (
+from bayesclust.constraints.statements import (
     Among,
     Apart,
     Closer,

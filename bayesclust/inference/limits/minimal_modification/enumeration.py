@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesclust.constraints.rules.statements import Statement
+from bayesclust.constraints.statements import Statement
 from bayesclust.inference.limits.minimal_modification.problem import Problem
 from bayesclust.typing import IntArray
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.rules.statements import Statement
+from bayesclust.constraints.statements import Statement
 from bayesclust.inference.limits.minimal_modification.conflict import conflict
 from bayesclust.inference.limits.minimal_modification.groups import (
     Anchors,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.constraints.rules.statements import Among, Apart, Closer, Every, Statement, Together
+from bayesclust.constraints.statements import Among, Apart, Closer, Every, Statement, Together
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 

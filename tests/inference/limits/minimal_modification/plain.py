@@ -79,7 +79,7 @@ class Case(NamedTuple):
             for rules in (
                 bc.LabelConstraints,
                 bc.SpanConstraints,
-                bc.SpreadConstraints,
+                bc.constraints.SpreadConstraints,
                 bc.ImplicationConstraints,
             )
         ]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesclust as bc
-from bayesclust.constraints.rules.statements import Apart, Statement, Together
+from bayesclust.constraints.statements import Apart, Statement, Together
 from bayesclust.inference.limits.minimal_modification.cp_sat import OneHot, enforce, minimise
 from bayesclust.inference.limits.minimal_modification.enumeration import TooLarge, cheapest
 from bayesclust.inference.limits.minimal_modification.problem import Problem
