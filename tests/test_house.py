@@ -196,7 +196,8 @@ def test_the_front_door_opens_and_shows_an_example(name):
 
 @pytest.mark.parametrize("package", write_stubs.PACKAGES)
 def test_stubs_hold_the_names_of_the_table(package):
-    assert write_stubs.path(package).read_text() == write_stubs.stub(package)
+    written = write_stubs.path(package).read_text().splitlines()
+    assert sorted(written) == sorted(write_stubs.stub(package).splitlines())
 
 
 def test_at_most_fifty_names_are_public():
