@@ -278,8 +278,8 @@ BAD = {
             [[1, np.nan], [2, 2], [3, 3]]
         ),
         ValueError,
-        "no model at gamma is known for the divergence SeenCells, only for those of whole data by SquaredEuclidean, "
-        "KullbackLeibler, Bernoulli, Categorical, Poisson: choose one of these.",
+        "no model at gamma is known for the divergence SeenCells, only for those of whole data by mahalanobis, "
+        "standardized, euclidean, kl, bernoulli, poisson, categorical: choose one of these.",
     ),
     "no gammas": (
         lambda: bc.limit_path(X, gammas=[]),
