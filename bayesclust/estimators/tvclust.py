@@ -62,9 +62,8 @@ from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.variational.draws import draw_mean_field
-from bayesclust.inference.variational.fit import fit_variational
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
+from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.partition_priors import (
     DirichletProcess,
@@ -86,7 +85,9 @@ def _has_single_clusters(estimator: Any) -> bool:
 
 
 class TVClust(ConstrainedClusterer):
-    """Dirichlet-process mixture with side information: the posterior over partitions given data and noisy constraints.
+    """Dirichlet-process mixture with side information.
+
+    The posterior over partitions given data and noisy constraints.
 
     Parameters
     ----------
@@ -103,9 +104,9 @@ class TVClust(ConstrainedClusterer):
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base measure is
-        gets learned, in units of the data, unless fixed there: shifts of columns change no Gaussian
-        fit, and changes of unit none but those of "gaussian_spherical".
+        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base
+        measure is gets learned, in units of the data, unless fixed there: shifts of columns
+        change no Gaussian fit, and changes of unit none but those of "gaussian_spherical".
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a
         Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
@@ -119,8 +120,8 @@ class TVClust(ConstrainedClusterer):
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data are asked to fit the model only
         roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
-        constraints. The posterior is then that of a model of fewer items, and its uncertainty is wider.
-        None is 1, or what "auto" finds.
+        constraints. The posterior is then that of a model of fewer items, and its uncertainty is
+        wider. None is 1, or what "auto" finds.
     partition_prior : PartitionPrior, Nested or None, default None
         Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
         `MixtureOfFiniteMixtures`, `KnownK`, or your own. None is the Dirichlet process with a
@@ -350,7 +351,9 @@ class TVClust(ConstrainedClusterer):
         return labels
 
     def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
+        """Return the probability of each cluster of `labels_`.
+
+        Given that the new item joins a cluster that exists.
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
         items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
@@ -389,7 +392,7 @@ class TVClust(ConstrainedClusterer):
         return prediction.novelty(rows)
 
     def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the posterior probability that each new item shares a cluster with each item that was clustered.
+        """Return the probability that each new item shares a cluster with each clustered item.
 
         As `bayesclust.similarity_matrix` for two items of the data.
 
@@ -675,7 +678,10 @@ def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str,
 
 
 def _is_table(X: ArrayLike) -> bool:
-    """Whether it has rows and columns to count; anything else is refused by the family, in a sentence."""
+    """Whether it has rows and columns to count.
+
+    Anything else is refused by the family, in a sentence.
+    """
     try:
         return np.ndim(X) == 2
     except (TypeError, ValueError):

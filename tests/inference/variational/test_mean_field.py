@@ -9,7 +9,7 @@ from scipy.special import betaln, logsumexp
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.variational.hyper import HyperAscent
+from bayesclust.inference.variational.fit import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
 from bayesclust.partition_priors import DirichletProcess
 from tests.inference.variational import plain
@@ -74,7 +74,7 @@ def test_no_colour_lowers_the_bound_under_held_factors(name, freeze_noise):
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_never_above_the_evidence_and_never_falling(name, d, concentration):
-    case = replace(problem(name, n=6, d=d, seed=d), concentration=concentration)
+    case = replace(problem(name, n=6, d=d, seed=d), partition_prior=concentration)
     _, values = exact.log_posterior(case.family, case.constraints, concentration)
     evidence = float(logsumexp(values)) + case.family.log_constant
     for seed in range(3):
