@@ -13,7 +13,6 @@ import xarray as xr
 import bayesclust as bc
 from bayesclust import cli
 from bayesclust.cli import _models
-from bayesclust.families import COMPOSED, FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.posterior.tree import feature_names, item_names, source_names
 
@@ -277,7 +276,6 @@ def test_options_are_those_of_the_estimators():
     for option in _models.OPTIONS:
         for model in option.models:
             assert option.parameter in estimators[model].get_params()
-    assert set(_models.FAMILIES) == set(FAMILIES | COMPOSED)
     for sampler in _models.SAMPLERS:
         est = _models.make_estimator("tvclust", {"sampler": sampler}, 3, False)
         assert (est.sampler, est.random_state, est.progress) == (sampler, 3, False)
