@@ -127,12 +127,10 @@ def area(curve: Sequence[float]) -> float:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Ask the queries of one session, one by one.
+    """Ask the queries of one session, one by one; where nothing was left to ask, curves stay as they are.
 
-    Curves are F and adjusted Rand index before the first and after each answer; where nothing was
-    left to ask they stay as they are, and gains are 0. `stop` is how many were asked before the
-    first that posterior selection would not have thought worth it; seconds are those of processors
-    without those of the posterior before the first answer.
+    `stop` is how many were asked before the first that posterior selection would not have thought
+    worth it; seconds are those of processors after the posterior before the first answer.
     """
     X, y = load(cell.data)
     shared, updating = copy.deepcopy(_beginning(_start(cell), cell.data))
@@ -211,10 +209,8 @@ COLUMNS = ["table", "data", "method", "at", "patience", "mean", "error", "runs"]
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Means over sessions and their standard errors.
 
-    Tables are "area" of F; "difference" of the areas of posterior selection and a method, by expert;
-    "rand" and "rand_difference", the same of the adjusted Rand index; "asked", "f" and "to_come",
-    with `at` the bound of the stopping rule, NaN for its default, and its `patience`; and "curve",
-    with `at` the number of answers.
+    In "asked", "f" and "to_come" `at` is the bound of the stopping rule, NaN for its default; in
+    "curve" it is the number of answers.
     """
     mine = cells[(cells.questions == plan.questions) & cells.method.isin(plan.methods)]
     mine = mine[mine.data.isin(plan.data)]

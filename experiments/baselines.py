@@ -184,17 +184,12 @@ def lcvqe(
     item farther from the cluster's centre and :math:`\mu` the other centre nearest to it.
 
     In every pass each item goes to its nearest centre; then the must-links are gone through, in the
-    order given, and after them the cannot-links. Each that is violated takes what costs least: a
-    must-link stays torn, or both items join the cluster of one of them; of a cannot-link both stay,
-    or r moves to its nearest other centre. To stay is never cheaper: torn costs :math:`\frac14 [|x_i
-    - \mu_{g(i)}|^2 + |x_j - \mu_{g(j)}|^2]` more than the mean of the two ways to join, and to be
-    together :math:`\frac12 |x_r - \mu_{g(r)}|^2` more than the move. So items always join or move,
-    and centres are means. A pass need not lower the error; passes end where labels repeat. The
-    authors start once, from random items; ten starts make it a stronger method to compare with.
-
-    Covoes, Hruschka and Ghosh (2013), whose program TVClust's tables use, take an item's second
-    nearest centre as the other one, which after a must-link has moved the item can be the one it is
-    to leave; here it never is.
+    order given, and after them the cannot-links. Each that is violated takes what costs least. To
+    stay is never cheaper, so items of a must-link always join the cluster of one of them, r of a
+    cannot-link moves to its nearest other centre, and centres are means. Passes end where labels
+    repeat. The authors start once, from random items; ten starts make it a stronger method. In the
+    program of Covoes, Hruschka and Ghosh (2013), which TVClust's tables use, the other centre can be
+    the one that an item moved by a must-link is to leave; here it never is.
 
     >>> X = [[0.0], [1.0], [10.0], [11.0], [5.4]]
     >>> lcvqe(X, None, 2, 0)

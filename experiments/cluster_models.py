@@ -120,11 +120,7 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Fit and score one cell; what a method does not have is NaN.
-
-    p_true and q_true are the shares of right answers within a class and between classes, p_mean and
-    q_mean their posterior means; area is that under the ROC curve of credibility.
-    """
+    """Fit and score one cell; what a method does not have is NaN, `area` is that of `noise`."""
     items, method = sources.load(cell.data), METHODS[cell.method]
     X = sources.standardized(items.X)
     links = answers(cell, items.y) if method.hears else None
@@ -142,7 +138,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dict[str, Any]:
-    """What the posterior says of the answers, and how good they are."""
+    """Shares of right answers, their posterior means, and the area under the ROC curve of credibility."""
     row: dict[str, Any] = {**dict.fromkeys(NOISE, np.nan), "model": "", "power": np.nan}
     if links is None:
         return row

@@ -258,11 +258,8 @@ def start(name: str, seed: int) -> IntArray:
 def run(cell: Cell) -> dict[str, Any]:
     """Run and score one cell; what a part does not have is NaN, 0 or empty.
 
-    ARI, AMI and FMI to the classes (quality) and to the partition before (similarity), of a session
-    the areas under their budget curves; answers that the last partition does not satisfy;
-    modifications for which the time was too short to find any; the largest relative gap of the
-    others; seconds of a modification or fit, and of processors for it and to choose the queries of a
-    round; ARI after each round of a session, as words.
+    Scores are those to the classes (quality) and to the partition before (similarity), of a session
+    the areas under their budget curves; `choosing` are processor seconds of the queries of a round.
     """
     X, y = prepared(cell.data)
     labels = start(cell.data, cell.seed + cell.trial)
@@ -748,27 +745,10 @@ def draw(
 ) -> dict[str, Callable[[], Figure | None]]:
     """The figures of the parts asked for."""
     made: dict[str, tuple[bool, Callable[[], Figure | None]]] = {
-        "parameters": (plan.parameters, lambda: _by_beta(cells, plan)),
         "figure6": (plan.runtime, lambda: _seconds(entries, plan)),
         "figure7": (plan.loop, lambda: _rounds(rounds(cells, plan), plan)),
     }
     return {name: make for name, (wanted, make) in made.items() if wanted}
-
-
-def _by_beta(cells: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Quality and similarity by alpha and beta."""
-    rows: list[Any] = []
-    for side in ("quality", "similarity"):
-        table = areas(cells, plan, f"{side}_ari")
-        for name, mean in table.mean().items() if len(table) else ():
-            method = METHODS[str(name)]
-            line = f"alpha {100 * method.alpha:g}%"
-            rows.append((f"{side} (AUBC of ARI)", line, 100 * method.beta, mean, np.nan))
-    table = pd.DataFrame(rows, columns=["panel", "line", "x", "mean", "error"])
-    heading = f"{counted(plan.answers, 'answer')} about random pairs in ten rounds"
-    return figures.curves(
-        table, heading, "super-instances (beta), % of a cluster's items", "area", ticks=BETAS
-    )
 
 
 def _wide(rows: pd.DataFrame) -> pd.Series:
