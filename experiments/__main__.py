@@ -76,7 +76,7 @@ def run(paper: str, arguments: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; 0 if it is done, 1 if it is refused in a sentence, 2 if misused, 130 if interrupted."""
+    """Run a command line; 0 if done, 1 if refused in a sentence, 2 if misused, 130 if interrupted."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     papers = "\n".join(f"  {name:<16}{text}" for name, text in PAPERS.items())
     if not words or words[0] not in PAPERS:

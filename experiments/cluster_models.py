@@ -1,7 +1,7 @@
 """Classes that are no ellipses: which cluster model does justice to the answers.
 
-TVClust with cluster_model="auto" beside a single Gaussian to a cluster, its limit, k-means, ITML and
-DCRC. Table "usual": the five sets of the TVClust paper, glass without its row id; "others":
+TVClust with cluster_model="auto" beside a single Gaussian to a cluster, its limit, k-means, ITML
+and DCRC. Table "usual": the five sets of the TVClust paper, glass without its row id; "others":
 ionosphere, pima, digits 389, letters IJLT. F, how far the noise learned lies from the truth, how
 well credibility finds the wrong answers, and which cluster model was taken.
 """
@@ -138,7 +138,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dict[str, Any]:
-    """Shares of right answers, their posterior means, and the area under the ROC curve of credibility."""
+    """Shares of right answers, their posterior means, and the ROC area of credibility."""
     row: dict[str, Any] = {**dict.fromkeys(NOISE, np.nan), "model": "", "power": np.nan}
     if links is None:
         return row
@@ -202,7 +202,7 @@ SETTING = ["sampling", "amount", "accuracy"]
 
 
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Means over draws by part, set, method and answers; a method that uses none has a row for every setting of the others."""
+    """Means over draws; a method without answers has a row for every setting of the others."""
     rows, names = [], ["data", "method", *SETTING]
     for part in plan.parts():
         mine = cells[cells.data.isin(part.data) & cells.method.isin(part.methods)]
@@ -233,8 +233,9 @@ def _means(block: pd.DataFrame) -> dict[str, Any]:
 
 HEAD = """# Cluster models, measured
 
-Pairwise F between labels and classes; columns standardized, labels never seen by a method. Answers: a share of the ordered
-or unordered pairs, or a number of pairs per item, each right with the probability named; {draws} of them, seed {seed}.
+Pairwise F between labels and classes; columns standardized, labels never seen by a method. Answers:
+a share of the ordered or unordered pairs, or a number of pairs per item, each right with the
+probability named; {draws} of them, seed {seed}.
 """
 WORDS = {
     ORDERED: "{:g} of ordered pairs",

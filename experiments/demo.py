@@ -1,4 +1,4 @@
-"""Wine with noisy links: the posterior over partitions, which answers are probably wrong, and the fast limit beside it.
+"""Wine with noisy links: the posterior, the answers that are probably wrong, and the fast limit.
 
 Run by ``make demo``, or with other settings as ``python -m experiments.demo``.
 """
@@ -40,7 +40,7 @@ class Run(NamedTuple):
 def fit(
     *, chains: int = 4, warmup: int = 500, samples: int = 1500, seed: int = 0, progress: bool = True
 ) -> Run:
-    """Fit the sampler and its limit to standardized wine with 3% of the pairs answered, one in ten wrongly."""
+    """Fit the sampler and its limit to wine with 3% of the pairs answered, one in ten wrongly."""
     data = sources.load("wine")
     X = sources.standardized(data.X)
     links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, error_rate=0.1, seed=seed)
