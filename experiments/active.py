@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DATA = ("iris", "wine", "ecoli", "glass", "balance", "digits389")
-"""The five sets of the TVClust paper, and of digits 3, 8 and 9 the tenth that the MPCK-Means paper took: another paper's
-set, of more features than the rest, and small enough for a session of a hundred updates."""
+"""The five sets of the TVClust paper, and the tenth of three digits of the MPCK-Means paper."""
 OURS, TARGET, ERROR_RATE, ALL = "posterior", "vi", 0.1, "all"
 
 

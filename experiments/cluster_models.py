@@ -88,8 +88,7 @@ class Cell(NamedTuple):
     method: str
     data: str
     sampling: str
-    """Whether `amount` is a share of the n^2 ordered pairs, of the n (n - 1) / 2 unordered ones, or pairs per item;
-    "none" where the method uses no answers."""
+    """Whether `amount` is a share of ordered or unordered pairs, pairs per item, or "none"."""
     amount: float
     accuracy: float
     trial: int

@@ -177,7 +177,8 @@ def used(given: Any, uses: str) -> Any:
     and one apart, as the paper does for methods that take pairs. Answers about pairs stay as they
     are.
 
-    >>> given = bc.RelativeConstraints([(0, 1, 2), (3, 0, 2), (0, 1, 3)], ["yes", "no", "dnk"], n_items=4)
+    >>> rows, answers = [(0, 1, 2), (3, 0, 2), (0, 1, 3)], ["yes", "no", "dnk"]
+    >>> given = bc.RelativeConstraints(rows, answers, n_items=4)
     >>> used(given, "yes and no")
     <RelativeConstraints 'triplets': 1 yes, 1 no, 0 dnk, on 4 items>
     >>> links = used(given, "pairs")
@@ -569,9 +570,9 @@ def _time(entries: pd.DataFrame) -> Iterator[str]:
     mine = entries[(entries.data == RUNTIME[0]) & (entries.number == RUNTIME[1])]
     for row in mine[(mine.answers == RIGHT) & (mine.fraction == 0)].itertuples():
         yield (
-            f"One fit of 4998 items, 38 columns and 13 clusters with {row.number} triplets: {row.seconds:.1f} s, "
-            f"{row.cpu_seconds:.1f} s of processors, mean of {counted(int(str(row.trials)), 'fit')} (paper: less than "
-            f"{SECONDS:g} s)."
+            f"One fit of 4998 items with {row.number} triplets: {row.seconds:.1f} s, "
+            f"{row.cpu_seconds:.1f} s of processors, mean of {counted(row.trials, 'fit')} "
+            f"(paper: less than {SECONDS:g} s)."
         )
 
 
@@ -658,7 +659,7 @@ def regions(plan: Plan) -> Figure:
             right = accuracy(predicted, items.y)
             ax.set_title(f"{name}: {_name(method)}\n({right:.1%} right)", fontsize=8)
     figure.suptitle(
-        f"Entropy of p(y | x; W), dark where high; {plan.asked_regions} right answers among items near a boundary",
+        f"Entropy of p(y | x; W); {plan.asked_regions} right answers among items near a boundary",
         fontsize=9,
     )
     return figure

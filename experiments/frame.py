@@ -270,11 +270,7 @@ class Timed:
 
 
 def numbers(text: str) -> FloatArray:
-    """Numbers that a cell has as words, such as a curve.
-
-    >>> numbers("0.5 0.7")
-    array([0.5, 0.7])
-    """
+    """Numbers that a cell has as words, such as a curve."""
     return np.array(text.split(), dtype=np.float64)
 
 
@@ -284,21 +280,13 @@ def words(values: Iterable[float], digits: int = 4) -> str:
 
 
 def standard_error(values: Any) -> float:
-    """Standard error of a mean; NaN for a single value or none.
-
-    >>> standard_error(np.array([1.0, 2.0, 3.0, 4.0])), standard_error(np.array([1.0]))
-    (0.645, nan)
-    """
+    """Standard error of a mean; NaN for a single value or none."""
     values = np.asarray(values, dtype=np.float64)
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
 def half_width(deviations: Any, trials: Any) -> FloatArray:
-    """Half the width of the 95% interval of a mean by Student's t, from standard deviations.
-
-    >>> half_width([1.0, 1.0], [4, 1]).round(2)
-    array([1.59,  nan])
-    """
+    """Half the width of the 95% interval of a mean by Student's t, from standard deviations."""
     from scipy.stats import t
 
     trials = np.asarray(trials, dtype=np.float64)
@@ -307,20 +295,12 @@ def half_width(deviations: Any, trials: Any) -> FloatArray:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "draw"), counted(2, "draw")
-    ('1 draw', '2 draws')
-    """
+    """A number with its noun."""
     return f"{number} {noun}" + "s" * (number != 1)
 
 
 def span(counts: Iterable[int], noun: str) -> str:
-    """Of how many draws, or the like, the rows of a table are.
-
-    >>> span([1, 1], "draw"), span([2, 5, 3], "draw")
-    ('1 draw', '2 to 5 draws')
-    """
+    """Of how many draws, or the like, the rows of a table are."""
     least, most = min(counts := [int(count) for count in counts]), max(counts)
     return counted(most, noun) if least == most else f"{least} to {counted(most, noun)}"
 

@@ -473,8 +473,8 @@ class Plan(frame.Plan):
         for name in self.data:
             if name not in DATA and find(name, self.folders) is None:
                 raise ValueError(
-                    f"data has {name!r}, which no installed package ships: name a folder that has {name}.csv or "
-                    f"{name}.npz, or such a file."
+                    f"data has {name!r}, which no installed package ships: name a folder that has "
+                    f"{name}.csv or {name}.npz, or such a file."
                 )
 
     def found(self, names: Iterable[str]) -> dict[str, str]:
@@ -559,7 +559,8 @@ def wins(compared: pd.DataFrame) -> pd.DataFrame:
     """How many others each setting beats with probability above 1/2, and of at least `SURE`.
 
     >>> rows = [("f", "a", "b", 0.1, 0.2, 0.7), ("f", "b", "a", 0.7, 0.2, 0.1)]
-    >>> wins(pd.DataFrame(rows, columns=["score", "method", "other", "worse", "equivalent", "better"]))
+    >>> names = ["score", "method", "other", "worse", "equivalent", "better"]
+    >>> wins(pd.DataFrame(rows, columns=names))
                   likely  sure
     method score
     a      f           1     0
@@ -631,12 +632,12 @@ def _parameters(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Itera
     asked, sets = counted(plan.answers, "answer"), counted(len(table), "data set")
     heads = ["(alpha, beta) in %", *(f"{score[:-4]} {score[-3:].upper()}" for score in AREAS)]
     titles = {name: METHODS[name].title for name in table.columns}
-    yield f"Areas under the budget curve of {asked} about random pairs in ten rounds; means over {sets}:\n"
+    yield f"Areas under the budget curve of {asked} in ten rounds; means over {sets}:\n"
     means = ([titles[name], *(decimal(found[s][name].mean()) for s in AREAS)] for name in titles)
     yield from frame.in_markdown(heads, means)
     compared = comparisons(cells, plan)
     if len(compared):
-        yield "How many others each beats (at probability .95), by the Bayesian signed-rank test, and as published:\n"
+        yield "How many others each beats (at probability .95), and as published:\n"
         counts = wins(compared)
         rows = []
         for name in titles:
@@ -669,7 +670,8 @@ def _times(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     head = ["", "constraints", *map(str, plan.numbers), "published, 1000"]
     yield from frame.in_markdown(head, rows)
     draws = frame.span(mine.trials, "draw")
-    yield f"One anchor a cluster, every item by itself; one thread; mean of {draws}. {_unproven(entries, 'runtime')}\n"
+    proven = _unproven(entries, "runtime")
+    yield f"One anchor a cluster, every item by itself; mean of {draws}. {proven}\n"
 
 
 def _unproven(entries: pd.DataFrame, part: str) -> str:
@@ -707,7 +709,7 @@ def _conflicting(entries: pd.DataFrame) -> Iterator[str]:
             yield from frame.in_markdown(["", *SOFT_SCORES.values()], rows)
     asked, draws = counted(int(mine.number.iloc[0]), "answer"), frame.span(mine.trials, "draw")
     yield (
-        f"{asked}, {draws}; published in parentheses. The slides do not tell how their conflicts came about. "
+        f"{asked}, {draws}; published in parentheses, whose conflicts are not described. "
         f"{_unproven(entries, 'soft')}\n"
     )
 
@@ -729,7 +731,7 @@ def _loop(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
     places = plan.found([GLASS]).values()
     mine = entries[(entries.part == "session") & (entries.method == DEFAULT)]
     mine = mine[mine.data.isin(places)]
-    yield "Areas under the curves of Figure 7; processor seconds of a modification, and to choose the queries of a round:\n"
+    yield "Areas under the curves of Figure 7, and processor seconds of a round:\n"
     rows = []
     for kind in plan.query_strategies:
         block = mine[mine.kind == kind].set_index("score")
@@ -790,6 +792,5 @@ def ready() -> None:
     """Modifications under many constraints need OR-tools."""
     if find_spec("ortools") is None:
         raise ModuleNotFoundError(
-            "modifications under many constraints need OR-tools, which is not installed: install bayesclust with its extra "
-            "'solver'."
+            "modifications need OR-tools: install bayesclust with its extra 'solver'."
         )

@@ -179,8 +179,7 @@ class Cell(NamedTuple):
     method: str
     data: str
     sampling: str
-    """Whether `fraction` is a share of the n^2 ordered pairs, as in the authors' released settings, or of the
-    n (n - 1) / 2 unordered ones; "none" where the method uses no answers."""
+    """Whether `fraction` is of the n^2 ordered pairs or of the unordered ones, or "none"."""
     fraction: float
     accuracy: float
     deviation: int
@@ -420,14 +419,14 @@ CAPTIONS = {
     4: "Table 4: mean pairwise F on counts",
 }
 DRAWN = {
-    ORDERED: "Ordered pairs: r of the n^2 drawn, as in the authors' released settings, which answers about 2 r of the pairs",
+    ORDERED: "Ordered pairs: r of the n^2 drawn, as by the authors, about 2 r of the pairs",
     UNORDERED: "Unordered pairs: r of the n (n - 1) / 2 answered",
 }
 GLASS = {
     "glass": "glass without its row id",
     sources.WITH_ID: "glass with its row id, as in the paper",
 }
-COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs, all right; the paper does not say its r"
+COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs; the paper's r is not said"
 HEAD = """# TVClust's tables, measured
 
 Mean pairwise F; in brackets what the paper prints, where its data are ours. Seed {seed}, {trials}
@@ -483,7 +482,7 @@ def draw(
         2: lambda: shapes(cells, plan),
         3: lambda: figures.curves(
             _told_wrong(cells, plan),
-            f"Told k - deviation clusters; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
+            f"Told k - deviation; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
             "deviation",
             across=5,
             ticks=plan.deviations,

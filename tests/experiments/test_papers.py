@@ -1,4 +1,4 @@
-"""MPCK-Means, IAC, cluster models and active learning: answers, cells, plans, and what is shown of cells."""
+"""MPCK-Means, IAC, cluster models and active learning: answers, cells, plans and tables."""
 
 import numpy as np
 import pandas as pd
