@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust._io import check_target, replaced
-from bayesclust.cli._describe import describe
-from bayesclust.cli._files import read_posterior
-from bayesclust.cli._sheet import Sheet, hint, read_sheet
+from bayesclust.cli.summary import read_posterior
+from bayesclust.cli.tables import Sheet, hint, read_sheet
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["add", "run"]
 
 ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first posterior and whether inside its
 credible ball, and how much each two agree. Files ending in .nc are posteriors; all others are tables of labels, one item a
@@ -39,14 +36,13 @@ columns:
 
 
 def add(commands: Any) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-    """
-    parser = describe(
-        commands, "compare", "several fits, and labels of any origin, side by side", ABOUT, EPILOG
+    """Describe the command."""
+    parser = commands.add_parser(
+        "compare",
+        help="several fits, and labels of any origin, side by side",
+        description=ABOUT,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="table of true labels")
@@ -77,18 +73,7 @@ def add(commands: Any) -> None:
 
 
 def run(settings: argparse.Namespace) -> int:
-    """Print the comparison.
-
-    Parameters
-    ----------
-    settings : argparse.Namespace
-        Parsed.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Print the comparison."""
     from bayesclust.comparison import agreement, compare
 
     for target in (settings.out, settings.figure):
