@@ -1,4 +1,4 @@
-"""The command line, ``bayesclust``. Each subcommand is one file here, with a function `add` that describes and wires it."""
+"""The command line, ``bayesclust``. The function `add` of a file here describes its commands."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ INSTEAD = {
 """Commands that an installed package does not hold, and where they are run."""
 
 EPILOG = """examples:
-  bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table and answers about pairs of its rows
+  bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table, and answers about its rows
   bayesclust summary run.nc                                   what the posterior says
   bayesclust report run.nc --out run.html                     the same with figures, as one page
   bayesclust compare run.nc other.nc labels.csv               fits and labels side by side
-  bayesclust ask iris --session iris.npz                      answer questions about pairs, and see the partition follow
-  bayesclust COMMAND --help                                   what a command does, and all its options
+  bayesclust ask iris --session iris.npz                      answer questions, correct a partition
+  bayesclust COMMAND --help                                   all options of a command
 
 Results go to standard output and to files, progress to standard error.
-exit codes: 0 done; 1 refused, with one sentence that says why; 2 not called rightly; 130 interrupted (Ctrl-C)"""
+exit codes: 0 done; 1 refused, with one sentence that says why; 2 misused; 130 interrupted"""
 
 
 def parser(with_models: bool = True) -> argparse.ArgumentParser:

@@ -15,11 +15,12 @@ from bayesclust._io import replaced
 if TYPE_CHECKING:
     from bayesclust.active import InteractiveSession, Query
 
-ABOUT = """Ask about items of a data set, and let the partition follow the answers, changed no more than they require.
+ABOUT = """Ask about items of a data set, and change the partition no more than the answers require.
 
-DATA is a file of numbers, one item a line, with a header or without (.csv), an array (.npy), or the name of a data set of
-bayesclust.datasets, whose classes then tell the quality. Answers are read line by line from standard input: y yes, n no, ?
-don't know, m modify now, u undo, q stop. The session is saved after each; the same command resumes it."""
+DATA is a file of numbers, one item a line, with a header or without (.csv), an array (.npy), or the
+name of a data set of bayesclust.datasets, whose classes measure the quality. Answers are read line
+by line from standard input: y yes, n no, ? don't know, m modify now, u undo, q stop. The session is
+saved after each; the same command resumes it."""
 
 EPILOG = """examples:
   bayesclust ask iris --session iris.npz --n-clusters 3
@@ -180,7 +181,8 @@ def describe(session: InteractiveSession, query: Query) -> str:
         row = session.X[item]
         more = " ..." if len(row) > FEATURES_SHOWN else ""
         lines.append(
-            f"  {item:>6} in cluster {labels[item]}: {' '.join(f'{x:.4g}' for x in row[:FEATURES_SHOWN])}{more}"
+            f"  {item:>6} in cluster {labels[item]}: "
+            f"{' '.join(f'{x:.4g}' for x in row[:FEATURES_SHOWN])}{more}"
         )
     return "\n".join(lines)
 
@@ -239,7 +241,7 @@ def _word(source: TextIO, out: TextIO) -> str:
 
 
 def _undo(session: InteractiveSession, out: TextIO) -> int:
-    """Take back the last answer, with a modification after it; returns how many answers that were."""
+    """Undo the last answer and a modification after it; return how many answers that were."""
     before = session.n_answers
     try:
         session.undo()
@@ -263,7 +265,8 @@ def _modify(session: InteractiveSession, out: TextIO) -> None:
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
     print(
-        f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} items moved, "
+        f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} "
+        "items moved, "
         f"{len(found.given_up_)} constraints violated{quality}",
         file=out,
     )

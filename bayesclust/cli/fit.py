@@ -8,7 +8,6 @@ import json
 import re
 import sys
 import warnings
-from ast import literal_eval
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,21 +31,25 @@ PARAMETERS = {
     DCRC: ("n_clusters", "noise", "balance", "inference", "kernel", *SAMPLING, "n_jobs"),
     MEANS: ("n_clusters", "cluster_model", "penalty", "divergence", "xi", "n_init"),
 }
-"""Parameters of the estimators that are options; their docstrings and signatures say what they are."""
+"""Parameters of the estimators that are options, described by their docstrings."""
 
-ABOUT = """Cluster the rows of a table, with noisy answers about pairs and triplets of them, and write the posterior.
+ABOUT = """Cluster the rows of a table with noisy answers about pairs and triplets of them, and
+write the posterior.
 
 models:
-  tvclust    Dirichlet-process mixture: the posterior over partitions, and how reliable each source is
-  dcrc       discriminative clustering, given the number of clusters; uses "do not know" about triplets
+  tvclust    Dirichlet-process mixture: posterior over partitions, and the reliability of sources
+  dcrc       discriminative clustering, given the number of clusters; uses "do not know"
   rdp-means  the fast limit of tvclust: one partition, no posterior"""
 
 EPILOG = """files (comma-separated, the first line names the columns; .tsv has tabs):
-  data.csv       one item a line; a column called id, or that of --id, names the items; all others are features
-  pairs.csv      i, j, answer: are items i and j of one cluster? same or different (also yes/no, true/false, 1/0)
+  data.csv       one item a line; a column called id, or that of --id, names the items;
+                 all others are features
+  pairs.csv      i, j, answer: are items i and j of one cluster? same or different
+                 (also yes/no, true/false, 1/0)
   triplets.csv   i, j, k, answer: is i more like j than like k? yes, no, or dnk for "do not know"
-  A column called source says who answered; each source gets a reliability of its own. Of several files without it, each
-  is a source. Items are named as in data.csv or, if it names none, by row numbers from 0. Further columns are ignored.
+  A column called source says who answered; each source gets a reliability of its own. Of several
+  files without it, each is a source. Items are named as in data.csv or, if it names none, by row
+  numbers from 0. Further columns are ignored.
 
 worked example:
   $ cat data.csv              $ cat pairs.csv
@@ -59,12 +62,12 @@ worked example:
   $ bayesclust summary run.nc
   $ bayesclust report run.nc --out run.html
 
-In Python, arviz.from_netcdf("run.nc") reads what is written. Ctrl-C ends a run early and keeps the draws so far; the exit
-code is then 130. The file is written whole or not at all."""
+In Python, arviz.from_netcdf("run.nc") reads what is written. Ctrl-C ends a run early and keeps
+the draws so far; the exit code is then 130. The file is written whole or not at all."""
 
 
 def add(commands: Any, with_models: bool = True) -> None:
-    """Describe the command; the options of the models need the estimators, which take time to load."""
+    """Describe the command; the options of the models take time to load."""
     parser = commands.add_parser(
         "fit",
         help="cluster a table with answers about pairs and triplets; write the posterior",
@@ -148,7 +151,7 @@ def _described(estimator: type, parameter: str) -> str:
     found = re.search(entry, text, re.MULTILINE)
     if found is None:
         return ""
-    sentence = re.split(r"(?<=\w)[.:;]\s", " ".join(found[2].split()) + " ")[0]
+    sentence = re.split(r"(?<=\w)[.:;]\s(?!\d)", " ".join(found[2].split()) + " ")[0]
     kind = found[1]
     if parameter == "family":
         from bayesclust.families import COMPOSED, FAMILIES
@@ -158,14 +161,15 @@ def _described(estimator: type, parameter: str) -> str:
 
 
 def _value(word: str) -> Any:
-    """A word of the command line as a value: a number, yes, no, none, a tuple, or the word itself."""
+    """A word as a value: a number, yes, no, none, numbers in brackets, or the word itself."""
     plain = {"yes": True, "no": False, "none": None, "inf": float("inf")}
     if word.lower() in plain:
         return plain[word.lower()]
     try:
-        return literal_eval(word)
-    except (ValueError, SyntaxError):
+        found = json.loads(word)
+    except ValueError:
         return word
+    return tuple(found) if isinstance(found, list) else found
 
 
 def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
@@ -205,7 +209,7 @@ def _estimator(settings: argparse.Namespace) -> Any:
 
 
 def run(settings: argparse.Namespace) -> int:
-    """Read, fit and write; the exit code is 130 if the run was interrupted, and its draws are kept."""
+    """Read, fit and write; return 130 if the run was interrupted, whose draws are kept."""
     estimator = _estimator(settings)
     check_target(settings.out)
     items = read_items(
@@ -224,7 +228,8 @@ def run(settings: argparse.Namespace) -> int:
     }
     _say(
         settings,
-        f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; fitting.",
+        f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; "
+        "fitting.",
     )
     for note in (note for own in answers.values() for note in own.notes):
         _say(settings, note)
@@ -242,7 +247,8 @@ def run(settings: argparse.Namespace) -> int:
         if issubclass(warning.category, UserWarning):
             print(f"bayesclust: {warning.message}", file=sys.stderr)
     if getattr(estimator, "model_scores_", None) is not None:
-        chosen = f"cluster model {estimator.cluster_model_}, {estimator.family_}, power {estimator.power_:g}"
+        model = f"cluster model {estimator.cluster_model_}"
+        chosen = f"{model}, {estimator.family_}, power {estimator.power_:g}"
         _say(settings, f"Predicts the answers best: {chosen}.")
     tree = _named(tree, items, answers)
     write_netcdf(tree, settings.out)
@@ -263,7 +269,7 @@ def _number(answers: dict[str, Answers]) -> int:
 def _standardized(
     X: FloatArray,
 ) -> FloatArray:
-    """Columns of mean 0 and standard deviation 1, over the cells seen; constant columns become 0."""
+    """Columns of mean 0 and standard deviation 1 over the cells seen; constant ones become 0."""
     mean, deviation = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     return (X - mean) / np.where(deviation > 0, deviation, 1.0)
 
@@ -311,7 +317,8 @@ def _shape(tree: Any) -> str:
     sizes = tree["posterior"].sizes
     if sizes["chain"] * sizes["draw"] == 1:
         return f"one partition of {sizes['item']} items"
-    return f"{_counted(sizes['chain'], 'chain')} of {_counted(sizes['draw'], 'draw')} of {sizes['item']} items"
+    draws = _counted(sizes["draw"], "draw")
+    return f"{_counted(sizes['chain'], 'chain')} of {draws} of {sizes['item']} items"
 
 
 def _counted(number: int, noun: str) -> str:

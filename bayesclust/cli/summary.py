@@ -1,4 +1,4 @@
-"""``bayesclust summary`` and ``bayesclust report``: a posterior in the terminal, and as one page."""
+"""``bayesclust summary`` and ``report``: a posterior in the terminal, and as one page."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from typing import Any
 
 from bayesclust._io import UNREADABLE, check_target, replaced
 
-SUMMARY = """Say in the terminal what a posterior says: whether the run can be trusted, how many clusters there are, the
-point estimate and how far the posterior reaches around it, which items are unsure, which answers
-are probably wrong, and how reliable each source is."""
+SUMMARY = """Summarize a posterior in the terminal: whether the run can be used, how many clusters
+there are, the point estimate and how far the posterior reaches around it, which items are
+unsure, which answers are probably wrong, and how reliable each source is."""
 
 SUMMARY_EPILOG = """examples:
   bayesclust summary run.nc
   bayesclust summary run.nc --max-listed 50
   bayesclust summary run.nc --labels labels.csv      each item with its cluster, for other programs
 
-confidence is the posterior probability that an item shares a cluster with a random other member of its own. P(right) is the
-probability that an answer is right, given the data and all answers; "leave-one-out" leaves this one answer out."""
+confidence is the posterior probability that an item shares a cluster with a random other member of
+its own. P(right) is the probability that an answer is right, given the data and all answers;
+"leave-one-out" leaves this one answer out."""
 
 
-REPORT = """Write what a posterior says as one HTML page: whether the run can be trusted, how many clusters there are, the
-partition and how sure it is, which answers are probably wrong and how reliable each source is, with figures. The page needs
-no other file and no network, and is the same for the same posterior."""
+REPORT = """Summarize a posterior as one HTML page: whether the run can be used, how many clusters
+there are, the partition and how sure it is, which answers are probably wrong and how reliable
+each source is, with figures. The page needs no other file and no network, and is the same for
+the same posterior."""
 
 REPORT_EPILOG = """examples:
   bayesclust report run.nc --out run.html

@@ -44,7 +44,8 @@ class Sheet:
         """Where a column is, or refuse a name that no column has."""
         if name not in self.header:
             raise ValueError(
-                f"{self.at(1)}: there is no column {name!r}, only {', '.join(self.header)}{hint(name, self.header)}."
+                f"{self.at(1)}: there is no column {name!r}, only "
+                f"{', '.join(self.header)}{hint(name, self.header)}."
             )
         return self.header.index(name)
 
@@ -73,7 +74,8 @@ def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) ->
     for line, cells in lines:
         if len(cells) != len(names):
             raise ValueError(
-                f"{path}, line {line}: there are {len(cells)} cells, but {len(names)} columns ({', '.join(names)}): "
+                f"{path}, line {line}: there are {len(cells)} cells, but {len(names)} columns "
+                f"({', '.join(names)}): "
                 "every row needs one cell for each."
             )
     return Sheet(path, names, lines)
@@ -100,7 +102,8 @@ def _lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _check_header(path: Path, names: list[str]) -> None:
     if all(_is_number(name) for name in names):
         raise ValueError(
-            f"{path}, line 1: the names of the columns are all numbers ({', '.join(names[:5])}): put a line of names first, "
+            f"{path}, line 1: the names of the columns are all numbers ({', '.join(names[:5])}): "
+            "put a line of names first, "
             "or pass --no-header."
         )
     for at, name in enumerate(names):
@@ -184,7 +187,8 @@ def _names(sheet: Sheet, column: str) -> list[str]:
             raise ValueError(f"{sheet.at(line)}: the item has no {column}: give it a name.")
         if name in first:
             raise ValueError(
-                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must differ."
+                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must "
+                "differ."
             )
         first[name] = line
     return list(first)
@@ -198,7 +202,8 @@ def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
         if word.lower() in MISSING:
             if not missing:
                 raise ValueError(
-                    f"{sheet.at(line)}: {column} is missing: fill it in, take the line out, or choose a --family or "
+                    f"{sheet.at(line)}: {column} is missing: fill it in, take the line out, or "
+                    "choose a --family or "
                     "--divergence that leaves missing cells out."
                 )
             values[row] = np.nan
@@ -207,7 +212,8 @@ def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
             values[row] = float(word)
         except ValueError:
             raise ValueError(
-                f"{sheet.at(line)}: {column} is {word!r}, which is no number: leave the column out with --drop {column}, "
+                f"{sheet.at(line)}: {column} is {word!r}, which is no number: leave the column out "
+                f"with --drop {column}, "
                 f"or name items by it with --id {column}."
             ) from None
         if not math.isfinite(values[row]):
@@ -238,7 +244,8 @@ def read_answers(
             members = [_item(sheet, line, cells[at], items, number) for at in columns[:-1]]
             if len(set(members)) < size:
                 raise ValueError(
-                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} items."
+                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} "
+                    "items."
                 )
             rows.append(members)
             words.append(_answer(sheet, line, cells[columns[-1]], size))
@@ -255,8 +262,10 @@ def _columns(sheet: Sheet, size: int) -> list[int]:
     wanted = [*MEMBERS[:size], "answer"]
     if any(name not in sheet.header for name in wanted):
         raise ValueError(
-            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but {', '.join(wanted[:-1])} and answer are needed "
-            f"for {'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): rename them."
+            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but "
+            f"{', '.join(wanted[:-1])} and answer are needed "
+            f"for {'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): "
+            "rename them."
         )
     return [sheet.header.index(name) for name in wanted]
 
@@ -266,11 +275,13 @@ def _item(sheet: Sheet, line: int, name: str, items: Items, number: dict[str, in
         return number[name]
     if items.named is None:
         raise ValueError(
-            f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are row numbers from 0 to "
+            f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are "
+            "row numbers from 0 to "
             f"{len(items.names) - 1}."
         )
     raise ValueError(
-        f"{sheet.at(line)}: no item of {items.path} has the {items.named} {name!r}{hint(name, items.names)}."
+        f"{sheet.at(line)}: no item of {items.path} has the {items.named} "
+        f"{name!r}{hint(name, items.names)}."
     )
 
 
