@@ -1,4 +1,7 @@
-"""Runs of chains, as estimators ask for them: settings, starts, the checkpoint's identity, and the draws as a tree."""
+"""Runs of chains, as estimators ask for them.
+
+Settings, starts, the checkpoint's identity, and the draws as a tree.
+"""
 
 from __future__ import annotations
 

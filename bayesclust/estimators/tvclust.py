@@ -82,7 +82,9 @@ def _has_single_clusters(estimator: Any) -> bool:
 
 
 class TVClust(ConstrainedClusterer):
-    """Dirichlet-process mixture with side information: the posterior over partitions given data and noisy constraints.
+    """Dirichlet-process mixture with side information.
+
+    The posterior over partitions given data and noisy constraints.
 
     Parameters
     ----------
@@ -99,9 +101,9 @@ class TVClust(ConstrainedClusterer):
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base measure is
-        gets learned, in units of the data, unless fixed there: shifts of columns change no Gaussian
-        fit, and changes of unit none but those of "gaussian_spherical".
+        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base
+        measure is gets learned, in units of the data, unless fixed there: shifts of columns
+        change no Gaussian fit, and changes of unit none but those of "gaussian_spherical".
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a
         Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
@@ -115,8 +117,8 @@ class TVClust(ConstrainedClusterer):
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data are asked to fit the model only
         roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
-        constraints. The posterior is then that of a model of fewer items, and its uncertainty is wider.
-        None is 1, or what "auto" finds.
+        constraints. The posterior is then that of a model of fewer items, and its uncertainty is
+        wider. None is 1, or what "auto" finds.
     within_concentration : float or (shape, rate), default (1.0, 10.0)
         Only "mixture": concentration of the components within a cluster, or its Gamma prior.
     concentration : float or (shape, rate), default (1.0, 1.0)
@@ -348,7 +350,9 @@ class TVClust(ConstrainedClusterer):
         return labels
 
     def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
+        """Return the probability of each cluster of `labels_`.
+
+        Given that the new item joins a cluster that exists.
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
         items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
@@ -387,7 +391,7 @@ class TVClust(ConstrainedClusterer):
         return prediction.novelty(rows)
 
     def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the posterior probability that each new item shares a cluster with each item that was clustered.
+        """Return the probability that each new item shares a cluster with each clustered item.
 
         As `bayesclust.similarity_matrix` for two items of the data.
 
@@ -665,7 +669,10 @@ def check_sampler(sampler: object, moves: object) -> None:
 
 
 def _is_table(X: ArrayLike) -> bool:
-    """Whether it has rows and columns to count; anything else is refused by the family, in a sentence."""
+    """Whether it has rows and columns to count.
+
+    Anything else is refused by the family, in a sentence.
+    """
     try:
         return np.ndim(X) == 2
     except (TypeError, ValueError):

@@ -1,4 +1,6 @@
-"""The mean field: responsibilities, everything that follows from them, the bound, and coordinate ascent.
+"""The mean field: responsibilities, everything that follows from them, the bound.
+
+And coordinate ascent.
 
 With q(theta), q(V), q(alpha) and q(noise) at their optimum the bound is
 
@@ -20,7 +22,8 @@ Sticks and concentration (Blei and Jordan 2006, Sec. 3.2).
 V_k | alpha ~ Beta(1, alpha), pi_k = V_k prod_{l<k} (1 - V_l), alpha ~ Gamma(s1, s2). With N_k the
 sum of responsibilities and N_{>k} that of later components the best factors are
 
-    q(V_k) = Beta(1 + N_k, E[alpha] + N_{>k}),    q(alpha) = Gamma(s1 + K, s2 - sum_k E log(1 - V_k)),
+    q(V_k) = Beta(1 + N_k, E[alpha] + N_{>k}),
+    q(alpha) = Gamma(s1 + K, s2 - sum_k E log(1 - V_k)),
 
 and what they add to the bound is sum_k (E log alpha + log B(1 + N_k, E[alpha] + N_{>k})) -
 KL(q(alpha) || p(alpha)). Components after the K-th keep the prior, under which they cost nothing:
@@ -50,7 +53,8 @@ from bayesclust.typing import Counts, FloatArray, IntArray
 # --- sticks and concentration
 
 
-ITERATIONS, TOLERANCE = 500, 1e-13
+ITERATIONS = 500
+TOLERANCE = 1e-13
 
 
 class Sticks(NamedTuple):
@@ -74,7 +78,8 @@ def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
     rate = prior.rate
     for _ in range(ITERATIONS):
         rate = prior.rate - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
-        before, alpha = alpha, shape / rate
+        before = alpha
+        alpha = shape / rate
         if abs(alpha - before) <= TOLERANCE * alpha:
             break
     log_alpha = digamma(shape) - np.log(rate)
@@ -138,7 +143,8 @@ class Task:
         )
 
     def _chunks(self, number: int) -> list[tuple[slice, Terms]]:
-        rows, n = self.components.rows, self.problem.n_items
+        rows = self.components.rows
+        n = self.problem.n_items
         width = max(1, CHUNK // (number * sum(int(np.prod(row.shape[1:])) for row in rows)))
         cuts = [slice(begin, begin + width) for begin in range(0, n, width)]
         return [(cut, tuple(row[cut] for row in rows)) for cut in cuts]
@@ -156,7 +162,10 @@ class MeanField:
         trust: bool = False,
         ordered: bool = True,
     ) -> None:
-        self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
+        self.task = task
+        self.hyper = hyper
+        self.trust = trust
+        self.ordered = ordered
         self._alpha = task.problem.concentration.initial()
         self._take(r)
 
@@ -167,7 +176,10 @@ class MeanField:
 
     @property
     def bound(self) -> float:
-        """The bound on the log evidence, plus the log prior of the hyper-parameters (their logarithms') where learned."""
+        """The bound on the log evidence.
+
+        Plus the log prior of the hyper-parameters (their logarithms') where learned.
+        """
         return (
             self.data_bound
             + self.sticks.bound
@@ -178,12 +190,13 @@ class MeanField:
 
     @cached_property
     def data_bound(self) -> float:
-        """What the data contribute: log marginals of the weighted components and the log prior of the hyper-parameters."""
+        """Log marginals of the weighted components, and the log prior of the hyper-parameters."""
         return self.data_bound_at(self.hyper)
 
     def set_hyper(self, hyper: FloatArray, data_bound: float) -> None:
         """Take over hyper-parameters, and what the data contribute at them."""
-        self.hyper, self.data_bound = hyper, data_bound
+        self.hyper = hyper
+        self.data_bound = data_bound
 
     def data_bound_at(self, hyper: FloatArray) -> float:
         """The same at other hyper-parameters."""
@@ -244,8 +257,12 @@ class MeanField:
         return found
 
     def sweep(self) -> None:
-        """Update all responsibilities once, colour by colour, and everything that follows from them."""
-        answers, r = self.task.answers, self.r.copy()
+        """Update all responsibilities once, colour by colour.
+
+        And everything that follows from them.
+        """
+        answers = self.task.answers
+        r = self.r.copy()
         answers.use_table(self.expected_table())
         logits = self.expected_logits()
         for step in answers.steps:
@@ -253,7 +270,10 @@ class MeanField:
         self._take(r)
 
     def _take(self, r: FloatArray) -> None:
-        """Take over responsibilities, largest component first: no other order of the sticks has a higher bound."""
+        """Take over responsibilities, largest component first.
+
+        No other order of the sticks has a higher bound.
+        """
         order = np.argsort(-r.sum(axis=0), kind="stable") if self.ordered else np.arange(r.shape[1])
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
@@ -282,7 +302,7 @@ def one_hot(z: IntArray) -> FloatArray:
 
 
 def stack_padded(tables: Sequence[Any]) -> FloatArray:
-    """Tables (codes, patterns) of several views as one, pairs padded with zeros, shape (all codes, 5)."""
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
     padded = [np.zeros((0, N_PATTERNS))]
     for table in tables:
         wide = np.zeros((len(table), N_PATTERNS))
@@ -302,7 +322,8 @@ def draw_mean_field(
     state: MeanField, shape: tuple[int, int], rng: Generator
 ) -> dict[str, NDArray[Any]]:
     """Draw labels, concentration and noise from q, independently of each other."""
-    problem, sticks = state.task.problem, state.sticks
+    problem = state.task.problem
+    sticks = state.sticks
     z = draw_labels(state.r, shape[0] * shape[1], rng).reshape(*shape, -1)
     ordered = np.sort(z, axis=-1)
     variables: dict[str, NDArray[Any]] = {
