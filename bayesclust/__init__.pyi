@@ -23,8 +23,8 @@ from .constraints import SpanConstraints as SpanConstraints
 from .constraints import UniformNoise as UniformNoise
 from .estimators import DCRC as DCRC
 from .estimators import DPMeans as DPMeans
-from .estimators import MPCKMeans as MPCKMeans
 from .estimators import MinimalModification as MinimalModification
+from .estimators import MPCKMeans as MPCKMeans
 from .estimators import RDPMeans as RDPMeans
 from .estimators import SpectralRDPMeans as SpectralRDPMeans
 from .estimators import TVClust as TVClust

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bayesclust.inference.collapsed import Moves
 
 from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import gibbs_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import (
     HOLES,

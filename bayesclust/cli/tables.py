@@ -1,22 +1,21 @@
-"""Items and answers from text files, in which items may have names."""
+"""Tables in text files: items, answers and labels, whose errors are named by file and line."""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesclust.cli._sheet import Sheet, hint, read_sheet
-from bayesclust.typing import FloatArray
+from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-
-__all__ = ["Answers", "Items", "read_answers", "read_items"]
 
 SAME = {"same": "same", "yes": "same", "true": "same", "1": "same", "must-link": "same"}
 DIFFERENT = dict.fromkeys(("different", "no", "false", "0", "cannot-link"), "different")
@@ -30,20 +29,101 @@ MISSING = ("", "na", "nan", "null")
 
 
 @dataclass(frozen=True)
-class Items:
-    """What is clustered.
+class Sheet:
+    """A table of words."""
 
-    Parameters
-    ----------
-    path : pathlib.Path
-    names : list of str
-        Of the items; their row numbers from 0 where there is no column of names.
-    named : str or None
-        The column that names them.
-    features : list of str
-    X : (n, d) array of float
-        Missing cells are NaN.
-    """
+    path: Path
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+
+    def at(self, line: int) -> str:
+        """Say where a line is."""
+        return f"{self.path}, line {line}"
+
+    def column(self, name: str) -> int:
+        """Where a column is, or refuse a name that no column has."""
+        if name not in self.header:
+            raise ValueError(
+                f"{self.at(1)}: there is no column {name!r}, only "
+                f"{', '.join(self.header)}{hint(name, self.header)}."
+            )
+        return self.header.index(name)
+
+
+def hint(name: str, known: list[str]) -> str:
+    """Ask whether a known name was meant that looks like this one."""
+    close = get_close_matches(name, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) -> Sheet:
+    r"""Read a table of words."""
+    if delimiter is None:
+        delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+    lines = [(line, [cell.strip() for cell in cells]) for line, cells in _lines(path, delimiter)]
+    lines = [(line, cells) for line, cells in lines if any(cells)]
+    if not lines:
+        raise ValueError(
+            f"{path} is empty: the first line names the columns, and the others hold the rows."
+        )
+    names = lines.pop(0)[1] if header else [str(at) for at in range(len(lines[0][1]))]
+    if header:
+        _check_header(path, names)
+    if not lines:
+        raise ValueError(f"{path} has a line of column names and no rows below it.")
+    for line, cells in lines:
+        if len(cells) != len(names):
+            raise ValueError(
+                f"{path}, line {line}: there are {len(cells)} cells, but {len(names)} columns "
+                f"({', '.join(names)}): "
+                "every row needs one cell for each."
+            )
+    return Sheet(path, names, lines)
+
+
+def _lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    if len(delimiter) != 1:
+        raise ValueError(f"the delimiter must be one character; got {delimiter!r}.")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            for cells in reader:
+                yield reader.line_num, cells
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{path}, after line {reader.line_num}: no text in UTF-8: save it as such."
+            ) from None
+        except csv.Error as error:
+            raise ValueError(
+                f"{path}, line {reader.line_num}: no table ({error}): look for a stray quote."
+            ) from None
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    if all(_is_number(name) for name in names):
+        raise ValueError(
+            f"{path}, line 1: the names of the columns are all numbers ({', '.join(names[:5])}): "
+            "put a line of names first, "
+            "or pass --no-header."
+        )
+    for at, name in enumerate(names):
+        if not name:
+            raise ValueError(f"{path}, line 1: column {at + 1} has no name: give it one.")
+        if name in names[:at]:
+            raise ValueError(f"{path}, line 1: two columns are called {name!r}: rename one.")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is clustered."""
 
     path: Path
     names: list[str]
@@ -54,31 +134,23 @@ class Items:
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers about pairs or triplets.
+    """Answers about pairs or triplets."""
 
-    Parameters
-    ----------
-    items : (m, 2 or 3) array of int
-    answers : list of str
-    source : (m,) array of int
-    sources : list of str or None
-        Names of the sources; None where nothing names them.
-    notes : list of str
-        Which columns were passed over.
-    """
-
-    items: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    items: IntArray
     answers: list[str]
-    source: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    source: IntArray
     sources: list[str] | None
     notes: list[str]
 
-    def view(self, n_items: int) -> PairwiseConstraints | RelativeConstraints:
-        """Return them as constraints on this many items."""
+    def constraints(
+        self, n_items: int, confusion: bool = False
+    ) -> PairwiseConstraints | RelativeConstraints:
+        """Them as constraints, where asked for with a confusion matrix as noise."""
         from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 
         kind = PairwiseConstraints if self.items.shape[1] == 2 else RelativeConstraints
-        return kind(self.items, self.answers, n_items=n_items, source=self.source)
+        found = kind(self.items, self.answers, n_items=n_items, source=self.source)
+        return found.with_noise(found.learned_noise(confusion=True)) if confusion else found
 
 
 def read_items(
@@ -91,32 +163,7 @@ def read_items(
     header: bool = True,
     missing: bool = False,
 ) -> Items:
-    """Read the data.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    id_column : str, optional
-        The column that names the items; by default one called id, if there is one.
-    features : sequence of str, optional
-        The columns to cluster by; by default all others.
-    drop : sequence of str
-        Columns to leave out.
-    delimiter : str, optional
-    header : bool, default True
-    missing : bool, default False
-        Whether cells may be missing: empty, NA, NaN or null.
-
-    Returns
-    -------
-    Items
-
-    Raises
-    ------
-    OSError, ValueError
-        With file and line, if the table cannot be read, a column is not there, items have no name
-        or the same one, or cells are no numbers.
-    """
+    """Read the data."""
     sheet = read_sheet(path, delimiter, header)
     own = id_column or next((name for name in sheet.header if name.lower() == "id"), None)
     names = [str(row) for row in range(len(sheet.rows))] if own is None else _names(sheet, own)
@@ -140,7 +187,8 @@ def _names(sheet: Sheet, column: str) -> list[str]:
             raise ValueError(f"{sheet.at(line)}: the item has no {column}: give it a name.")
         if name in first:
             raise ValueError(
-                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must differ."
+                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must "
+                "differ."
             )
         first[name] = line
     return list(first)
@@ -154,7 +202,8 @@ def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
         if word.lower() in MISSING:
             if not missing:
                 raise ValueError(
-                    f"{sheet.at(line)}: {column} is missing: fill it in, take the line out, or choose a --family or "
+                    f"{sheet.at(line)}: {column} is missing: fill it in, take the line out, or "
+                    "choose a --family or "
                     "--divergence that leaves missing cells out."
                 )
             values[row] = np.nan
@@ -163,7 +212,8 @@ def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
             values[row] = float(word)
         except ValueError:
             raise ValueError(
-                f"{sheet.at(line)}: {column} is {word!r}, which is no number: leave the column out with --drop {column}, "
+                f"{sheet.at(line)}: {column} is {word!r}, which is no number: leave the column out "
+                f"with --drop {column}, "
                 f"or name items by it with --id {column}."
             ) from None
         if not math.isfinite(values[row]):
@@ -174,28 +224,7 @@ def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
 def read_answers(
     paths: Sequence[Path], size: int, items: Items, delimiter: str | None = None
 ) -> Answers:
-    """Read answers about pairs or triplets.
-
-    Parameters
-    ----------
-    paths : sequence of pathlib.Path
-        Tables with the columns i, j (and k), answer and, where several gave answers, source. Files
-        that do not say are each a source of its own, called like the file, if there are several.
-    size : 2 or 3
-        Of pairs or triplets.
-    items : Items
-    delimiter : str, optional
-
-    Returns
-    -------
-    Answers
-
-    Raises
-    ------
-    OSError, ValueError
-        With file and line, if a table cannot be read, columns are missing, an item is unknown or
-        asked about with itself, or an answer is no word of this kind.
-    """
+    """Read answers about pairs or triplets."""
     number = {name: at for at, name in enumerate(items.names)}
     rows: list[list[int]] = []
     words: list[str] = []
@@ -215,7 +244,8 @@ def read_answers(
             members = [_item(sheet, line, cells[at], items, number) for at in columns[:-1]]
             if len(set(members)) < size:
                 raise ValueError(
-                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} items."
+                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} "
+                    "items."
                 )
             rows.append(members)
             words.append(_answer(sheet, line, cells[columns[-1]], size))
@@ -232,8 +262,10 @@ def _columns(sheet: Sheet, size: int) -> list[int]:
     wanted = [*MEMBERS[:size], "answer"]
     if any(name not in sheet.header for name in wanted):
         raise ValueError(
-            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but {', '.join(wanted[:-1])} and answer are needed "
-            f"for {'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): rename them."
+            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but "
+            f"{', '.join(wanted[:-1])} and answer are needed "
+            f"for {'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): "
+            "rename them."
         )
     return [sheet.header.index(name) for name in wanted]
 
@@ -243,11 +275,13 @@ def _item(sheet: Sheet, line: int, name: str, items: Items, number: dict[str, in
         return number[name]
     if items.named is None:
         raise ValueError(
-            f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are row numbers from 0 to "
+            f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are "
+            "row numbers from 0 to "
             f"{len(items.names) - 1}."
         )
     raise ValueError(
-        f"{sheet.at(line)}: no item of {items.path} has the {items.named} {name!r}{hint(name, items.names)}."
+        f"{sheet.at(line)}: no item of {items.path} has the {items.named} "
+        f"{name!r}{hint(name, items.names)}."
     )
 
 
