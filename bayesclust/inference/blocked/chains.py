@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.mesh import (
@@ -82,6 +83,7 @@ class BlockedChains:
     ((2, 40), (2,))
     """
 
+    @in_x64
     def __init__(
         self,
         problem: TVClustProblem,
@@ -107,6 +109,7 @@ class BlockedChains:
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
+    @in_x64
     def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
@@ -148,6 +151,7 @@ class BlockedChains:
         """log p(z, x, s, alpha, noise, hyper-parameters) of every chain, as for the collapsed sampler."""
         return np.array([chain.log_joint() for chain in self.unknowns])
 
+    @in_x64
     def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
@@ -157,6 +161,7 @@ class BlockedChains:
         z[:, self.layout.answered.ravel()] = np.asarray(self.labels.answered)
         return z[:, :-1]
 
+    @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
         """Have other data, or other answers to the same questions; `put_labels` must follow."""
         self.problem, components = problem, problem.family.components()
@@ -179,6 +184,7 @@ class BlockedChains:
         incidences = Incidences(*(place(self.mesh, array, BY_BLOCK) for array in layout.incidences))
         self.data = Placed(placed[0], placed[1], incidences)
 
+    @in_x64
     def put_labels(self, z: NDArray[np.integer]) -> None:
         """Set all chains' labels, (chains, n), each 0..K-1 without gaps."""
         self._place_labels(z)
@@ -195,6 +201,7 @@ class BlockedChains:
             "chains": chains,
         }
 
+    @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where the snapshot was taken, bit for bit, random generators included."""
         self._place_labels(snapshot["z"])
