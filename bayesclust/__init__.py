@@ -22,7 +22,7 @@ NAMES = {
     "families.columns": "describe_columns",
     "inference.numpyro_kernel": "PartitionGibbs",
     "inference.schedule": "Moves",
-    "inference.variational.settings": "VariationalSettings",
+    "inference.variational.fit": "VariationalSettings",
     "models": "constraint_sites",
     "posterior": (
         "similarity_matrix similar_items point_estimate credible_ball n_clusters_posterior losses "

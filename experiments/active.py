@@ -353,16 +353,3 @@ def draw(
     experts = counted(int(entries.runs.max()), "expert")
     heading = f"F by number of answers, {ERROR_RATE:.0%} wrong; mean of {experts} ± s.e."
     return {"curves": lambda: figures.curves(table, heading, "answers", across=3, bands=True)}
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

@@ -310,16 +310,3 @@ def _figure(entries: pd.DataFrame, part: Part) -> Figure | None:
     table = mine.assign(panel=mine.data.map(sources.title), line=line, x=mine.amount, mean=mine.f)
     xlabel = "share of pairs, or pairs per item"
     return figures.curves(table, part.title, xlabel, across=5)
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

@@ -119,7 +119,6 @@ METHODS = {
     "dcrc-paper": _variant(
         "DCRC, the paper's search", n_init=1, balance=True, tau="cv", penalty="cv"
     ),
-    "dcrc-cv": _variant("DCRC, tau and lambda chosen", tau="cv", penalty="cv"),
     "dcrc-rbf": _variant("DCRC, RBF kernel", kernel="rbf"),
     "dcrc-hard": _variant("hard answers", noise=0.0),
     "dcrc-hard-literal": _variant("hard answers, Eq. 14 literally", noise=0.0, hard="literal"),
@@ -476,7 +475,6 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
         done = entries[(entries.answers == RIGHT) & (entries.fraction > 0)].trials
         if len(done):
             yield f"{frame.span(done, 'draw')}.\n"
-        yield from ("### What it says\n", *(f"- {line}" for line in claims(table)), "")
     if 5 in plan.figures:
         yield "## Figure 5: three clusters, triplets near their boundaries\n"
         rows = entries[entries.answers == BOUNDARY].itertuples()
@@ -528,28 +526,6 @@ def _figure_4(table: pd.DataFrame) -> Iterator[str]:
     yield from frame.in_markdown(["", "triplets", *heads], rows)
 
 
-def claims(table: pd.DataFrame) -> Iterator[str]:
-    """The paper's claims about Figure 4, counted, each of which there is something to count."""
-    others = [name for name in table.columns if not name.startswith("dcrc")]
-    if "dcrc" in table and others:
-        done = table[["dcrc", *others]].dropna()
-        above = done.dcrc > done[others].max(axis=1)
-        yield f"DCRC is above every other method in {above.sum()} of {len(above)} settings (V-B3: in all, as answers grow)."
-    for first, second, text in (
-        ("dcrc", "dcrc-yn", "DCRC above DCRC-YN, which does not use dnk"),
-        ("dcrc-yn", "itml", "DCRC-YN above ITML, the best baseline in the paper"),
-    ):
-        if {first, second} <= set(table.columns):
-            gap = (table[first] - table[second]).dropna()
-            means = gap.groupby(level=0, sort=False).mean()
-            by_set = ", ".join(f"{sources.title(str(name))} {f:+.3f}" for name, f in means.items())
-            yield f"{text}: in {(gap > 0).sum()} of {len(gap)} settings; mean gain by set {by_set}."
-    if "dcrc" in table:
-        by_set = table.dcrc.groupby(level=0, sort=False)
-        falls = by_set.apply(lambda f: (f.dropna().diff() < -0.01).sum())
-        yield f"DCRC falls by more than .01 from one number of triplets to the next: {falls.sum()} times."
-
-
 def _confusions(cells: pd.DataFrame, plan: Plan) -> Iterator[str]:
     words = ("yes", "no", "dnk")
     head = [f"{true} as {given}" for true, given in product(words, words)]
@@ -599,7 +575,7 @@ def _time(entries: pd.DataFrame) -> Iterator[str]:
 def draw(
     cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan
 ) -> dict[str, Callable[[], Figure | None]]:
-    """The figures asked for, and Table V."""
+    """The figures asked for."""
     more = (0.0, *plan.fractions)
     made: dict[Any, Callable[[], Figure | None]] = {
         2: information,
@@ -609,10 +585,8 @@ def draw(
         5: lambda: regions(plan),
         6: lambda: _curves(entries, plan.data_6, FIGURE_6, plan.fractions, "Soft and hard answers"),
         7: lambda: _curves(entries, plan.data_7, FIGURE_7, more, "Cluster balance"),
-        "v": lambda: _dots(entries, plan),
     }
-    chosen = {f"figure{number}": made[number] for number in plan.figures}
-    return chosen | {f"table_{name}": made[name] for name in plan.tables if name in made}
+    return {f"figure{number}": made[number] for number in plan.figures}
 
 
 def information() -> Figure | None:
@@ -656,25 +630,6 @@ def _curves(
     return figures.curves(table, f"{heading}: mean of {draws}", xlabel, ticks=fractions)
 
 
-def _dots(entries: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Table V: F with noisy answers, a panel for each data set, and what the paper prints for its own."""
-    rows = people(entries, plan)
-    line = rows.title + ", " + rows.told
-    ours = rows.assign(
-        panel=rows.data.map(sources.title),
-        line=line,
-        series="measured",
-        mean=rows.f,
-        error=rows.f_std,
-    )
-    theirs = ours.drop_duplicates("line").assign(
-        panel="paper: syllables", series="published", mean=rows.paper_f, error=rows.paper_std
-    )
-    heading = f"Answers with people's errors: {plan.asked[0]} triplets, or pairs where it says so"
-    xlabel = "pairwise F, with the standard deviation between draws"
-    return figures.dots(pd.concat([ours, theirs]), heading, xlabel)
-
-
 def regions(plan: Plan) -> Figure:
     """Figure 5: entropy of p(y | x; W) over the plane after the answers of the first draw, used in three ways."""
     import matplotlib.pyplot as plt
@@ -704,16 +659,3 @@ def regions(plan: Plan) -> Figure:
         fontsize=9,
     )
     return figure
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

@@ -1,8 +1,11 @@
 """The frame of all experiments: a plan asks for cells, a cell is one fit, and tables and figures are made of cells.
 
-A paper is one module with an `Experiment`: a `Plan` whose fields are the options of the command line, a
-`Cell` (what one fit depends on), its `METHODS`, and functions that run a cell and turn cells into
-tables, text and figures. Every cell is a line of cells.csv, written as soon as it is done; after an
+A paper is one module: a `Plan` whose fields are the options of the command line; a `Cell`, what one
+fit depends on, whose first field is the seed and whose last is the trial (or trial and fold); its
+`METHODS`; ``run(cell)``, which returns the `SCORES` (columns by name, "int", "float" or "str");
+``tables(cells, plan)``, the entries of the tables; ``report(cells, entries, plan)``, lines of
+Markdown; ``draw(cells, entries, plan)``, figures by name; and ``ready()``, if something must be
+there before anything is run. Every cell is a line of cells.csv, written as soon as it is done; after an
 interrupt or a kill the same command continues there. Labels simulate answers and score partitions;
 no method sees them.
 """
@@ -24,7 +27,7 @@ from bayesclust.typing import FloatArray, IntArray
 from experiments import figures
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 CELLS = "cells.csv"
 
@@ -47,7 +50,7 @@ def fitted(make: Callable[[int, int], Any]) -> Callable[..., Any]:
     def fit(X: FloatArray, constraints: Any, n_clusters: int, seed: int) -> Any:
         est = make(n_clusters, seed).fit(X, constraints=constraints)
         # an interrupted sampler returns the draws so far, which are not what the cell stands for
-        if hasattr(est, "posterior_") and est.posterior_.attrs["interrupted"]:
+        if hasattr(est, "posterior_") and est.posterior_.attrs.get("interrupted"):
             raise KeyboardInterrupt
         return est
 
@@ -122,36 +125,19 @@ class Plan:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class Experiment:
-    """A paper: its plans and methods, and how a plan becomes tables and figures."""
+    """A paper's module: how a plan becomes cells, and these tables and figures."""
 
-    about: str
-    plan: type[Plan]
-    cell: type[Any]
-    """A NamedTuple whose first field is the seed and whose last is the trial, or trial and fold."""
-    scores: Mapping[str, str]
-    """What `run` returns besides the cell: names of columns, and "int", "float" or "str"."""
-    methods: Mapping[str, Any]
-    run: Callable[[Any], dict[str, Any]]
-    tables: Callable[[pd.DataFrame, Any], pd.DataFrame]
-    """Entries of the tables, from the cells that are done and the plan."""
-    report: Callable[[pd.DataFrame, pd.DataFrame, Any], Iterable[str]]
-    """Lines of Markdown, from cells, entries and plan."""
-    figures: Callable[[pd.DataFrame, pd.DataFrame, Any], Mapping[str, Callable[[], Figure | None]]]
-    ready: Callable[[], None] = lambda: None
-    """Called before anything is run; raises where something that the cells need is missing."""
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Columns of the file of cells, with the type of each."""
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        fields = {name: kind.__name__ for name, kind in get_type_hints(module.Cell).items()}
         types = {"int": "int64", "float": "float64", "str": "str"}
-        fields = {name: kind.__name__ for name, kind in get_type_hints(self.cell).items()}
-        return {name: types[kind] for name, kind in {**fields, **self.scores}.items()}
+        self.kinds = {name: types[kind] for name, kind in {**fields, **module.SCORES}.items()}
+        """Columns of the file of cells, with the type of each."""
 
     def row(self, cell: Any) -> dict[str, Any]:
         """A cell and its scores, rounded."""
-        scores = self.run(cell)
+        scores = self.module.run(cell)
         rounded = {n: round(v, 4) if isinstance(v, float) else v for n, v in scores.items()}
         return {**cell._asdict(), **rounded}
 
@@ -159,7 +145,7 @@ class Experiment:
         """Run the cells that are missing and write tables and figures, also when interrupted."""
         from tqdm import tqdm
 
-        self.ready()
+        getattr(self.module, "ready", lambda: None)()
         wanted, path = plan.cells(), folder / CELLS
         left = missing(wanted, load(path, self.kinds))
         done = len(wanted) - len(left)
@@ -182,13 +168,15 @@ class Experiment:
         """Write tables and figures from the cells that are done; returns the files."""
         frame = load(folder / CELLS, self.kinds)
         frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
-        entries = self.tables(frame, plan)
-        report = self.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
+        entries = self.module.tables(frame, plan)
+        report = (
+            self.module.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
+        )
         with figures.replaced(folder / "tables.csv") as draft:
             entries.to_csv(draft, index=False)
         with figures.replaced(folder / "tables.md") as draft:
             draft.write_text("\n".join(report) + "\n", encoding="utf-8")
-        drawn = figures.save(self.figures(frame, entries, plan), folder) if len(frame) else []
+        drawn = figures.save(self.module.draw(frame, entries, plan), folder) if len(frame) else []
         return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *drawn]
 
 

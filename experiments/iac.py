@@ -652,27 +652,6 @@ def _parameters(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Itera
     named = ([sources.title(str(place)), *map(decimal, f)] for place, f in table.iterrows())
     yield from frame.in_markdown(["", *short], named)
     yield _unproven(entries, "session") + "\n"
-    if said := list(claims(table, found["similarity_ari"])):
-        yield from (*(f"- {line}" for line in said), "")
-
-
-def claims(quality: pd.DataFrame, similarity: pd.DataFrame) -> Iterator[str]:
-    """What the slides' table says of alpha and beta, as far as it is borne out by means over data sets."""
-    ours = pd.DataFrame({"quality": quality.mean(), "similarity": similarity.mean()})
-    for part in ("alpha", "beta"):
-        ours[part] = [getattr(METHODS[name], part) for name in ours.index]
-    for side, edge, words in (
-        ("quality", ours.beta.min(), "quality is best with the fewest super-instances"),
-        ("similarity", ours.beta.max(), "similarity is best with the most"),
-    ):
-        best = ours.sort_values(side).groupby("alpha").beta.last()
-        if ours.beta.nunique() > 1:
-            yield f"{words}: for {int((best == edge).sum())} of {counted(len(best), 'value')} of alpha"
-    by_alpha = ours.groupby("alpha").quality.mean()
-    if len(by_alpha) > 1:
-        holds = "holds" if by_alpha.iloc[0] < by_alpha.iloc[1:].min() else "does not hold"
-        shown = ", ".join(f"{f:.3f} at {100 * float(str(a)):g}%" for a, f in by_alpha.items())
-        yield f"more anchors give better quality than the fewest: {holds}, {shown}, mean over beta"
 
 
 def _times(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -749,20 +728,10 @@ def _loop(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
     if table.empty:
         yield NOTHING + "\n"
         return
-    for side, name in (
-        ("qualities", "Quality"),
-        ("similarities", "Similarity to the partition before"),
-    ):
-        yield f"{name} (ARI) after each round:\n"
-        wide = table[table.side == side].pivot(
-            index="query_strategy", columns="round", values="mean"
-        )
-        lines = ([str(kind), *map(decimal, f)] for kind, f in wide.iterrows())
-        yield from frame.in_markdown(["queries chosen by", *map(str, wide.columns)], lines)
     places = plan.found([GLASS]).values()
     mine = entries[(entries.part == "session") & (entries.method == DEFAULT)]
     mine = mine[mine.data.isin(places)]
-    yield "Areas under these curves; processor seconds of a modification, and to choose the queries of a round:\n"
+    yield "Areas under the curves of Figure 7; processor seconds of a modification, and to choose the queries of a round:\n"
     rows = []
     for kind in plan.query_strategies:
         block = mine[mine.kind == kind].set_index("score")
@@ -772,22 +741,6 @@ def _loop(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
     yield from frame.in_markdown(heads, rows)
     trials = counted(int(table.trials.max()), "draw")
     yield f"{counted(plan.answers, 'answer')} in ten rounds, mean of {trials}.\n"
-    yield from (f"- {line}" for line in verdicts(mine))
-
-
-def verdicts(entries: pd.DataFrame) -> Iterator[str]:
-    """Whether queries by NPU give better partitions, and more similar ones, than random ones do.
-
-    >>> rows = [("npu", "quality_ari", 0.3), ("random", "quality_ari", 0.2)]
-    >>> list(verdicts(pd.DataFrame(rows, columns=["kind", "score", "mean"])))
-    ['the quality is higher with NPU: holds, 0.300 against 0.200']
-    """
-    table = entries.pivot(index="score", columns="kind", values="mean")
-    for side in ("quality", "similarity"):
-        if f"{side}_ari" in table.index and {"npu", "random"} <= set(table.columns):
-            npu, random = (float(table[name][f"{side}_ari"]) for name in ("npu", "random"))
-            holds = "holds" if npu > random else "does not hold"
-            yield f"the {side} is higher with NPU: {holds}, {npu:.3f} against {random:.3f}"
 
 
 def draw(
@@ -796,9 +749,7 @@ def draw(
     """The figures of the parts asked for."""
     made: dict[str, tuple[bool, Callable[[], Figure | None]]] = {
         "parameters": (plan.parameters, lambda: _by_beta(cells, plan)),
-        "comparisons": (plan.parameters, lambda: compared(comparisons(cells, plan), plan)),
         "figure6": (plan.runtime, lambda: _seconds(entries, plan)),
-        "table2": (plan.soft, lambda: _dots(entries)),
         "figure7": (plan.loop, lambda: _rounds(rounds(cells, plan), plan)),
     }
     return {name: make for name, (wanted, make) in made.items() if wanted}
@@ -818,34 +769,6 @@ def _by_beta(cells: pd.DataFrame, plan: Plan) -> Figure | None:
     return figures.curves(
         table, heading, "super-instances (beta), % of a cluster's items", "area", ticks=BETAS
     )
-
-
-def compared(pairs: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Probability that one setting is better than another, for quality and similarity in ARI."""
-    import matplotlib.pyplot as plt
-
-    if pairs.empty:
-        return None
-    names = list(plan.methods)
-    titles = [METHODS[name].title.removeprefix("IAC ") for name in names]
-    figure, panels = plt.subplots(1, 2, figsize=(9.8, 5.0), layout="constrained", sharey=True)
-    for ax, side in zip(panels, ("quality", "similarity"), strict=True):
-        mine = pairs[pairs.score == f"{side}_ari"]
-        table = mine.pivot(index="method", columns="other", values="better")
-        values = table.reindex(index=names, columns=names).to_numpy()
-        image = ax.imshow(values, vmin=0, vmax=1, cmap="Blues")
-        for row, column in zip(*np.nonzero(np.isfinite(values)), strict=True):
-            text = f"{values[row, column]:.2f}".removeprefix("0")
-            colour = "white" if values[row, column] > 0.6 else "black"
-            ax.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
-        ax.set_xticks(range(len(names)), titles, rotation=90, fontsize=7)
-        ax.set_yticks(range(len(names)), titles, fontsize=7)
-        ax.set_title(f"{side} (AUBC of ARI)", fontsize=9)
-        ax.set_xlabel("other setting (alpha, beta) in %", fontsize=8)
-        ax.grid(False)
-    label = "probability that the setting is better than the other"
-    figure.colorbar(image, ax=panels, shrink=0.8, label=label)
-    return figure
 
 
 def _wide(rows: pd.DataFrame) -> pd.Series:
@@ -870,18 +793,6 @@ def _seconds(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     return figures.curves(table, heading, "constraints", "processor seconds", log="y")
 
 
-def _dots(entries: pd.DataFrame) -> Figure | None:
-    """Soft constraints on mk2, ours and published."""
-    mine = entries[(entries.part == "soft") & entries.score.isin(SOFT_SCORES)]
-    line = mine.kind + ": " + mine.method.map(lambda name: METHODS[name].title)
-    ours = mine.assign(panel=mine.score.map(SOFT_SCORES), line=line, series="measured")
-    # on a logarithmic axis an interval of a mean may reach below 0
-    ours["error"] = _wide(mine).where(mine.score != "cpu_seconds")
-    theirs = ours.assign(series="published", mean=mine.published, error=np.nan)
-    heading = "Soft constraints on mk2, with 95% intervals"
-    return figures.dots(pd.concat([ours, theirs]), heading, "", log=["processor seconds"])
-
-
 def _rounds(table: pd.DataFrame, plan: Plan) -> Figure | None:
     """ARI to the classes and to the partition before, round by round, by who chooses."""
     sides = {"qualities": "ARI to the classes", "similarities": "ARI to the partition before"}
@@ -901,17 +812,3 @@ def ready() -> None:
             "modifications under many constraints need OR-tools, which is not installed: install bayesclust with its extra "
             "'solver'."
         )
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-    ready=ready,
-)

@@ -93,6 +93,9 @@ class Cell(NamedTuple):
     fold: int
 
 
+SCORES = {"f": "float", "held_out_f": "float", "clusters": "int", "seconds": "float"}
+
+
 def answers(cell: Cell, y: IntArray) -> tuple[bc.PairwiseConstraints, IntArray]:
     """Right answers to random pairs of items that are not held out, and the items held out.
 
@@ -171,34 +174,10 @@ are, methods told the number of classes. "All items" counts every pair of items;
 items no answer names, as the paper does. Protein (Figures 4 and 10) comes with no package.
 """
 SIDES = {"f": "all items", "held_out_f": "held out"}
-CLAIMS = (
-    ("full beats diagonal on wine", "wine", ("sf", "sd")),
-    ("full beats diagonal on ionosphere", "ionosphere", ("sf", "sd")),
-    ("full beats diagonal on letters", "letters_ijl", ("sf", "sd")),
-    ("metrics per cluster beat one on digits", "digits389", ("md", "sd")),
-    ("the combination is best on iris", "iris", ("mf", "sd")),
-    ("the combination is best on digits", "digits389", ("mf", "sd")),
-    ("both parts beat answers alone on wine", "wine", ("sd", "pck")),
-    ("both parts beat the metric alone on iris", "iris", ("sd", "mk")),
-    ("the full metric beats Supervised-Means on ionosphere", "ionosphere", ("sf", "supervised")),
-    ("MPCK-Means beats RCA with many answers on wine", "wine", ("sf", "rca")),
-)
-"""Sentences of section 4.2: what is said, of which data, and whose mean F is to be the larger."""
-
-
-def verdicts(entries: pd.DataFrame) -> Iterator[str]:
-    """Whether each of `CLAIMS` holds at the largest number of pairs."""
-    for text, name, (better, worse) in CLAIMS:
-        for score, side in SIDES.items():
-            rows = entries[(entries.data == name) & (entries.score == score)]
-            means = rows.sort_values("number").groupby("method")["mean"].last()
-            if {better, worse} <= set(means.index):
-                holds = "holds" if means[better] > means[worse] else "does not hold"
-                yield f"{text} ({side}): {holds}, {means[better]:.3f} against {means[worse]:.3f}"
 
 
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
-    """The curves in Markdown, and which of the paper's sentences they bear out."""
+    """The curves in Markdown."""
     yield HEAD.format(seed=plan.seed, runs=frame.span(entries.runs, "run"))
     for figure, (score, side) in product(plan.figures, SIDES.items()):
         mine = entries[(entries.figure == figure) & (entries.score == score)]
@@ -207,8 +186,6 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
         yield f"## Figure {figure}: {FIGURES[figure]}, {side}\n"
         rows = ([METHODS[name].title, *map(frame.decimal, table.loc[name])] for name in names)
         yield from frame.in_markdown(["", *map(str, table.columns)], rows)
-    if said := list(verdicts(entries)):
-        yield from ("## What the paper says of it\n", *(f"- {line}" for line in said))
 
 
 def draw(
@@ -229,16 +206,3 @@ def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
     runs = frame.span(mine.runs, "run") if len(mine) else ""
     heading = f"Figure {figure}: {FIGURES[figure]}; mean of {runs} of five folds"
     return figures.curves(table, heading, "pairs answered")
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores={"f": "float", "held_out_f": "float", "clusters": "int", "seconds": "float"},
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

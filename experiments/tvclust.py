@@ -476,22 +476,11 @@ def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
 def draw(
     cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan
 ) -> dict[str, Callable[[], Figure | None]]:
-    """Tables 1 and 3 and Figures 2 to 4, as far as they are asked for."""
+    """Figures 2 to 4, as far as they are asked for."""
     trials = f"mean of {counted(plan.trials, 'draw')}"
-    made: dict[tuple[str, int], Callable[[], Figure | None]] = {
-        ("table", 1): lambda: figures.dots(
-            _dots(entries), "Table 1: mean over r and p.  [k]: told k", "pairwise F"
-        ),
-        ("table", 3): lambda: figures.curves(
-            _noise(entries, plan),
-            "Table 3: ordered pairs",
-            "p, share of right answers",
-            across=len(plan.fractions),
-            ticks=plan.accuracies,
-            limits=(0, 1.03),
-        ),
-        ("figure", 2): lambda: shapes(cells, plan),
-        ("figure", 3): lambda: figures.curves(
+    made: dict[int, Callable[[], Figure | None]] = {
+        2: lambda: shapes(cells, plan),
+        3: lambda: figures.curves(
             _told_wrong(cells, plan),
             f"Told k - deviation clusters; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
             "deviation",
@@ -499,7 +488,7 @@ def draw(
             ticks=plan.deviations,
             limits=(0, 1.03),
         ),
-        ("figure", 4): lambda: figures.curves(
+        4: lambda: figures.curves(
             _more_answers(cells, plan),
             f"Multinomial clusters of counts, answers right; {trials}",
             "r, % of the ordered pairs",
@@ -508,42 +497,11 @@ def draw(
             limits=(0, 1.03),
         ),
     }
-    chosen = {"table": plan.tables, "figure": plan.figures}
-    return {
-        f"{kind}{number}": make
-        for (kind, number), make in made.items()
-        if number in chosen[kind] and (kind == "figure" or len(entries))
-    }
+    return {f"figure{number}": made[number] for number in plan.figures}
 
 
 def _table(rows: Iterable[Any], line: str = "line") -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=["panel", line, "x", "mean"]).assign(error=np.nan)
-
-
-def _dots(entries: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 as dots: ordered and unordered pairs, and the paper."""
-    rows = entries[entries.table == 1]
-    names = [EVERY_METHOD[name].name for name in rows.method]
-    ours = rows.assign(panel=rows.column.str.replace("_", " "), line=names, series=rows.sampling)
-    both = [ours.assign(mean=ours.f), ours.assign(mean=ours.paper_f, series="published")]
-    return pd.concat(both).assign(error=np.nan)
-
-
-def _noise(entries: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Table 3 as curves: above ours on the paper's data and draws, below what the paper prints."""
-    glass = sources.WITH_ID if sources.WITH_ID in plan.data else "glass"
-    kept = (entries.table == 3) & (entries.sampling == ORDERED) & (entries.glass == glass)
-    f = entries[kept].set_index(["method", "column"]).f
-    ours = [
-        (f"r = {r:g}", METHODS[name].name, p, f.get((name, f"r = {r:g}, p = {p:g}"), np.nan))
-        for r, name, p in product(plan.fractions, plan.methods, plan.accuracies)
-    ]
-    published = [
-        (f"r = {r:g}, the paper", f"paper: {row}", p, TABLE_3[r].get((row, p), np.nan))
-        for r, row, p in product(plan.fractions, ROWS, plan.accuracies)
-        if r in TABLE_3
-    ]
-    return _table(ours + published).dropna(subset="mean")
 
 
 def _told_wrong(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -610,16 +568,3 @@ def shapes(cells: pd.DataFrame, plan: Plan) -> Figure | None:
         fontsize=10,
     )
     return figure
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

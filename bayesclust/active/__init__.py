@@ -6,7 +6,7 @@ from bayesclust.active.posterior_queries import PosteriorQueries, suggest_querie
 from bayesclust.active.protocol import Query, QueryState, QueryStrategy
 from bayesclust.active.random_queries import RandomQueries
 from bayesclust.active.session import InteractiveSession
-from bayesclust.active.strategies import QUERY_STRATEGIES, check_query_strategy, query_strategy_of
+from bayesclust.active.strategies import QUERY_STRATEGIES
 
 __all__ = [
     "NPU",
@@ -20,7 +20,5 @@ __all__ = [
     "QueryState",
     "QueryStrategy",
     "RandomQueries",
-    "check_query_strategy",
-    "query_strategy_of",
     "suggest_queries",
 ]

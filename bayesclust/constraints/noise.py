@@ -622,19 +622,6 @@ def confusion_matrix(matrix: ArrayLike, size: int, name: str) -> FloatArray:
     return array
 
 
-def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str) -> FloatArray:
-    """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
-    array = real_array(matrix, name)
-    if array.ndim < 3:
-        return np.tile(confusion_matrix(array, size, name), (n_sources, 1, 1))
-    if len(array) != n_sources:
-        raise ValueError(
-            f"{name} must be one matrix or one per source ({n_sources}); got {len(array)}: "
-            "set n_sources to the number of matrices."
-        )
-    return np.stack([confusion_matrix(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])
-
-
 # ---- Beta and Dirichlet arithmetic
 
 

@@ -56,7 +56,7 @@ from bayesclust.inference.dcrc.em import (
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
-from bayesclust.inference.variational.draws import draw_labels
+from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive

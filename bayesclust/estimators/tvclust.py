@@ -64,9 +64,8 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.inference.variational.draws import draw_mean_field
-from bayesclust.inference.variational.fit import fit_variational
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
+from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior.losses import check_additive

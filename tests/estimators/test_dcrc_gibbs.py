@@ -90,23 +90,6 @@ def test_free_items_follow_the_classifier_of_the_mode(data, answers):
     np.testing.assert_allclose(est.proba_[free], est.predict_proba(data.X[free]))
 
 
-def test_chains_start_from_what_em_finds(data, answers):
-    em = bc.DCRC(3, **QUICK).fit(data.X, constraints=answers)
-    est = bc.DCRC(3, **SHORT).fit(data.X, constraints=answers)
-    assert est.bound_ == em.bound_
-    np.testing.assert_allclose(np.sort(est.coef_, axis=0), np.sort(em.coef_, axis=0))
-
-
-def test_confusion_matrices_have_intervals(data):
-    triplets = bc.RelativeConstraints.sample(data.y, size=60, error_rate=0.1, seed=2)
-    est = bc.DCRC(3, noise="confusion", loss="vi", **SHORT).fit(data.X, constraints=triplets)
-    lower, upper = est.confusion_intervals_["triplets"]
-    np.testing.assert_allclose(est.confusion_["triplets"].sum(axis=-1), 1.0)
-    assert lower.shape == (1, 3, 3)
-    assert (lower < upper).all()
-    assert est.labels_.max() + 1 == est.n_clusters_ <= 3
-
-
 def test_without_answers_and_with_a_kernel(data):
     for weights in ("mode", "sample"):
         est = bc.DCRC(

@@ -100,21 +100,6 @@ def test_a_split_is_found_from_one_cluster():
     assert chains_that_part(Moves(split_merge=0.0)) == 0
 
 
-def test_by_mean_field():
-    X, y, *_ = elongated(240)
-    links = bc.PairwiseConstraints.sample(y, size=300, seed=0)
-    est = bc.TVClust(
-        "variational", family="gaussian_tied", num_samples=50, random_state=0, progress=False
-    )
-    assert pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
-    assert (np.diff(est.bound_path_) > -1e-6).all()
-
-
-def test_parts_of_a_product_cannot_share():
-    with pytest.raises(TypeError, match=r"^parts\[1\] is a TiedGaussian, which models all columns"):
-        bc.families.Product([("poisson", 0), ("gaussian_tied", [1, 2])]).bind(np.ones((4, 3)))
-
-
 def test_auto_tries_sparer_families_of_many_columns():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)

@@ -52,7 +52,7 @@ def rows_of(experiment, cells, **scores):
     blank = {"float": lambda: round(rng.uniform(0.2, 1.0), 4), "int": lambda: 0, "str": lambda: ""}
     made = [
         {
-            **{name: blank[kind]() for name, kind in experiment.scores.items()},
+            **{name: blank[kind]() for name, kind in experiment.module.SCORES.items()},
             **cell._asdict(),
             **{name: f(cell) if callable(f) else f for name, f in scores.items()},
         }

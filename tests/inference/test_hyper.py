@@ -52,7 +52,7 @@ def test_nothing_to_learn_draws_nothing():
     [
         FullGaussian(strength=3.0, mean_precision=0.2),
         FullGaussian(
-            scale=HyperPrior("base_scale", 0.5, 1.0, least=0.45), strength=3.0, mean_precision=0.2
+            scale=HyperPrior("base_scale", 0.5, 1.0, lower=0.45), strength=3.0, mean_precision=0.2
         ),
         Multinomial(),
     ],

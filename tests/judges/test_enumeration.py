@@ -101,7 +101,7 @@ def learning(family, n, seed):
 LEARNED = {
     "scale": FullGaussian(strength=3.0, mean_precision=0.2),
     "strength": FullGaussian(
-        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, least=1.0), mean_precision=0.2
+        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, lower=1.0), mean_precision=0.2
     ),
     "mean precision": FullGaussian(scale=0.4, strength=3.0, mean_precision="learn"),
     "counts": Multinomial(),

@@ -55,7 +55,7 @@ def test_partition_prior_is_one_in_all():
 def test_hyper_parameter_integrated_out(least, rng):
     X = rng.normal(size=(3, 1))
     family = FullGaussian(
-        scale=HyperPrior("base_scale", 0.5, 0.7, least=least), strength=3.0, mean_precision=0.2
+        scale=HyperPrior("base_scale", 0.5, 0.7, lower=least), strength=3.0, mean_precision=0.2
     ).bind(X)
     states = np.array([[0, 0, 1]])
 

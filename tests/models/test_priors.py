@@ -119,7 +119,7 @@ def test_hyper_prior_is_a_density_of_the_logarithm(median, log_sd, least, rng):
 
 
 def test_hyper_prior_outside_its_support():
-    prior = HyperPrior("base_scale", 0.5, 1.0, least=0.1)
+    prior = HyperPrior("base_scale", 0.5, 1.0, lower=0.1)
     for value in (0.0999, 0.0, np.inf, np.nan):
         assert prior.log_prob(value) == -np.inf
 
@@ -137,10 +137,10 @@ def test_hyper_prior_outside_its_support():
             "log_sd=-1.0 of the prior of x is not a finite number that is not negative",
         ),
         ({"median": 1.0, "log_sd": np.inf}, "log_sd=inf"),
-        ({"median": 1.0, "log_sd": 1.0, "least": -1.0}, "least=-1.0"),
+        ({"median": 1.0, "log_sd": 1.0, "lower": -1.0}, "lower=-1.0"),
         (
-            {"median": 1.0, "log_sd": 0.1, "least": 3.0},
-            "least=3.0 cuts off nearly all of the prior of x",
+            {"median": 1.0, "log_sd": 0.1, "lower": 3.0},
+            "lower=3.0 cuts off nearly all of the prior of x",
         ),
     ],
 )

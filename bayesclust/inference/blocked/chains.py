@@ -9,6 +9,7 @@ and truncates nothing.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,20 +19,160 @@ from numpy.random import Generator
 
 from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
-from bayesclust.inference.blocked.layout import Incidences, make_layout
-from bayesclust.inference.blocked.mesh import (
+from bayesclust.families.base import Components, Terms
+from bayesclust.inference.blocked.layout import (
     BY_BLOCK,
     BY_ITEM,
     EVERYWHERE,
+    Incidences,
     everywhere,
+    make_layout,
     make_mesh,
     place,
     place_rows,
 )
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
-from bayesclust.inference.blocked.unknowns import Unknowns
+from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.typing import FloatArray, NDArray
+from bayesclust.models.priors import crp_log_prob
+from bayesclust.typing import FloatArray, IntArray, NDArray
+
+# --- weights
+
+
+def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generator) -> FloatArray:
+    """Draw the weights of the clusters, and of new ones until what is left lies under every slice variable.
+
+    (pi_1, ..., pi_K, rest) ~ Dirichlet(n_1, ..., n_K, alpha) (Pitman 1996; Fall and Barat 2014),
+    and the rest is broken into sticks, v ~ Beta(1, alpha) of what is left each (Walker 2007; Kalli,
+    Griffin and Walker 2011, Sec. 2). What remains unbroken can be nobody's label, so nothing is
+    truncated.
+    """
+    gammas = rng.standard_gamma(np.append(sizes, alpha))
+    shares = gammas / gammas.sum()
+    weights, rest = shares[:-1], float(shares[-1])
+    lowest = float((weights * least).min())
+    new: list[float] = []
+    while rest >= lowest:
+        stick = float(rng.beta(1.0, alpha))
+        new.append(rest * stick)
+        rest *= 1.0 - stick
+    return np.append(weights, new)
+
+
+# --- what a chain holds on the host
+
+
+class Unknowns:
+    """Concentration, hyper-parameters and noise of one chain, and the statistics of its clusters."""
+
+    def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
+        self.rng, self.hyper_sampler = rng, HyperSampler(problem.family)
+        self.use(problem, components)
+        self.hyper = problem.family.initial_hyper()
+        self.alpha = problem.concentration.initial()
+        self.noise: list[dict[str, Any]] = [
+            view.noise.initial(view.n_sources) for view in problem.constraints
+        ]
+        self.key = self.new_key()
+        self.statistics: Terms = ()
+        self.least: FloatArray = np.zeros(0)
+        self.counts: list[IntArray] = []
+
+    @property
+    def sizes(self) -> IntArray:
+        """Cluster sizes, (K,)."""
+        sizes: IntArray = np.rint(self.statistics[0]).astype(np.int64)
+        return sizes
+
+    def use(self, problem: TVClustProblem, components: Components) -> None:
+        """Have these data and answers; `see` must follow."""
+        self.problem, self.components, self.hyper_sampler.family = (
+            problem,
+            components,
+            problem.family,
+        )
+
+    def new_key(self) -> NDArray[np.uint32]:
+        """Key of a sweep's random numbers on the devices."""
+        return self.rng.integers(2**32, size=2, dtype=np.uint32)
+
+    def see(self, statistics: Terms, least: FloatArray, counts: list[IntArray]) -> None:
+        """Take note of new labels: sums over all slots, and each view's counts of answers."""
+        used = np.flatnonzero(np.asarray(statistics[0]) > 0)
+        self.statistics = tuple(np.asarray(part)[used] for part in statistics)
+        self.least = np.asarray(least)[used]
+        self.counts = counts
+
+    def update(self, *, adapt: bool, trust: bool) -> tuple[FloatArray, Terms]:
+        """Draw everything but the labels; gives weights and parameters of the clusters and of new ones."""
+        problem, components, rng = self.problem, self.components, self.rng
+
+        def log_marginal(hyper: FloatArray) -> float:
+            return components.log_total(self.statistics, hyper)
+
+        self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
+        self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
+        self.alpha = problem.concentration.update(self.alpha, len(self.least), problem.n_items, rng)
+        if not trust:
+            self.noise = [
+                view.noise.draw(counts, noise, rng)
+                for view, counts, noise in zip(
+                    problem.constraints, self.counts, self.noise, strict=True
+                )
+            ]
+        weight = draw_weights(self.sizes, self.alpha, self.least, rng)
+        new = len(weight) - len(self.least)
+        padded = tuple(
+            np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics
+        )
+        return weight, components.draw(padded, self.hyper, rng)
+
+    def log_joint(self) -> float:
+        """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
+        problem = self.problem
+        value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
+        value += (
+            self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
+        )
+        value += problem.family.log_hyper_prior(self.hyper)
+        for view, counts, noise in zip(problem.constraints, self.counts, self.noise, strict=True):
+            value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(
+                noise
+            )
+        return float(value)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that `restore` needs."""
+        return {
+            "generator": self.rng.bit_generator.state,
+            "hyper": self.hyper.copy(),
+            "hyper_sampler": copy.deepcopy(self.hyper_sampler.snapshot()),
+            "alpha": self.alpha,
+            "noise": [
+                {name: np.array(value) for name, value in noise.items()} for noise in self.noise
+            ],
+            "key": self.key.copy(),
+            "statistics": [part.copy() for part in self.statistics],
+            "least": self.least.copy(),
+            "counts": [part.copy() for part in self.counts],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Be where a snapshot was taken, bit for bit."""
+        self.rng.bit_generator.state = snapshot["generator"]
+        self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
+        self.hyper, self.alpha = np.array(snapshot["hyper"]), snapshot["alpha"]
+        self.noise = [
+            {name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]
+        ]
+        self.key, self.least = np.array(snapshot["key"], np.uint32), np.array(snapshot["least"])
+        self.statistics = tuple(np.array(part) for part in snapshot["statistics"])
+        self.counts = [np.array(part) for part in snapshot["counts"]]
+
+
+# --- the chains
+
 
 # a processor's blocks should stay in its cache
 BLOCK_SIZE = {"cpu": 256}
@@ -42,46 +183,7 @@ SPARE_MULTIPLES = 1
 
 
 class BlockedChains:
-    """Several chains advanced together on all devices.
-
-    Parameters
-    ----------
-    problem : TVClustProblem
-    starts : array of shape (chains, n)
-        Labels of each chain to start from.
-    rngs : sequence of Generator
-        One per chain; the draws of a chain depend on nothing else.
-    devices : sequence of jax devices or None, default None
-        Devices that share the data; None takes all. The draws do not depend on them, up to
-        rounding.
-    slot_multiple : int or None, default None
-        The number of slots, for clusters and new ones, is a multiple of this, since every other
-        number compiles anew. None takes 8 for many items and 32 for few. The draws do not depend on
-        it.
-    block_size : int or None, default None
-        Most items of a chain that a device works on at once: bounds the memory beside the data.
-        None chooses by the kind of device and the number of chains. The draws do not depend on it.
-
-    Attributes
-    ----------
-    number_of_chains : int
-    by_all_processes : bool
-        Whether devices of several processes share the data: all of them must then call every method
-        together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesclust.inference.problem import TVClustProblem
-    >>> from bayesclust.families import SphericalGaussian
-    >>> rng = np.random.default_rng(0)
-    >>> family = SphericalGaussian().bind(np.r_[rng.normal(0, 1, (20, 2)), rng.normal(9, 1, (20, 2))])
-    >>> chains = BlockedChains(TVClustProblem(family), np.zeros((2, 40), int), rng.spawn(2))
-    >>> chains.sweep()
-    >>> variables, statistics = chains.draw()
-    >>> variables["z"].shape, statistics["log_joint"].shape
-    ((2, 40), (2,))
-    """
+    """Several chains advanced together on all devices."""
 
     @in_x64
     def __init__(

@@ -21,8 +21,7 @@ from jax.extend.random import threefry_2x32
 from jax.sharding import Mesh
 
 from bayesclust.families.base import Components
-from bayesclust.inference.blocked.layout import Incidences
-from bayesclust.inference.blocked.mesh import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE
+from bayesclust.inference.blocked.layout import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE, Incidences
 
 SLICE, CHOICE = 0, 1
 Array = Any  # of NumPy outside of compiled functions, of JAX inside; JAX's own functions are typed in part only
@@ -117,16 +116,7 @@ def site_logits(
 
 
 class Step:
-    """The compiled functions.
-
-    Parameters
-    ----------
-    components : Components
-    mesh : Mesh
-    n_items : int
-    slice_size : int
-        Incidences that are worked on at once.
-    """
+    """The compiled functions."""
 
     def __init__(self, components: Components, mesh: Mesh, n_items: int, slice_size: int) -> None:
         self.components, self.n_items, self.slice_size = components, n_items, slice_size

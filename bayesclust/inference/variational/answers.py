@@ -37,29 +37,15 @@ ROLES = ((0, 1, 2, 1, 2), (1, 0, 2, 1, 3), (2, 0, 1, 2, 3))
 
 @dataclass(frozen=True)
 class ColorStep:
-    """The items of one colour, and what answers say to them.
+    """The items of one colour, and what answers say to them."""
 
-    Parameters
-    ----------
-    items : ndarray of shape (m,)
-    linear : csr_array of shape (m, n)
-        What one other item's responsibilities are multiplied by.
-    linear_cell : ndarray
-        Cell of the (code, kind) coefficients that each stored value of `linear` is.
-    first, second : ndarray of shape (F,)
-        The other two items of triplets.
-    product : csr_array of shape (m, F)
-        What the product of their responsibilities is multiplied by.
-    product_cell : ndarray of shape (F,)
-    """
-
-    items: IntArray
-    linear: csr_array
+    items: IntArray  # (m,)
+    linear: csr_array  # (m, n)
     linear_cell: IntArray
-    first: IntArray
-    second: IntArray
-    product: csr_array
-    product_cell: IntArray
+    first: IntArray  # (F,)
+    second: IntArray  # (F,)
+    product: csr_array  # (m, F)
+    product_cell: IntArray  # (F,)
 
     def messages(self, r: FloatArray) -> FloatArray:
         """What the answers add to the logits of the items, shape (m, K)."""
@@ -70,13 +56,7 @@ class ColorStep:
 
 
 class SoftAnswers:
-    """All views as one factor graph under uncertain labels.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-    n_items : int
-    """
+    """All views as one factor graph under uncertain labels."""
 
     def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
         self.constraints = tuple(constraints)
@@ -94,16 +74,7 @@ class SoftAnswers:
             step.product.data[:] = coefficients[step.product_cell]
 
     def counts(self, r: FloatArray) -> list[Counts]:
-        """Expected counts of each view's answers by code and pattern, for responsibilities r (n, K).
-
-        Parameters
-        ----------
-        r : ndarray of shape (n, K)
-
-        Returns
-        -------
-        list of ndarray of shape (codes, patterns)
-        """
+        """Expected counts of each view's answers by code and pattern, for responsibilities r (n, K)."""
         found, pairs, triplets = np.zeros((self.n_codes, N_PATTERNS)), self._is_pair, ~self._is_pair
         left, right = r[self._member[pairs, 0]], r[self._member[pairs, 1]]
         same = np.minimum(np.einsum("fk,fk->f", left, right), 1.0)
@@ -181,17 +152,7 @@ def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[cs
 
 
 def triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
-    """Return the probability of each equality pattern of triplets of independent labels.
-
-    Parameters
-    ----------
-    a, b, c : ndarray of shape (F, K)
-        Distributions of the three labels.
-
-    Returns
-    -------
-    ndarray of shape (5, F)
-    """
+    """The probability of each equality pattern of triplets of independent labels."""
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same

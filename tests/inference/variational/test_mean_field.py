@@ -9,7 +9,7 @@ from scipy.special import betaln, logsumexp
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.variational.hyper import HyperAscent
+from bayesclust.inference.variational.fit import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.inference.variational import plain

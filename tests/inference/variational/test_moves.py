@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES
-from bayesclust.inference.variational import moves
+from bayesclust.inference.variational import fit as moves
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import problem

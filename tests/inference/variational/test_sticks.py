@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from bayesclust.inference.variational.sticks import fit_sticks
+from bayesclust.inference.variational.mean_field import fit_sticks
 from bayesclust.models.priors import Concentration
 from tests.inference.variational import plain
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import POWERS, Choice, simplest_within_one_error
@@ -68,22 +67,6 @@ def test_density_of_new_items_is_a_mean_over_components(mixture):
     assert 0.9 < total < 1.02
 
 
-def test_draws_survive_a_file_and_a_stop(crossed, mixture, tmp_path):
-    X, _, links = crossed
-    mixture.posterior_.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
-    read = xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf")
-    assert bc.diagnose(read).table.shape[0] > 3
-    first = bc.TVClust(cluster_model="mixture", **(SHORT | {"num_samples": 40}))
-    first.fit(X, constraints=links, checkpoint=tmp_path / "run.zarr")
-    again = bc.TVClust(cluster_model="mixture", **SHORT).fit(
-        X, constraints=links, checkpoint=tmp_path / "run.zarr"
-    )
-    for name in ("z", "component", "within_concentration", "p"):
-        np.testing.assert_array_equal(
-            again.posterior_["posterior"][name], mixture.posterior_["posterior"][name]
-        )
-
-
 def test_other_partitions_are_judged_by_the_plain_model(crossed, mixture):
     X, y, links = crossed
     assert not hasattr(mixture, "log_joint")
@@ -115,11 +98,6 @@ def test_auto_takes_what_predicts_the_answers(crossed):
     np.testing.assert_array_equal(
         same.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"]
     )
-
-
-def test_auto_without_answers_is_the_plain_model(crossed):
-    est = bc.TVClust(cluster_model="auto", **SHORT).fit(crossed[0])
-    assert (est.cluster_model_, est.power_) == ("single", 1.0)
 
 
 def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():

@@ -1,6 +1,9 @@
+"""Traces and ranks: every draw of every chain is in the picture."""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.stats import binom, rankdata
 
 import bayesclust as bc
 from bayesclust.posterior.tree import to_datatree
@@ -75,36 +78,6 @@ def test_probabilities_stay_within_their_limits(posterior):
     assert 0 <= edges[0] < edges[-1] <= 1
 
 
-@pytest.mark.parametrize(
-    ("value", "limits"), [(1.0, (0.88, 1.01)), (0.0, (-0.01, 0.12)), (0.5, (0.44, 0.56))]
-)
-def test_constant_probabilities_get_room(value, limits):
-    tree = to_datatree(
-        {"z": np.zeros((2, 5, 3), int), "p": np.full((2, 5, 1), value)},
-        dims={"p": ("links_source",)},
-    )
-    axes = bc.plots.traces(tree, "p")
-    low, high = axes[0, 0].get_ylim()
-    assert limits[0] <= low < value < high <= limits[1]
-    shares, edges, _ = axes[0, 1].patches[0].get_data()
-    (at,) = np.flatnonzero(shares)
-    assert edges[at] <= value <= edges[at + 1]
-
-
-def test_constants_one_chain_and_one_draw():
-    for shape in [(1, 1), (1, 6), (2, 1)]:
-        draws = {
-            "z": np.zeros((*shape, 4), int),
-            "concentration": np.full(shape, 2.5),
-            "log_shift": np.zeros(shape),
-        }
-        axes = bc.plots.traces(to_datatree(draws), ["n_clusters", "concentration", "log_shift"])
-        axes[0, 0].figure.canvas.draw()
-        assert axes.shape == (3, 2)
-        assert axes[1, 0].get_ylim()[0] < 2.5 < axes[1, 0].get_ylim()[1]
-        assert len(axes[0, 0].lines) == shape[0]
-
-
 def test_draws_that_are_not_finite_are_left_out_of_distributions():
     log_joint = np.array([[-np.inf, -5.0, -6.0, -7.0]])
     axes = bc.plots.traces(
@@ -142,22 +115,6 @@ def test_confusion_is_shown_by_its_diagonal_unless_asked_for(rng):
     assert len(bc.plots.traces(tree, "confusion")) == 9
 
 
-def test_one_figure_is_made_and_nothing_overflows(posterior):
-    figure = bc.plots.traces(posterior)[0, 0].figure
-    assert plt.get_fignums() == [figure.number]
-    figure.canvas.draw()
-    box = figure.get_tightbbox()
-    assert box.x0 >= 0
-    assert box.y0 >= 0
-    assert box.x1 <= figure.get_figwidth()
-    assert box.y1 <= figure.get_figheight()
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "chain 0",
-        "chain 1",
-        "chain 2",
-    ]
-
-
 def test_what_cannot_be_shown_is_refused(posterior):
     with pytest.raises(
         ValueError, match=r"'z' is no variable .* choose from .*concentration.*log_joint"
@@ -167,4 +124,64 @@ def test_what_cannot_be_shown_is_refused(posterior):
         bc.plots.traces(posterior, [])
     with pytest.raises(TypeError, match="DataTree"):
         bc.plots.traces(np.zeros((3, 4), int))
+    assert plt.get_fignums() == []
+
+
+def test_heights_are_shares_of_ranks(posterior):
+    axes = bc.plots.ranks(posterior, ["log_joint", "concentration"])
+    followed = (posterior["sample_stats"]["log_joint"], posterior["posterior"]["concentration"])
+    for ax, values in zip(axes, followed, strict=True):
+        places = (rankdata(values.values).reshape(3, 40) - 0.5) / 120
+        assert [patch.get_label() for patch in ax.patches[1:]] == ["chain 0", "chain 1", "chain 2"]
+        for patch, own in zip(ax.patches[1:], places, strict=True):
+            heights, edges, _ = patch.get_data()
+            np.testing.assert_allclose(heights, np.histogram(own, edges)[0] * 5 / 40)
+            np.testing.assert_allclose(edges, np.linspace(0, 1, 6))
+
+
+def test_the_band_holds_heights_of_independent_draws(posterior):
+    band = bc.plots.ranks(posterior, "entropy")[0].patches[0]
+    low, high = (round(edge * 40 / 5) for edge in (band.get_y(), band.get_y() + band.get_height()))
+    inside = binom.cdf(high, 40, 0.2) - binom.cdf(low - 1, 40, 0.2)
+    assert inside >= 0.99
+    assert binom.cdf(high - 1, 40, 0.2) - binom.cdf(low, 40, 0.2) < 0.99
+
+
+def test_ties_are_spread_evenly():
+    z = np.zeros((2, 400, 4), int)
+    ax = bc.plots.ranks(to_datatree({"z": z}), "n_clusters")[0]
+    for patch in ax.patches[1:]:
+        assert np.abs(patch.get_data()[0] - 1).max() < 0.6
+
+
+def test_a_chain_apart_stands_out(rng):
+    z = rng.integers(0, 3, (3, 100, 8))
+    log_joint = rng.normal(size=(3, 100)) + np.array([0, 0, 50])[:, None]
+    ax = bc.plots.ranks(to_datatree({"z": z}, {"log_joint": log_joint}), "log_joint")[0]
+    assert ax.patches[3].get_data()[0][-3:].min() > 2.9
+    assert ax.patches[1].get_data()[0][-3:].max() == 0
+    assert ax.get_ylim()[1] > 3
+
+
+def test_the_default_is_what_there_is(posterior):
+    titles = [ax.get_title(loc="left") for ax in bc.plots.ranks(posterior)]
+    assert titles == [
+        "log joint density",
+        "number of clusters",
+        "entropy of the cluster sizes",
+        "size of the largest cluster",
+        "Rand index to a reference",
+        "concentration",
+    ]
+    assert len(bc.plots.ranks(to_datatree({"z": np.zeros((1, 9, 3), int)}))) == 4
+
+
+def test_what_is_not_followed_is_refused(posterior):
+    with pytest.raises(
+        ValueError,
+        match=r"'speed' is no functional of these draws: choose from n_clusters, .*log_joint",
+    ):
+        bc.plots.ranks(posterior, "speed")
+    with pytest.raises(ValueError, match="names is empty"):
+        bc.plots.ranks(posterior, [])
     assert plt.get_fignums() == []
