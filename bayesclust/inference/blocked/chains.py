@@ -35,7 +35,6 @@ from bayesclust.inference.blocked.layout import (
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import crp_log_prob
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 # --- weights
@@ -78,7 +77,7 @@ class Unknowns:
         self.hyper_sampler = HyperSampler(problem.family)
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
-        self.alpha = problem.concentration.initial()
+        self.alpha = problem.partition_prior.initial()["concentration"]
         self.noise: list[dict[str, Any]] = [
             view.noise.initial(view.n_sources) for view in problem.constraints
         ]
@@ -110,7 +109,7 @@ class Unknowns:
         self.least = np.asarray(least)[used]
         self.counts = counts
 
-    def update(self, *, adapt: bool, trust: bool) -> tuple[FloatArray, Terms]:
+    def update(self, *, adapt: bool, freeze_noise: bool) -> tuple[FloatArray, Terms]:
         """Draw everything but the labels.
 
         Gives weights and parameters of the clusters and of new ones.
@@ -124,8 +123,9 @@ class Unknowns:
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
         self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
-        self.alpha = problem.concentration.update(self.alpha, len(self.least), problem.n_items, rng)
-        if not trust:
+        values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
+        self.alpha = values["concentration"]
+        if not freeze_noise:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
                 for view, counts, noise in zip(
@@ -145,7 +145,8 @@ class Unknowns:
         In the user's units.
         """
         problem = self.problem
-        value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
+        prior, values = problem.partition_prior, {"concentration": self.alpha}
+        value = prior.log_prob(self.sizes, values) + prior.log_prior(values)
         value += (
             self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         )
@@ -230,12 +231,12 @@ class BlockedChains:
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
-        `adapt` tunes the steps on hyper-parameters; `trust` holds the noise at its prior mean.
+        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
         """
-        drawn = [chain.update(adapt=adapt, trust=trust) for chain in self.unknowns]
+        drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
         terms = tuple(
