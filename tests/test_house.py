@@ -29,6 +29,7 @@ FLOORS = [
     {"_jax", "_numpyro", "checks"},
     {"constraints"},
     {"families"},
+    {"partition_priors"},
     {"models"},
     {"inference", "metrics", "posterior"},
     {"comparison"},

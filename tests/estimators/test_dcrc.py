@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
-from bayesclust.estimators.dcrc import SPREAD, fit_features
+from bayesclust.inference.dcrc.features import SPREAD, fit_features
 
 QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1}
 

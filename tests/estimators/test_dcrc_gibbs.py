@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators.dcrc import best_columns, class_shares, match_classes
+from bayesclust.inference.dcrc.gibbs import best_columns, class_shares, match_classes
 
 QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1, "progress": False}
 SHORT = {"inference": "gibbs", "num_chains": 2, "num_warmup": 60, "num_samples": 80, **QUICK}

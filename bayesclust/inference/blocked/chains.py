@@ -1,4 +1,6 @@
-"""Blocked Gibbs sampling of the Dirichlet process by slices, for data that a sequential scan cannot reach.
+"""Blocked Gibbs sampling of the Dirichlet process by slices.
+
+For data that a sequential scan cannot reach.
 
 A sweep draws, given the partition, what is small (on the host, from the clusters' sufficient
 statistics): hyper-parameters with the cluster parameters integrated out, concentration, noise, then
@@ -34,14 +36,15 @@ from bayesclust.inference.blocked.layout import (
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import crp_log_prob
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 # --- weights
 
 
 def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generator) -> FloatArray:
-    """Draw the weights of the clusters, and of new ones until what is left lies under every slice variable.
+    """Draw the weights of the clusters.
+
+    And of new ones until what is left lies under every slice variable.
 
     (pi_1, ..., pi_K, rest) ~ Dirichlet(n_1, ..., n_K, alpha) (Pitman 1996; Fall and Barat 2014),
     and the rest is broken into sticks, v ~ Beta(1, alpha) of what is left each (Walker 2007; Kalli,
@@ -50,7 +53,8 @@ def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generato
     """
     gammas = rng.standard_gamma(np.append(sizes, alpha))
     shares = gammas / gammas.sum()
-    weights, rest = shares[:-1], float(shares[-1])
+    weights = shares[:-1]
+    rest = float(shares[-1])
     lowest = float((weights * least).min())
     new: list[float] = []
     while rest >= lowest:
@@ -64,13 +68,18 @@ def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generato
 
 
 class Unknowns:
-    """Concentration, hyper-parameters and noise of one chain, and the statistics of its clusters."""
+    """Concentration, hyper-parameters and noise of one chain.
 
+    And the statistics of its clusters.
+    """
+
+    @in_x64
     def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
-        self.rng, self.hyper_sampler = rng, HyperSampler(problem.family)
+        self.rng = rng
+        self.hyper_sampler = HyperSampler(problem.family)
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
-        self.alpha = problem.concentration.initial()
+        self.alpha = problem.partition_prior.initial()["concentration"]
         self.noise: list[dict[str, Any]] = [
             view.noise.initial(view.n_sources) for view in problem.constraints
         ]
@@ -87,11 +96,9 @@ class Unknowns:
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
         """Have these data and answers; `see` must follow."""
-        self.problem, self.components, self.hyper_sampler.family = (
-            problem,
-            components,
-            problem.family,
-        )
+        self.problem = problem
+        self.components = components
+        self.hyper_sampler.family = problem.family
 
     def new_key(self) -> NDArray[np.uint32]:
         """Key of a sweep's random numbers on the devices."""
@@ -104,17 +111,23 @@ class Unknowns:
         self.least = np.asarray(least)[used]
         self.counts = counts
 
-    def update(self, *, adapt: bool, trust: bool) -> tuple[FloatArray, Terms]:
-        """Draw everything but the labels; gives weights and parameters of the clusters and of new ones."""
-        problem, components, rng = self.problem, self.components, self.rng
+    def update(self, *, adapt: bool, freeze_noise: bool) -> tuple[FloatArray, Terms]:
+        """Draw everything but the labels.
+
+        Gives weights and parameters of the clusters and of new ones.
+        """
+        problem = self.problem
+        components = self.components
+        rng = self.rng
 
         def log_marginal(hyper: FloatArray) -> float:
             return components.log_total(self.statistics, hyper)
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
         self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
-        self.alpha = problem.concentration.update(self.alpha, len(self.least), problem.n_items, rng)
-        if not trust:
+        values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
+        self.alpha = values["concentration"]
+        if not freeze_noise:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
                 for view, counts, noise in zip(
@@ -129,9 +142,13 @@ class Unknowns:
         return weight, components.draw(padded, self.hyper, rng)
 
     def log_joint(self) -> float:
-        """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out, in the user's units."""
+        """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out.
+
+        In the user's units.
+        """
         problem = self.problem
-        value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
+        prior, values = problem.partition_prior, {"concentration": self.alpha}
+        value = prior.log_prob(self.sizes, values) + prior.log_prior(values)
         value += (
             self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         )
@@ -158,15 +175,18 @@ class Unknowns:
             "counts": [part.copy() for part in self.counts],
         }
 
+    @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where a snapshot was taken, bit for bit."""
         self.rng.bit_generator.state = snapshot["generator"]
         self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
-        self.hyper, self.alpha = np.array(snapshot["hyper"]), snapshot["alpha"]
+        self.hyper = np.array(snapshot["hyper"])
+        self.alpha = snapshot["alpha"]
         self.noise = [
             {name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]
         ]
-        self.key, self.least = np.array(snapshot["key"], np.uint32), np.array(snapshot["least"])
+        self.key = np.array(snapshot["key"], np.uint32)
+        self.least = np.array(snapshot["least"])
         self.statistics = tuple(np.array(part) for part in snapshot["statistics"])
         self.counts = [np.array(part) for part in snapshot["counts"]]
 
@@ -176,16 +196,18 @@ class Unknowns:
 
 # a processor's blocks should stay in its cache
 BLOCK_SIZE = {"cpu": 256}
-BLOCK_SIZE_ELSEWHERE, LEAST_BLOCK_SIZE = 131_072, 128
+BLOCK_SIZE_ELSEWHERE = 131_072
+LEAST_BLOCK_SIZE = 128
 # slots beyond those needed cost time in large data; in small data compiling anew costs more
-MANY_ITEMS, SLOT_MULTIPLE, SLOT_MULTIPLE_IF_FEW = 50_000, 8, 32
+MANY_ITEMS = 50_000
+SLOT_MULTIPLE = 8
+SLOT_MULTIPLE_IF_FEW = 32
 SPARE_MULTIPLES = 1
 
 
 class BlockedChains:
     """Several chains advanced together on all devices."""
 
-    @in_x64
     def __init__(
         self,
         problem: TVClustProblem,
@@ -196,7 +218,8 @@ class BlockedChains:
         slot_multiple: int | None = None,
         block_size: int | None = None,
     ) -> None:
-        self.number_of_chains, self.slots = len(rngs), 0
+        self.number_of_chains = len(rngs)
+        self.slots = 0
         few = problem.n_items < MANY_ITEMS
         self.slot_multiple = slot_multiple or (SLOT_MULTIPLE_IF_FEW if few else SLOT_MULTIPLE)
         self.mesh = make_mesh(devices)
@@ -212,12 +235,12 @@ class BlockedChains:
         self.put_labels(np.asarray(starts))
 
     @in_x64
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
-        `adapt` tunes the steps on hyper-parameters; `trust` holds the noise at its prior mean.
+        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
         """
-        drawn = [chain.update(adapt=adapt, trust=trust) for chain in self.unknowns]
+        drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
         terms = tuple(
@@ -250,7 +273,10 @@ class BlockedChains:
         }
 
     def log_joint(self) -> FloatArray:
-        """log p(z, x, s, alpha, noise, hyper-parameters) of every chain, as for the collapsed sampler."""
+        """log p(z, x, s, alpha, noise, hyper-parameters) of every chain.
+
+        As for the collapsed sampler.
+        """
         return np.array([chain.log_joint() for chain in self.unknowns])
 
     @in_x64
@@ -266,7 +292,8 @@ class BlockedChains:
     @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
         """Have other data, or other answers to the same questions; `put_labels` must follow."""
-        self.problem, components = problem, problem.family.components()
+        self.problem = problem
+        components = problem.family.components()
         for chain in self.unknowns:
             chain.use(problem, components)
         self.layout = layout = make_layout(
@@ -303,11 +330,11 @@ class BlockedChains:
             "chains": chains,
         }
 
-    @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where the snapshot was taken, bit for bit, random generators included."""
         self._place_labels(snapshot["z"])
-        self.moved, self.slots = np.array(snapshot["moved"]), snapshot["slots"]
+        self.moved = np.array(snapshot["moved"])
+        self.slots = snapshot["slots"]
         for chain, part in zip(self.unknowns, snapshot["chains"], strict=True):
             chain.restore(part)
 
@@ -331,7 +358,10 @@ class BlockedChains:
             chain.see(statistics, totals.least[c], [part[c] for part in counts])
 
     def _tables(self) -> FloatArray:
-        """log p(answer | pattern) of every chain, (chains, codes, patterns), as `stack_tables` has it for one."""
+        """log p(answer | pattern) of every chain, (chains, codes, patterns).
+
+        As `stack_tables` has it for one.
+        """
         tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.constraints)
         for v, view in enumerate(self.constraints):
             noise = {
@@ -343,7 +373,10 @@ class BlockedChains:
         return np.concatenate(tables, axis=1)
 
     def _slots(self, number: int) -> int:
-        """Slots for so many clusters; more than needed are kept for a while, since a new number compiles anew."""
+        """Slots for so many clusters.
+
+        More than needed are kept for a while, since a new number compiles anew.
+        """
         needed = -(-number // self.slot_multiple) * self.slot_multiple
         if not needed <= self.slots <= needed + SPARE_MULTIPLES * self.slot_multiple:
             self.slots = needed

@@ -24,7 +24,9 @@ from bayesclust.typing import BoolArray, IntArray, NDArray
 
 AXIS = "item"
 P: Any = jax.sharding.PartitionSpec  # it has no types
-BY_BLOCK, BY_ITEM, EVERYWHERE = P(AXIS), P(None, AXIS), P()
+BY_BLOCK = P(AXIS)
+BY_ITEM = P(None, AXIS)
+EVERYWHERE = P()
 
 
 def make_mesh(devices: Sequence[Any] | None) -> Mesh:
@@ -38,7 +40,10 @@ def place(mesh: Mesh, array: NDArray[Any], spec: Any) -> jax.Array:
 
 
 def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> jax.Array:
-    """Lay the rows of items out as the items lie; beyond the last item stands the first one's row."""
+    """Lay the rows of items out as the items lie.
+
+    Beyond the last item stands the first one's row.
+    """
     within = np.where(items < len(rows), items, 0)
 
     def part(index: Any) -> Any:
@@ -62,11 +67,15 @@ LARGEST_SLICE = 16_384
 
 # columns of the table of an answer, if item number c of a triplet joins its left or its right
 # fellow, or neither
-WITH_LEFT, WITH_RIGHT, APART = (1, 1, 2), (2, 3, 3), (3, 2, 1)
+WITH_LEFT = (1, 1, 2)
+WITH_RIGHT = (2, 3, 3)
+APART = (3, 2, 1)
 
 
 class Incidences(NamedTuple):
-    """For each block and device, what answers say of its items; the first axis of each array is the device.
+    """For each block and device, what answers say of its items.
+
+    The first axis of each array is the device.
 
     An answer about a pair counts as one about a triplet whose other two items are one and the same.
     """
@@ -150,7 +159,10 @@ def _incidences(sites: Sites, answered: IntArray, n_devices: int) -> tuple[Incid
 
 
 def _from_each_side(sites: Sites, place: IntArray) -> list[IntArray]:
-    """Every answer as seen by each of its items: the item, left, right, code, with_left, with_right, apart."""
+    """Every answer as seen by each of its items.
+
+    The item, left, right, code, with_left, with_right, apart.
+    """
     sides = []
     for c in range(3):
         f = np.flatnonzero(sites.member[:, c] >= 0)

@@ -3,8 +3,8 @@
 Merges, deletions and splits are moves that coordinate ascent cannot make: each proposes other
 responsibilities, sweeps them a few times and is accepted only if the bound is higher than before,
 so the path of the bound never falls. Hyper-parameters of the base measure are point values
-(empirical Bayes under the hyper-prior): a pattern search along each coordinate raises the bound plus
-the log density of their logarithms.
+(empirical Bayes under the hyper-prior): a pattern search along each coordinate raises the bound
+plus the log density of their logarithms.
 """
 
 from __future__ import annotations
@@ -83,13 +83,18 @@ class VariationalSettings:
 # --- hyper-parameters
 
 
-FIRST, LEAST = 0.5, 1e-3
-GROW, SHRINK = 1.6, 0.4
+FIRST = 0.5
+LEAST = 1e-3
+GROW = 1.6
+SHRINK = 0.4
 
 
 @dataclass
 class HyperAscent:
-    """Pattern search on the logarithms of the learned hyper-parameters; its steps adapt from call to call."""
+    """Pattern search on the logarithms of the learned hyper-parameters.
+
+    Its steps adapt from call to call.
+    """
 
     free: NDArray[np.intp]
     step: FloatArray = field(init=False)
@@ -124,19 +129,26 @@ def share(state: MeanField) -> None:
 
 GAIN = 1e-6
 """Nats by which the bound must rise."""
-MERGES, MERGE_SWEEPS, SPLIT_SWEEPS, DELETE_SWEEPS = 3, 2, 6, 3
+MERGES = 3
+MERGE_SWEEPS = 2
+SPLIT_SWEEPS = 6
+DELETE_SWEEPS = 3
 SMALLEST = 4
 """Expected items that a component must have to be split."""
 
 
 def merge(state: MeanField) -> MeanField | None:
-    """Join the two components whose union promises most; None where nothing tried raises the bound."""
+    """Join the two components whose union promises most.
+
+    None where nothing tried raises the bound.
+    """
     if state.n_components < 2:
         return None
     gain = merge_gains(state)
     first, second = np.triu_indices(state.n_components, 1)
     for at in np.argsort(-gain[first, second], kind="stable")[:MERGES]:
-        k, j = int(first[at]), int(second[at])
+        k = int(first[at])
+        j = int(second[at])
         r = np.delete(state.r, j, axis=1)
         r[:, k] += state.r[:, j]
         if (better := _tried(state, r, MERGE_SWEEPS)) is not None:
@@ -145,8 +157,12 @@ def merge(state: MeanField) -> MeanField | None:
 
 
 def merge_gains(state: MeanField) -> FloatArray:
-    """Change of the bound by merging each two components, the sticks and products of triplets left out, shape (K, K)."""
-    components, r = state.task.components, state.r
+    """Change of the bound by merging each two components.
+
+    The sticks and products of triplets left out, shape (K, K).
+    """
+    components = state.task.components
+    r = state.r
     first, second = np.triu_indices(state.n_components, 1)
     alone = components.log_marginal(state.statistics, state.hyper)
     union = components.log_marginal(
@@ -177,7 +193,10 @@ def delete(state: MeanField) -> MeanField | None:
 
 
 def splits(state: MeanField, most: int, rng: Generator) -> Iterator[MeanField]:
-    """Split the components in turn, each by two seeds among its items; yields a state whenever the bound has risen."""
+    """Split the components in turn, each by two seeds among its items.
+
+    Yields a state whenever the bound has risen.
+    """
     points = state.task.problem.family.embedding()
     for column in list(state.r.T):
         items = np.flatnonzero(column > 0.5)
@@ -186,7 +205,8 @@ def splits(state: MeanField, most: int, rng: Generator) -> Iterator[MeanField]:
         k = int(np.argmax(state.r[items].sum(axis=0)))
         half = seeded_partition(points[items], 2, rng) == 1
         r = np.column_stack([state.r, np.zeros(len(state.r))])
-        r[items[half], -1], r[items[half], k] = r[items[half], k], 0.0
+        r[items[half], -1] = r[items[half], k]
+        r[items[half], k] = 0.0
         if (better := _tried(state, r, SPLIT_SWEEPS)) is not None:
             state = better
             yield state
@@ -206,7 +226,9 @@ def _tried(state: MeanField, r: FloatArray, sweeps: int) -> MeanField | None:
 # --- the search
 
 
-START_SWEEPS, ROUND_SWEEPS, ROUNDS = 50, 20, 10
+START_SWEEPS = 50
+ROUND_SWEEPS = 20
+ROUNDS = 10
 ROUGH = 1e-4
 """Nats per item and sweep below which a start or a round is rather given up to the next moves."""
 
@@ -236,7 +258,10 @@ class Ascent:
         self.path.append(self.state.bound)
 
     def sweeps(self, most: int, tolerance: float) -> bool:
-        """Sweep until the bound rises by less than `tolerance`; False if it still rose after the last sweep allowed."""
+        """Sweep until the bound rises by less than `tolerance`.
+
+        False if it still rose after the last sweep allowed.
+        """
         for _ in range(most):
             self.state.sweep()
             self.hyper.climb(self.state)
@@ -263,7 +288,8 @@ def fit_variational(
     init: IntArray | None = None,
 ) -> VariationalFit:
     """Maximise the bound."""
-    task, rough = Task(problem), ROUGH * problem.n_items
+    task = Task(problem)
+    rough = ROUGH * problem.n_items
     if init is not None:
         starts = [init]
     else:
@@ -289,7 +315,7 @@ def fit_variational(
 
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
     """A start, swept with the noise held, and then with it learned."""
-    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), trust=True)
+    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     held = Ascent(state)
     held.sweeps(settings.fixed_noise_iter, rough)

@@ -1,4 +1,6 @@
-"""The mean field: responsibilities, everything that follows from them, the bound, and coordinate ascent.
+"""The mean field: responsibilities, everything that follows from them, the bound.
+
+And coordinate ascent.
 
 With q(theta), q(V), q(alpha) and q(noise) at their optimum the bound is
 
@@ -20,7 +22,8 @@ Sticks and concentration (Blei and Jordan 2006, Sec. 3.2).
 V_k | alpha ~ Beta(1, alpha), pi_k = V_k prod_{l<k} (1 - V_l), alpha ~ Gamma(s1, s2). With N_k the
 sum of responsibilities and N_{>k} that of later components the best factors are
 
-    q(V_k) = Beta(1 + N_k, E[alpha] + N_{>k}),    q(alpha) = Gamma(s1 + K, s2 - sum_k E log(1 - V_k)),
+    q(V_k) = Beta(1 + N_k, E[alpha] + N_{>k}),
+    q(alpha) = Gamma(s1 + K, s2 - sum_k E log(1 - V_k)),
 
 and what they add to the bound is sum_k (E log alpha + log B(1 + N_k, E[alpha] + N_{>k})) -
 KL(q(alpha) || p(alpha)). Components after the K-th keep the prior, under which they cost nothing:
@@ -44,13 +47,14 @@ from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import Components, Terms
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Parameter
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # --- sticks and concentration
 
 
-ITERATIONS, TOLERANCE = 500, 1e-13
+ITERATIONS = 500
+TOLERANCE = 1e-13
 
 
 class Sticks(NamedTuple):
@@ -63,27 +67,25 @@ class Sticks(NamedTuple):
     alpha: float
 
 
-def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
+def fit_sticks(size: FloatArray, prior: Parameter, alpha: float) -> Sticks:
     """Fit q(V) and q(alpha) to the expected sizes of the components."""
     later = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)
     if prior.fixed is not None:
         alpha = prior.fixed
         bound = len(size) * np.log(alpha) + betaln(1.0 + size, alpha + later).sum()
         return Sticks(_log_weights(size, later, alpha), float(bound), np.inf, np.inf, alpha)
-    shape = prior.shape + len(size)
-    rate = prior.rate
+    shape = prior.a + len(size)
+    rate = prior.b
     for _ in range(ITERATIONS):
-        rate = prior.rate - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
-        before, alpha = alpha, shape / rate
+        rate = prior.b - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
+        before = alpha
+        alpha = shape / rate
         if abs(alpha - before) <= TOLERANCE * alpha:
             break
     log_alpha = digamma(shape) - np.log(rate)
     bound = len(size) * log_alpha + betaln(1.0 + size, alpha + later).sum()
     bound += (
-        prior.shape * np.log(prior.rate)
-        - gammaln(prior.shape)
-        + (prior.shape - 1.0) * log_alpha
-        - prior.rate * alpha
+        prior.a * np.log(prior.b) - gammaln(prior.a) + (prior.a - 1.0) * log_alpha - prior.b * alpha
     )
     bound += shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape)
     return Sticks(_log_weights(size, later, alpha), float(bound), shape, float(rate), float(alpha))
@@ -138,7 +140,8 @@ class Task:
         )
 
     def _chunks(self, number: int) -> list[tuple[slice, Terms]]:
-        rows, n = self.components.rows, self.problem.n_items
+        rows = self.components.rows
+        n = self.problem.n_items
         width = max(1, CHUNK // (number * sum(int(np.prod(row.shape[1:])) for row in rows)))
         cuts = [slice(begin, begin + width) for begin in range(0, n, width)]
         return [(cut, tuple(row[cut] for row in rows)) for cut in cuts]
@@ -153,11 +156,14 @@ class MeanField:
         r: FloatArray,
         hyper: FloatArray,
         *,
-        trust: bool = False,
+        freeze_noise: bool = False,
         ordered: bool = True,
     ) -> None:
-        self.task, self.hyper, self.trust, self.ordered = task, hyper, trust, ordered
-        self._alpha = task.problem.concentration.initial()
+        self.task = task
+        self.hyper = hyper
+        self.freeze_noise = freeze_noise
+        self.ordered = ordered
+        self._alpha = task.problem.partition_prior.initial()["concentration"]
         self._take(r)
 
     @property
@@ -167,7 +173,10 @@ class MeanField:
 
     @property
     def bound(self) -> float:
-        """The bound on the log evidence, plus the log prior of the hyper-parameters (their logarithms') where learned."""
+        """The bound on the log evidence.
+
+        Plus the log prior of the hyper-parameters (their logarithms') where learned.
+        """
         return (
             self.data_bound
             + self.sticks.bound
@@ -178,12 +187,13 @@ class MeanField:
 
     @cached_property
     def data_bound(self) -> float:
-        """What the data contribute: log marginals of the weighted components and the log prior of the hyper-parameters."""
+        """Log marginals of the weighted components, and the log prior of the hyper-parameters."""
         return self.data_bound_at(self.hyper)
 
     def set_hyper(self, hyper: FloatArray, data_bound: float) -> None:
         """Take over hyper-parameters, and what the data contribute at them."""
-        self.hyper, self.data_bound = hyper, data_bound
+        self.hyper = hyper
+        self.data_bound = data_bound
 
     def data_bound_at(self, hyper: FloatArray) -> float:
         """The same at other hyper-parameters."""
@@ -196,7 +206,7 @@ class MeanField:
     @cached_property
     def answer_bound(self) -> float:
         """What the answers contribute."""
-        if self.trust:
+        if self.freeze_noise:
             return float((self._stacked_counts() * self.task.trusted_table).sum())
         views = self.task.problem.constraints
         return float(
@@ -213,7 +223,9 @@ class MeanField:
 
     def with_responsibilities(self, r: FloatArray) -> MeanField:
         """Other responsibilities, the rest as it is."""
-        return MeanField(self.task, r, self.hyper, trust=self.trust, ordered=self.ordered)
+        return MeanField(
+            self.task, r, self.hyper, freeze_noise=self.freeze_noise, ordered=self.ordered
+        )
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
@@ -221,7 +233,7 @@ class MeanField:
 
     def expected_table(self) -> FloatArray:
         """E log p(answer | pattern) of all views, shape (codes, 5)."""
-        if self.trust:
+        if self.freeze_noise:
             return self.task.trusted_table
         tables = [
             view.noise.expected_log_table(count, view.n_sources)
@@ -244,8 +256,12 @@ class MeanField:
         return found
 
     def sweep(self) -> None:
-        """Update all responsibilities once, colour by colour, and everything that follows from them."""
-        answers, r = self.task.answers, self.r.copy()
+        """Update all responsibilities once, colour by colour.
+
+        And everything that follows from them.
+        """
+        answers = self.task.answers
+        r = self.r.copy()
         answers.use_table(self.expected_table())
         logits = self.expected_logits()
         for step in answers.steps:
@@ -253,12 +269,17 @@ class MeanField:
         self._take(r)
 
     def _take(self, r: FloatArray) -> None:
-        """Take over responsibilities, largest component first: no other order of the sticks has a higher bound."""
+        """Take over responsibilities, largest component first.
+
+        No other order of the sticks has a higher bound.
+        """
         order = np.argsort(-r.sum(axis=0), kind="stable") if self.ordered else np.arange(r.shape[1])
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         self.sticks: Sticks = fit_sticks(
-            self.r.sum(axis=0), self.task.problem.concentration, self._alpha
+            self.r.sum(axis=0),
+            self.task.problem.partition_prior.parameters["concentration"],
+            self._alpha,
         )
         self._alpha = self.sticks.alpha
         self.counts: list[Counts] = self.task.answers.counts(self.r)
@@ -282,7 +303,7 @@ def one_hot(z: IntArray) -> FloatArray:
 
 
 def stack_padded(tables: Sequence[Any]) -> FloatArray:
-    """Tables (codes, patterns) of several views as one, pairs padded with zeros, shape (all codes, 5)."""
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
     padded = [np.zeros((0, N_PATTERNS))]
     for table in tables:
         wide = np.zeros((len(table), N_PATTERNS))
@@ -302,7 +323,8 @@ def draw_mean_field(
     state: MeanField, shape: tuple[int, int], rng: Generator
 ) -> dict[str, NDArray[Any]]:
     """Draw labels, concentration and noise from q, independently of each other."""
-    problem, sticks = state.task.problem, state.sticks
+    problem = state.task.problem
+    sticks = state.sticks
     z = draw_labels(state.r, shape[0] * shape[1], rng).reshape(*shape, -1)
     ordered = np.sort(z, axis=-1)
     variables: dict[str, NDArray[Any]] = {
@@ -310,7 +332,7 @@ def draw_mean_field(
         "n_clusters": 1 + np.count_nonzero(np.diff(ordered, axis=-1), axis=-1),
         "concentration": np.full(shape, sticks.alpha),
     }
-    if problem.concentration.fixed is None:
+    if problem.partition_prior.parameters["concentration"].fixed is None:
         variables["concentration"] = rng.gamma(sticks.shape, size=shape) / sticks.rate
     for prior, value in zip(problem.family.hyper_priors, state.hyper, strict=False):
         if prior.log_sd > 0:
