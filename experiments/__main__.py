@@ -20,9 +20,9 @@ PAPERS = {
     "active": "which query strategy teaches a clustering most",
     "cluster_models": "classes that are no ellipses: one Gaussian or several to a cluster",
 }
-KEPT = """Each fit is one line of DIR/cells.csv, written as soon as it is done. After an interrupt or a kill the
-same command continues there; tables.csv, tables.md and the figures (PNG and SVG) are made of what is
-done. All of it takes hours: choose parts, --trials, --methods, --data, or --quick."""
+KEPT = """Each fit is one line of DIR/cells.csv; after a kill the same command continues there.
+tables.csv, tables.md and the figures are made of what is done. All of it takes hours: choose parts,
+--trials, --methods, --data, or --quick."""
 REFUSED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
@@ -76,7 +76,7 @@ def run(paper: str, arguments: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; 0 if it is done, 1 if it is refused in a sentence, 2 if misused, 130 if interrupted."""
+    """Run a command line; 0 if done, 1 if refused, 2 if misused, 130 if interrupted."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     papers = "\n".join(f"  {name:<16}{text}" for name, text in PAPERS.items())
     if not words or words[0] not in PAPERS:

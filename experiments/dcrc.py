@@ -1,10 +1,10 @@
 """Pei, Fern, Rosales and Tjahja: Discriminative Clustering with Relative Constraints, section V.
 
-Figure 2: what an answer tells. Figure 4: F by number of triplets, DCRC beside methods that use "yes"
-and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters. Tables IV
-and V: answers with people's errors. And the time of one large fit. Of the paper's sets, MSRCv2,
-Stonefly9 and the two of bird song come with no package: generated ones of the size of bird song
-stand in, and a CSV file can be named.
+Figure 2: what an answer tells. Figure 4: F by number of triplets, DCRC beside methods that use
+"yes" and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters.
+Tables IV and V: answers with people's errors. And the time of one large fit. Of the paper's sets,
+MSRCv2, Stonefly9 and the two of bird song come with no package: generated ones of the size of bird
+song stand in, and a CSV file can be named.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TABLE_V = {
     ("itml", PEOPLE_PAIRS, 225): (0.6347, 0.0372),
     ("mmc", PEOPLE_PAIRS, 225): (0.6438, 0.0282),
 }
-"""Mean and standard deviation of F on the paper's bird syllables, by method, kind of answers and their number."""
+"""Mean and deviation of F on bird syllables, by method, kind and number of answers."""
 SECONDS = 120.0
 """Section V-B6: "less than 2 minutes" for 4998 items, 38 columns, 13 clusters and 1500 triplets."""
 
@@ -173,10 +173,12 @@ def ask(items: sources.Dataset, kind: str, number: int, words: list[int]) -> Any
 def used(given: Any, uses: str) -> Any:
     """The answers that a method uses, None if there are none.
 
-    "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one together and
-    one apart, as the paper does for methods that take pairs. Answers about pairs stay as they are.
+    "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one together
+    and one apart, as the paper does for methods that take pairs. Answers about pairs stay as they
+    are.
 
-    >>> given = bc.RelativeConstraints([(0, 1, 2), (3, 0, 2), (0, 1, 3)], ["yes", "no", "dnk"], n_items=4)
+    >>> rows, answers = [(0, 1, 2), (3, 0, 2), (0, 1, 3)], ["yes", "no", "dnk"]
+    >>> given = bc.RelativeConstraints(rows, answers, n_items=4)
     >>> used(given, "yes and no")
     <RelativeConstraints 'triplets': 1 yes, 1 no, 0 dnk, on 4 items>
     >>> links = used(given, "pairs")
@@ -203,9 +205,10 @@ def _rows(given: Any, kept: Any) -> Any:
 
 
 def choose(method: Method, X: FloatArray, given: Any, n_clusters: int, seed: int) -> Setting:
-    """The setting that predicts answers held out in five parts most often, as in the paper; the first of equals.
+    """The setting that predicts answers held out in five parts most often, as in the paper.
 
-    Where there are fewer than ten answers, the one in the middle. Parts are the same for all methods.
+    Where there are fewer than ten answers, the one in the middle. Parts are the same for all
+    methods.
     """
     if len(method.grid) == 1 or given is None or len(given) < FEWEST_ANSWERS:
         return method.grid[len(method.grid) // 2]
@@ -232,7 +235,7 @@ class Cell(NamedTuple):
     answers: str
     """Who answers, as in `ask`; "none" where the method uses nothing."""
     fraction: float
-    """Triplets asked as a share of the number of items; 0 where it is their number that is given."""
+    """Triplets asked as a share of the number of items; 0 where `number` is given."""
     number: int
     trial: int
 
@@ -288,7 +291,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def accuracy(labels: IntArray, y: IntArray) -> float:
-    """Share of the items whose class is that of their cluster, clusters and classes matched for the largest share.
+    """Share of the items in the cluster of their class, clusters and classes matched best.
 
     >>> accuracy(np.array([5, 5, 2, 2]), np.array([0, 0, 1, 0]))
     0.75
@@ -403,8 +406,8 @@ class Plan(frame.Plan):
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Mean scores by data set, answers and method.
 
-    f_std is the standard deviation of F between draws, f_error half the width of the 95% interval of
-    the mean; paper_f and paper_std are of Table V, on other data.
+    f_std is the standard deviation of F between draws, f_error half the width of the 95% interval
+    of the mean; paper_f and paper_std are of Table V, on other data.
     """
     key = ["data", "answers", "fraction", "number", "method"]
     groups = frame.of_settings(cells, plan.cells()).groupby(key, sort=False)
@@ -423,7 +426,7 @@ def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 def curve(
     entries: pd.DataFrame, name: str, method: str, fractions: Iterable[float]
 ) -> pd.DataFrame:
-    """The entries of a method by number of right answers, 0 being none; one that uses none has the same at each."""
+    """The entries of a method by number of right answers; one that uses none is level."""
     mine = entries[(entries.data == name) & (entries.method == method)]
     done = mine[(mine.answers == RIGHT) & mine.fraction.isin(list(fractions))]
     without = mine[mine.answers == NONE]
@@ -449,7 +452,7 @@ def by_fraction(
 def confusions(
     cells: pd.DataFrame, plan: Plan
 ) -> Iterator[tuple[str, int, FloatArray, float, int]]:
-    """Data set, number of answers, mean confusion matrix learned, mean largest error of an entry, and draws."""
+    """Data set, answers, mean confusion matrix learned, its mean largest error, and draws."""
     mine = cells[(cells.method == "dcrc-confusion") & (cells.answers == PEOPLE)]
     mine = mine[mine.data.isin(plan.data_v) & mine.number.isin(plan.asked)]
     for (name, number), block in mine.groupby(["data", "number"]):
@@ -460,8 +463,9 @@ def confusions(
 
 HEAD = """# DCRC's figures and tables, measured
 
-Mean pairwise F over draws of answers. Seed {seed}, {trials}; an entry with fewer says so. Columns are standardized,
-methods are told the number of classes. Labels simulate answers and score; no setting is chosen with them.
+Mean pairwise F over draws of answers. Seed {seed}, {trials}; an entry with fewer says so. Columns
+are standardized, methods are told the number of classes. Labels simulate answers and score; no
+setting is chosen with them.
 """
 
 
@@ -566,9 +570,9 @@ def _time(entries: pd.DataFrame) -> Iterator[str]:
     mine = entries[(entries.data == RUNTIME[0]) & (entries.number == RUNTIME[1])]
     for row in mine[(mine.answers == RIGHT) & (mine.fraction == 0)].itertuples():
         yield (
-            f"One fit of 4998 items, 38 columns and 13 clusters with {row.number} triplets: {row.seconds:.1f} s, "
-            f"{row.cpu_seconds:.1f} s of processors, mean of {counted(int(str(row.trials)), 'fit')} (paper: less than "
-            f"{SECONDS:g} s)."
+            f"One fit of 4998 items with {row.number} triplets: {row.seconds:.1f} s, "
+            f"{row.cpu_seconds:.1f} s of processors, mean of {counted(row.trials, 'fit')} "
+            f"(paper: less than {SECONDS:g} s)."
         )
 
 
@@ -612,7 +616,7 @@ def _curves(
     fractions: tuple[float, ...],
     heading: str,
 ) -> Figure | None:
-    """F against the number of triplets, a panel for each data set; bars are 95% intervals of the mean."""
+    """F by number of triplets, a panel for each data set, with 95% intervals of the mean."""
     parts = []
     for name, method in product(sets, methods):
         rows = curve(entries, name, method, fractions)
@@ -631,7 +635,7 @@ def _curves(
 
 
 def regions(plan: Plan) -> Figure:
-    """Figure 5: entropy of p(y | x; W) over the plane after the answers of the first draw, used in three ways."""
+    """Figure 5: entropy of p(y | x; W) over the plane, after answers used in three ways."""
     import matplotlib.pyplot as plt
     from scipy.special import entr
 
@@ -655,7 +659,7 @@ def regions(plan: Plan) -> Figure:
             right = accuracy(predicted, items.y)
             ax.set_title(f"{name}: {_name(method)}\n({right:.1%} right)", fontsize=8)
     figure.suptitle(
-        f"Entropy of p(y | x; W), dark where high; {plan.asked_regions} right answers among items near a boundary",
+        f"Entropy of p(y | x; W); {plan.asked_regions} right answers among items near a boundary",
         fontsize=9,
     )
     return figure

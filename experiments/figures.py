@@ -89,7 +89,7 @@ def curves(
     bands: bool = False,
     limits: tuple[float, float] | None = None,
 ) -> Figure | None:
-    """Curves in panels, from columns panel, line, x, mean and error (NaN: none); a line whose x is NaN is level.
+    """Curves in panels, from columns panel, line, x (NaN: level), mean and error (NaN: none).
 
     `log` names the logarithmic axes; with `bands` errors are areas.
     """
@@ -159,7 +159,7 @@ def points(ax: Any, X: Any, labels: IntArray) -> None:
 
 
 def in_colours_of(labels: IntArray, y: IntArray) -> IntArray:
-    """Number clusters by the classes that they share most items with, one each; the others follow, the largest first.
+    """Number clusters by the classes that they share most items with; the others follow by size.
 
     >>> in_colours_of(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 0, 0, 0]))
     array([1, 1, 2, 0, 0])

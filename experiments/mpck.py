@@ -1,4 +1,4 @@
-"""Bilenko, Basu and Mooney: Integrating Constraints and Metric Learning in Semi-Supervised Clustering, section 4.
+"""Bilenko, Basu and Mooney: Integrating Constraints and Metric Learning, section 4.
 
 Figures 2, 3, 5, 6 and 7: MPCK-Means and its parts by number of pairs answered, on iris, wine,
 ionosphere, digits 389 and letters IJL. Figures 8, 9, 11, 12 and 13: one metric or one for each
@@ -82,7 +82,7 @@ VARIANTS = ("sd", "md", "sf", "mf", "rca")
 
 
 class Cell(NamedTuple):
-    """One fit: who, on what, with which answers, all right, both items outside the fold held out."""
+    """One fit to right answers about pairs of items outside the fold held out."""
 
     seed: int
     method: str
@@ -112,7 +112,7 @@ def answers(cell: Cell, y: IntArray) -> tuple[bc.PairwiseConstraints, IntArray]:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Fit and score one cell: pairwise F over all items, and over the items held out, as the paper has it."""
+    """Fit and score one cell: F over all items, and over those held out, as in the paper."""
     items, method = sources.load_tenth(cell.data), METHODS[cell.method]
     links, held_out = answers(cell, items.y)
     seed = cell.seed + 5 * cell.trial + cell.fold
@@ -169,9 +169,10 @@ def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 HEAD = """# MPCK-Means' learning curves, measured
 
-Mean pairwise F by number of pairs answered, all answers right; over {runs} of five folds, seed {seed}. Features as they
-are, methods told the number of classes. "All items" counts every pair of items; "held out" only pairs within the fold whose
-items no answer names, as the paper does. Protein (Figures 4 and 10) comes with no package.
+Mean pairwise F by number of pairs answered, all answers right; over {runs} of five folds, seed
+{seed}. Features as they are, methods told the number of classes. "All items" counts every pair of
+items; "held out" only pairs within the fold whose items no answer names, as the paper does. Protein
+(Figures 4 and 10) comes with no package.
 """
 SIDES = {"f": "all items", "held_out_f": "held out"}
 

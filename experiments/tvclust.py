@@ -179,8 +179,7 @@ class Cell(NamedTuple):
     method: str
     data: str
     sampling: str
-    """Whether `fraction` is a share of the n^2 ordered pairs, as in the authors' released settings, or of the
-    n (n - 1) / 2 unordered ones; "none" where the method uses no answers."""
+    """Whether `fraction` is of the n^2 ordered pairs or of the unordered ones, or "none"."""
     fraction: float
     accuracy: float
     deviation: int
@@ -197,7 +196,7 @@ SCORES = {
 
 
 def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints | None:
-    """The answers of a cell; they depend neither on the method, nor on which other cells are run."""
+    """The answers of a cell, which do not depend on the method."""
     if cell.sampling == UNANSWERED:
         return None
     # the row id of glass changes nothing about its answers
@@ -319,7 +318,7 @@ class Plan(frame.Plan):
 
 
 def rows_of(cells: pd.DataFrame, method: str, **settings: Any) -> pd.DataFrame:
-    """The rows of a method in which each setting has one of its values; those of answers count where it uses any."""
+    """The rows of a method in which each setting has one of its values."""
     kept = cells[cells.method == method]
     if not EVERY_METHOD[method].hears:
         unanswered = {"sampling": UNANSWERED, "fraction": 0.0, "accuracy": 1.0}
@@ -330,7 +329,7 @@ def rows_of(cells: pd.DataFrame, method: str, **settings: Any) -> pd.DataFrame:
 
 
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """One row per entry of the tables: means over cells, and what the paper prints where its data are ours."""
+    """The entries of the tables, and what the paper prints where its data are ours."""
     entries = [*_uci(cells, plan), *(_table_4(cells, plan) if 4 in plan.tables else ())]
     return pd.DataFrame([entry for entry in entries if entry["table"] in plan.tables])
 
@@ -420,19 +419,20 @@ CAPTIONS = {
     4: "Table 4: mean pairwise F on counts",
 }
 DRAWN = {
-    ORDERED: "Ordered pairs: r of the n^2 drawn, as in the authors' released settings, which answers about 2 r of the pairs",
+    ORDERED: "Ordered pairs: r of the n^2 drawn, as by the authors, about 2 r of the pairs",
     UNORDERED: "Unordered pairs: r of the n (n - 1) / 2 answered",
 }
 GLASS = {
     "glass": "glass without its row id",
     sources.WITH_ID: "glass with its row id, as in the paper",
 }
-COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs, all right; the paper does not say its r"
+COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs; the paper's r is not said"
 HEAD = """# TVClust's tables, measured
 
-Mean pairwise F; in brackets what the paper prints, where its data are ours. Seed {seed}, {trials} draws of answers.
-[k]: told the true number of classes, as in the paper. Labels are used for nothing else but to simulate answers and to
-score. The paper's glass had among its features the number of the row, by which its classes are sorted: a leak.
+Mean pairwise F; in brackets what the paper prints, where its data are ours. Seed {seed}, {trials}
+draws of answers. [k]: told the true number of classes, as in the paper. Labels are used for nothing
+else but to simulate answers and to score. The paper's glass had among its features the number of
+the row, by which its classes are sorted: a leak.
 """
 
 
@@ -482,7 +482,7 @@ def draw(
         2: lambda: shapes(cells, plan),
         3: lambda: figures.curves(
             _told_wrong(cells, plan),
-            f"Told k - deviation clusters; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
+            f"Told k - deviation; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
             "deviation",
             across=5,
             ticks=plan.deviations,

@@ -1,4 +1,4 @@
-"""Active learning: which query to ask next, and the session that asks and corrects the partition."""
+"""Active learning: which query to ask next, and the session that asks it."""
 
 from bayesclust.active.neighbourhoods import ExploreConsolidate, MinMax, Neighbourhoods
 from bayesclust.active.npu import NPU

@@ -123,7 +123,7 @@ class PoissonDivergence(SmoothedColumns):
         return np.log(centers)
 
     def at_gamma(self, points: FloatArray, gamma: float) -> BoundPoisson:
-        bound = Poisson(shape=1.0).on(points, np.arange(points.shape[1]))
+        bound = Poisson(shape=1.0)._on(points, np.arange(points.shape[1]))
         return replace(bound, power=gamma, log_constant=0.0)
 
 
@@ -192,10 +192,9 @@ class Poisson(DiscreteFamily):
 
     def bind(self, X: FloatArray) -> BoundPoisson:
         """Check that the data are counts: a ValueError names cells that are not."""
-        return self.on(*self.varying(X))
+        return self._on(*self.varying(X))
 
-    def on(self, X: FloatArray, kept: IntArray) -> BoundPoisson:
-        """The family on these columns of the user's."""
+    def _on(self, X: FloatArray, kept: IntArray) -> BoundPoisson:
         mean, prior = cells.column_means(X, 1.0), hyper_prior(self.shape, SHAPE_PRIOR)
         bound = BoundPoisson(X, 0.0, (prior,), kept, self, np.where(mean > 0, mean, 1.0))
         return bound.with_rows(X)

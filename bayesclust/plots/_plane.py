@@ -105,7 +105,7 @@ def look(cluster: int) -> dict[str, Any]:
 
 
 def matched(labels: Labels, reference: Labels) -> IntArray:
-    """Number clusters like those of the reference that they share most items with; others come after."""
+    """Number clusters like those of the reference that they share most items with."""
     from scipy.optimize import linear_sum_assignment
 
     common = np.zeros((labels.max() + 1, reference.max() + 1), np.int64)
@@ -123,7 +123,7 @@ def matched(labels: Labels, reference: Labels) -> IntArray:
 def draw_clusters(
     ax: Axes, at: FloatArray, numbers: Labels, faint: BoolArray | None = None
 ) -> None:
-    """Draw items, one collection a cluster, the largest first; items that are not `faint` lie on top."""
+    """Draw items, one collection a cluster, the largest first; those not `faint` lie on top."""
     kinds, sizes = np.unique(numbers, return_counts=True)
     area = dot_size(len(numbers))
     order = np.argsort(-sizes, kind="stable")

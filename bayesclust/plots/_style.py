@@ -1,4 +1,4 @@
-"""What the plots share: colours that colour-blind readers can distinguish, axes, legends, short names."""
+"""Shared by the plots: colours that colour-blind readers can distinguish, axes, legends."""
 
 from __future__ import annotations
 
@@ -101,7 +101,11 @@ def shade(number: int) -> tuple[float, float, float]:
 
     red, green, blue = to_rgb(SHADES[number % len(SHADES)])
     towards, share = ((0.0, 0.0), (1.0, 0.55), (0.0, 0.45))[number // len(SHADES) % 3]
-    return tuple(part + share * (towards - part) for part in (red, green, blue))  # type: ignore[return-value]
+    return (
+        red + share * (towards - red),
+        green + share * (towards - green),
+        blue + share * (towards - blue),
+    )
 
 
 def bare(ax: Axes, *sides: str) -> None:

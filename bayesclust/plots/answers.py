@@ -55,7 +55,7 @@ LINES: dict[str, tuple[tuple[str, Any], ...]] = {
     "no": (("ik", SOLID), ("ij", DASHED)),
     "dnk": (("ij", DOTTED), ("ik", DOTTED)),
 }
-"""The lines of an answer between its items: solid where it puts them together, dashed where apart."""
+"""The lines of an answer between its items: solid for together, dashed for apart."""
 STYLES = {SOLID: "answered: together", DASHED: "answered: apart", DOTTED: '"do not know"'}
 PARAMETERS = {
     "p": 'p: a pair from one cluster is answered "same"',
@@ -436,7 +436,7 @@ def _colours() -> Colormap:
 
 
 def _ends(table: pd.DataFrame, style: Any) -> tuple[IntArray, FloatArray]:
-    """Ends of the lines of a style, and the credibility of their answers, the most credible first."""
+    """Ends of the lines of a style and their credibility, the most credible first."""
     ends = [np.empty((0, 2), np.int64)]
     credibility = [np.empty(0)]
     for word, lines in LINES.items():

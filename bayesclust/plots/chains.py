@@ -231,7 +231,7 @@ def _draw_trace(ax: Axes, row: _Row) -> None:
 
 
 def _limits(row: _Row) -> tuple[float, float]:
-    """The range of the finite draws with some room; a probability's is in [0, 1] and not too narrow."""
+    """The range of the finite draws with some room; a probability's is not too narrow."""
     finite = row.values[np.isfinite(row.values)].astype(np.float64)
     low = float(finite.min()) if finite.size else 0.0
     high = float(finite.max()) if finite.size else 1.0

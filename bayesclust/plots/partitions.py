@@ -1,4 +1,4 @@
-"""The posterior's partitions in the plane: point estimate, credible ball and entropy; the number of clusters."""
+"""Point estimate, credible ball and entropy in the plane; the number of clusters."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def partitions(
     loss: str | Loss = "vi",
     axes: Sequence[Axes] | NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
-    """Show a partition of the items in the plane, and the extreme members of the credible ball around it.
+    """Show a partition in the plane, and the extreme members of the credible ball around it.
 
     The ball holds a given share of the posterior (Wade and Ghahramani 2018). Of the partitions in
     it, the upper vertical bound has the fewest clusters, the lower one the most, and the horizontal
@@ -144,9 +144,9 @@ def entropy(
     """Show in the plane how uncertain the co-clustering of each item is.
 
     The colour of an item is the mean over all other items j of the entropy, in bits, of whether the
-    two are together (`bayesclust.posterior.item_entropy`); the least sure items lie on top. Behind them,
-    regions have the colour of the mean over the items near by, weighted by a Gaussian kernel whose
-    width follows Scott's rule.
+    two are together (`bayesclust.posterior.item_entropy`); the least sure items lie on top. Behind
+    them, regions have the colour of the mean over the items near by, weighted by a Gaussian
+    kernel whose width follows Scott's rule.
 
     Parameters
     ----------

@@ -174,7 +174,7 @@ def by_cluster(draws: Labels, z: Labels) -> IntArray:
 
 
 def _cluster_order(between: FloatArray, sizes: FloatArray) -> IntArray:
-    """Clusters in a row so that those of high mutual similarity are neighbours, the larger end first."""
+    """Clusters in a row, similar ones side by side, the larger end first."""
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 
     order: IntArray = np.arange(len(sizes))
@@ -211,7 +211,7 @@ def by_tree(draws: Labels) -> Tree:
 
 
 def picture(draws: Labels, order: IntArray) -> FloatArray:
-    """The similarity matrix in an order or, of many items, the means of its blocks, without n x n memory."""
+    """The similarity matrix in an order or, of many items, the means of its blocks."""
     n = len(order)
     if n <= PIXELS:
         return similarity_matrix(draws)[np.ix_(order, order)]
@@ -232,7 +232,7 @@ def picture(draws: Labels, order: IntArray) -> FloatArray:
 
 
 def _frame_clusters(ax: Axes, names: Labels) -> None:
-    """Frame the blocks of equal names on the diagonal, and write their names and sizes at the left."""
+    """Frame the clusters on the diagonal, and write their names and sizes at the left."""
     from matplotlib.patches import Rectangle
 
     n = len(names)

@@ -1,4 +1,4 @@
-"""What a summary reports: verdict, number of clusters, partition, answers that are probably wrong, sources."""
+"""The contents of a summary: verdict, clusters, answers that are probably wrong, sources."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ VERDICTS = {
         "as probably wrong where the partition violates it."
     ),
     MEAN_FIELD: (
-        "These draws come from a mean-field approximation: they are independent by construction, so "
-        "there is nothing to diagnose, and they are less uncertain than the posterior. Compare with "
+        "These draws come from a mean-field approximation: they are independent by construction, "
+        "so "
+        "there is nothing to diagnose, and they are less uncertain than the posterior. Compare "
+        "with "
         "a sampler where much depends on it."
     ),
 }
@@ -251,7 +253,7 @@ def _sources(posterior: Any) -> pd.DataFrame:
 
 
 def _surprises(posterior: Any) -> list[str]:
-    """Sentences on every finding of `constraint_ppc` and `view_conflict` that is not as expected."""
+    """Sentences on the findings of `constraint_ppc` and `view_conflict` that are unexpected."""
     names = {
         own.name: source_names(posterior, own.name, own.n_sources)
         for own in stored_constraints(posterior)

@@ -65,7 +65,7 @@ def _clusters(found: Findings) -> Iterator[str]:
         typical = textwrap.shorten(", ".join(row["typical"]), 2 * LONGEST - 20, placeholder=" ...")
         numbers = f"{row['items']:>7,}{row['confidence']:>12.3f}"
         yield f"  {row['cluster']:<18}{numbers}   {typical}".rstrip()
-    yield "  confidence: probability that an item is with a random other member of its cluster, on average"
+    yield "  confidence: probability of being with a random other member of the cluster, on average"
 
 
 def _ball(found: Findings) -> Iterator[str]:

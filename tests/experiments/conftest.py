@@ -18,7 +18,7 @@ SIZES = {
 
 @pytest.fixture(scope="session", autouse=True)
 def sources_without_files():
-    """Noise of the same size stands in for sets whose files are not installed: no test depends on their values."""
+    """Noise of the same size stands in for sets whose files are not installed."""
     absent = SIZES.keys() - set(bc.datasets.names(installed=True))
     load = sources.load
 

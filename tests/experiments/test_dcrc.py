@@ -1,4 +1,4 @@
-"""DCRC's figures and tables: answers, how settings are chosen, plans, and what is shown of cells."""
+"""DCRC's figures and tables: answers, how settings are chosen, plans, and tables."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""MPCK-Means, IAC, cluster models and active learning: answers, cells, plans, and what is shown of cells."""
+"""MPCK-Means, IAC, cluster models and active learning: answers, cells, plans and tables."""
 
 import numpy as np
 import pandas as pd
@@ -152,7 +152,7 @@ def test_tables_of_iac_compare_settings_and_report_what_does_not_hold(blobs, sco
     assert (row["mean"], row.trials, row.published) == (2.5, 2, 4.868)
     assert "| letter | pairs | 2.500 | 2.500 | 201 to 302 |" in text
     assert "WRONG" not in text
-    assert len(figures.save(iac.draw(cells, entries, plan), tmp_path / "drawn")) == 6
+    assert len(figures.save(iac.draw(cells, entries, plan), tmp_path / "drawn")) == 4
     cells.loc[cells.index[cells.part == "runtime"][0], "violated"] = 3
     assert "WRONG: 3 constraints that must hold" in lines_of(frame.Experiment(iac), cells, plan)[1]
 

@@ -1,4 +1,4 @@
-"""TVClust's tables: answers of a cell, plans, means by hand, the paper's numbers, and the figures."""
+"""TVClust's tables: answers, plans, means by hand, the paper's numbers, and figures."""
 
 import re
 from collections import Counter
