@@ -23,11 +23,10 @@ from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
 from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Nested
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.tree import group
 from bayesclust.typing import FloatArray, IntArray
@@ -64,15 +63,14 @@ class Candidates:
 
     families: Mapping[str, BoundFamily]
     constraints: tuple[Constraints, ...]
-    concentration: Concentration
-    within: Concentration
+    prior: Nested
 
     def problem(self, choice: Choice) -> TVClustProblem:
         """The model and the data under one choice."""
         family = self.families[choice.family].coarsened(choice.power)
         if choice.cluster_model == MIXTURE:
-            return TwoLevelProblem(family, self.constraints, self.concentration, self.within)
-        return TVClustProblem(family, self.constraints, self.concentration)
+            return TwoLevelProblem(family, self.constraints, self.prior.among, self.prior.within)
+        return TVClustProblem(family, self.constraints, self.prior.among)
 
     def to_try(self, power: float | None) -> list[Choice]:
         """All models that "auto" compares, the simplest first.

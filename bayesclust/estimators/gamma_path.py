@@ -29,7 +29,6 @@ from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators.base import MIXTURE
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.estimators.sampling import (
-    SEQUENTIAL,
     check_draws_fit_in_memory,
     check_moves,
     check_schedule,
@@ -47,6 +46,7 @@ from bayesclust.inference.limits.bridge import (
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
+from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.posterior.diagnosis import partition_distances
@@ -274,7 +274,7 @@ def limit_path(
     (True, 2)
     """
     schedule = check_schedule(num_warmup, num_samples)
-    check_choice(sampler, "sampler", SEQUENTIAL)
+    check_choice(sampler, "sampler", SAMPLERS)
     check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
     check_threads(n_jobs)
@@ -290,8 +290,8 @@ def limit_path(
     problem, xi = limit_problem(found, items, constraints)
     wanted = default_gammas(problem) if given is None else given
 
-    chain_type = SEQUENTIAL[sampler]
-    chosen = chain_type.default_moves(len(items)) if moves is None else moves
+    make = SAMPLERS[sampler]
+    chosen = default_moves(make, len(items)) if moves is None else moves
     rngs = check_random_state(random_state).spawn(num_chains)
     last: list[IntArray] | None = None
     drawn: list[Any] = []
@@ -301,8 +301,7 @@ def limit_path(
         if last is None or start == DISPERSED:
             last = _dispersed(model, rngs)
         starts = [
-            partial(chain_type, model.problem, z, rng, chosen)
-            for z, rng in zip(last, rngs, strict=True)
+            partial(make, model.problem, z, rng, chosen) for z, rng in zip(last, rngs, strict=True)
         ]
         draws = run_chains(starts, schedule, progress=progress, n_jobs=n_jobs)
         if draws.interrupted and drawn:

@@ -5,8 +5,9 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import POWERS
-from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
 
@@ -67,7 +68,7 @@ def test_restored_chains_go_on_to_the_last_bit():
     family = bc.families.TiedGaussian().bind(X)
 
     def chain():
-        return CollapsedChain(
+        return collapsed_chain(
             TVClustProblem(family, (links,)), y, np.random.default_rng(1), Moves()
         )
 
@@ -87,7 +88,7 @@ def chains_that_part(moves):
     X, y, *_ = elongated(240, apart=7)
     problem, found = TVClustProblem(bc.families.TiedGaussian().bind(X)), 0
     for seed in range(6):
-        chain = CollapsedChain(problem, np.zeros(120, int), np.random.default_rng(seed), moves)
+        chain = collapsed_chain(problem, np.zeros(120, int), np.random.default_rng(seed), moves)
         for _ in range(40):
             chain.sweep(adapt=True)
         found += pairwise_f(chain.labels, y) > 0.9

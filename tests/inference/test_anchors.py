@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesclust.inference import collapsed
-from bayesclust.inference.anchors import NOTED, WORTH_NOTING, AnchorProposal
+from bayesclust.inference.moves.anchors import NOTED, WORTH_NOTING, AnchorProposal
 from bayesclust.inference.schedule import Moves
 from tests.inference.states import chain
 from tests.judges.cases import all_views, problem
@@ -44,7 +44,7 @@ def test_only_what_had_a_chance_is_noted_and_only_while_noting(rng):
 def test_notes_are_taken_while_warming_up_and_kept_afterwards():
     sampler = chain(n=30, seed=1, moves=Moves(split_merge=2.0))
     for _ in range(30):
-        sampler.sweep(adapt=True, trust=True)
+        sampler.sweep(adapt=True, freeze_noise=True)
     assert len(sampler.anchors.noted) == 0
     for _ in range(60):
         sampler.sweep(adapt=True)
@@ -77,7 +77,7 @@ class NotesThatLook(WithNotes):
 
     def draw(self, rng):
         first, second = super().draw(rng)
-        z = NotesThatLook.chain.seating.z
+        z = NotesThatLook.chain.state.assignment.z
         while z[first] == z[second] and rng.random() < 0.8:
             first, second = super().draw(rng)
         return first, second
@@ -88,11 +88,11 @@ class NotesThatLook(WithNotes):
 
 def test_a_choice_that_looks_at_the_partition_is_noticed(monkeypatch):
     monkeypatch.setattr(collapsed, "AnchorProposal", NotesThatLook)
-    seat = collapsed.CollapsedChain._seat
+    seat = collapsed.collapsed_chain._seat
 
     def remembered(self, z):
         NotesThatLook.chain = self
         seat(self, z)
 
-    monkeypatch.setattr(collapsed.CollapsedChain, "_seat", remembered)
+    monkeypatch.setattr(collapsed.collapsed_chain, "_seat", remembered)
     assert not compared(problem("gaussian", n=6, seed=4), SPLITS, 6000, 4).agrees

@@ -13,7 +13,7 @@ from tests.judges.exact import hyper_nodes
 
 
 def plain_total(sampler, hyper):
-    family, z = sampler.problem.family, sampler.seating.z
+    family, z = sampler.problem.family, sampler.state.assignment.z
     return sum(family.log_marginal(family.X[z == k], hyper) for k in np.unique(z))
 
 
@@ -22,13 +22,13 @@ def test_totals_are_the_plain_twin_and_the_state_follows(name):
     sampler = chain(name, n=25, seed=1)
     for _ in range(30):
         sampler.hyper = sampler.hyper_sampler.update(
-            sampler.state, sampler.seating, sampler.hyper, sampler.rng, adapt=True
+            sampler.state, sampler.state.assignment, sampler.hyper, sampler.rng, adapt=True
         )
         expected = plain_total(sampler, sampler.hyper)
-        assert total_log_marginal(sampler.state, sampler.seating) == pytest.approx(
+        assert total_log_marginal(sampler.state, sampler.state.assignment) == pytest.approx(
             expected, rel=1e-8
         )
-        assert proposed_log_marginal(sampler.state, sampler.seating) == pytest.approx(
+        assert proposed_log_marginal(sampler.state, sampler.state.assignment) == pytest.approx(
             expected, rel=1e-8
         )
         check_seating(sampler)
@@ -41,7 +41,7 @@ def test_nothing_to_learn_draws_nothing():
     )
     hyper, before = family.initial_hyper(), sampler.rng.bit_generator.state
     after = HyperSampler(family).update(
-        sampler.state, sampler.seating, hyper, sampler.rng, adapt=True
+        sampler.state, sampler.state.assignment, hyper, sampler.rng, adapt=True
     )
     assert after is hyper
     assert sampler.rng.bit_generator.state == before
@@ -77,7 +77,7 @@ def test_one_hyper_parameter_against_quadrature(family, rng):
     draws = np.empty(9000)
     for row in range(-300, len(draws)):
         for _ in range(4):
-            hyper = steps.update(sampler.state, sampler.seating, hyper, rng, adapt=row < 0)
+            hyper = steps.update(sampler.state, sampler.state.assignment, hyper, rng, adapt=row < 0)
         draws[row] = hyper[j]
     ranks = np.interp(np.log(draws), np.log(nodes[:, j]), cumulative)
     batches = ranks.reshape(30, 300)
@@ -108,7 +108,7 @@ def test_impossible_proposals_are_refused():
     hyper = lowest * 1.0001
     for _ in range(100):
         hyper = sampler.hyper_sampler.update(
-            sampler.state, sampler.seating, hyper, sampler.rng, adapt=False
+            sampler.state, sampler.state.assignment, hyper, sampler.rng, adapt=False
         )
         assert (hyper >= lowest).all()
         assert np.isfinite(family.log_hyper_prior(hyper))

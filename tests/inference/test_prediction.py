@@ -16,7 +16,7 @@ from bayesclust.families import (
 )
 from bayesclust.inference import prediction
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import data_for, fixed, problem
 
@@ -118,7 +118,7 @@ def test_given_draws_against_the_textbook(case, rng):
 def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_new_item(name):
     """The partitions of n + 1 items know nothing of prediction: their weights give density and company of the last one."""
     whole = problem(name, n=6, seed=3)
-    concentration = Concentration(fixed=0.8)
+    concentration = DirichletProcess(0.8)
     family = whole.family.with_rows(whole.family.X[:5])
     views = tuple(view.restrict(np.arange(5)) for view in whole.constraints)
     states, values = exact.log_posterior(family, views, concentration)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayesclust.inference import starts
-from bayesclust.inference.anchors import AnchorProposal
-from bayesclust.inference.collapsed import Moves
+from bayesclust.inference.moves.anchors import AnchorProposal
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from tests.judges.cases import links, triplets
 

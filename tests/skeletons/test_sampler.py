@@ -8,7 +8,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from docs.skeletons.sampler import MetropolisChain
 from tests.judges.cases import known_views, problem
 from tests.judges.test_enumeration import compared, judge
@@ -28,7 +28,7 @@ def test_with_the_moves_of_the_collapsed_sampler():
 @pytest.mark.parametrize("alpha", [0.2, 5.0])
 def test_known_noise_and_concentration(alpha, rng):
     case = problem("gaussian", n=6, seed=4)
-    case = TVClustProblem(case.family, known_views(6, rng), Concentration(fixed=alpha))
+    case = TVClustProblem(case.family, known_views(6, rng), DirichletProcess(alpha))
     judge(case, ALONE, 10_000, 4, MetropolisChain)
 
 
@@ -47,7 +47,7 @@ def test_a_scan_that_does_not_hear_the_answers_is_noticed():
 
 def test_one_item_has_one_partition():
     case = replace(problem("gaussian", n=6, seed=1), constraints=())
-    one = TVClustProblem(case.family.with_rows(case.family.X[:1]), (), Concentration())
+    one = TVClustProblem(case.family.with_rows(case.family.X[:1]), (), DirichletProcess())
     chain = MetropolisChain(one, np.zeros(1, int), np.random.default_rng(0), ALONE)
     for _ in range(50):
         chain.sweep()

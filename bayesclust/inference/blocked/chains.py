@@ -19,6 +19,7 @@ import jax
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.families.base import Components, Terms
 from bayesclust.inference.blocked.layout import (
@@ -35,7 +36,6 @@ from bayesclust.inference.blocked.layout import (
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import crp_log_prob
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 # --- weights
@@ -73,12 +73,13 @@ class Unknowns:
     And the statistics of its clusters.
     """
 
+    @in_x64
     def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
         self.rng = rng
         self.hyper_sampler = HyperSampler(problem.family)
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
-        self.alpha = problem.concentration.initial()
+        self.alpha = problem.partition_prior.initial()["concentration"]
         self.noise: list[dict[str, Any]] = [
             view.noise.initial(view.n_sources) for view in problem.constraints
         ]
@@ -110,7 +111,7 @@ class Unknowns:
         self.least = np.asarray(least)[used]
         self.counts = counts
 
-    def update(self, *, adapt: bool, trust: bool) -> tuple[FloatArray, Terms]:
+    def update(self, *, adapt: bool, freeze_noise: bool) -> tuple[FloatArray, Terms]:
         """Draw everything but the labels.
 
         Gives weights and parameters of the clusters and of new ones.
@@ -124,8 +125,9 @@ class Unknowns:
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
         self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
-        self.alpha = problem.concentration.update(self.alpha, len(self.least), problem.n_items, rng)
-        if not trust:
+        values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
+        self.alpha = values["concentration"]
+        if not freeze_noise:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
                 for view, counts, noise in zip(
@@ -145,7 +147,8 @@ class Unknowns:
         In the user's units.
         """
         problem = self.problem
-        value = crp_log_prob(self.sizes, self.alpha) + problem.concentration.log_prior(self.alpha)
+        prior, values = problem.partition_prior, {"concentration": self.alpha}
+        value = prior.log_prob(self.sizes, values) + prior.log_prior(values)
         value += (
             self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         )
@@ -172,6 +175,7 @@ class Unknowns:
             "counts": [part.copy() for part in self.counts],
         }
 
+    @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where a snapshot was taken, bit for bit."""
         self.rng.bit_generator.state = snapshot["generator"]
@@ -230,12 +234,13 @@ class BlockedChains:
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    @in_x64
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
-        `adapt` tunes the steps on hyper-parameters; `trust` holds the noise at its prior mean.
+        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
         """
-        drawn = [chain.update(adapt=adapt, trust=trust) for chain in self.unknowns]
+        drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
         terms = tuple(
@@ -274,6 +279,7 @@ class BlockedChains:
         """
         return np.array([chain.log_joint() for chain in self.unknowns])
 
+    @in_x64
     def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
@@ -283,6 +289,7 @@ class BlockedChains:
         z[:, self.layout.answered.ravel()] = np.asarray(self.labels.answered)
         return z[:, :-1]
 
+    @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
         """Have other data, or other answers to the same questions; `put_labels` must follow."""
         self.problem = problem
@@ -306,6 +313,7 @@ class BlockedChains:
         incidences = Incidences(*(place(self.mesh, array, BY_BLOCK) for array in layout.incidences))
         self.data = Placed(placed[0], placed[1], incidences)
 
+    @in_x64
     def put_labels(self, z: NDArray[np.integer]) -> None:
         """Set all chains' labels, (chains, n), each 0..K-1 without gaps."""
         self._place_labels(z)

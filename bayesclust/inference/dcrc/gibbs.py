@@ -42,10 +42,10 @@ from bayesclust.constraints.factor_graph import (
     stack_tables,
 )
 from bayesclust.constraints.stored import noise_names
+from bayesclust.inference.assignment import draw_index
 from bayesclust.inference.dcrc.em import named_first
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
-from bayesclust.inference.link_blocks import draw_blocks
-from bayesclust.inference.seating import draw_index
+from bayesclust.inference.moves.link_blocks import draw_blocks
 from bayesclust.models.dcrc import dcrc_log_joint, unnamed
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.typing import FloatArray, IntArray
@@ -92,10 +92,10 @@ class DCRCChain:
         self.moved = np.zeros(1, np.int64)
         self.blocks_moved = self.accepted = np.nan
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both
+        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean. Both
         belong to the warm-up: labels that have not yet heard the answers contradict many of them,
         and would have them dismissed as noise.
         """
@@ -108,7 +108,7 @@ class DCRCChain:
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
             self._weigh(W)
             self._update_precision()
-        if not trust:
+        if not freeze_noise:
             self._update_noise()
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:

@@ -315,7 +315,7 @@ def fit_variational(
 
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
     """A start, swept with the noise held, and then with it learned."""
-    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), trust=True)
+    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     held = Ascent(state)
     held.sweeps(settings.fixed_noise_iter, rough)

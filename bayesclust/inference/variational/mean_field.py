@@ -47,7 +47,7 @@ from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import Components, Terms
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Parameter
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # --- sticks and concentration
@@ -67,17 +67,17 @@ class Sticks(NamedTuple):
     alpha: float
 
 
-def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
+def fit_sticks(size: FloatArray, prior: Parameter, alpha: float) -> Sticks:
     """Fit q(V) and q(alpha) to the expected sizes of the components."""
     later = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)
     if prior.fixed is not None:
         alpha = prior.fixed
         bound = len(size) * np.log(alpha) + betaln(1.0 + size, alpha + later).sum()
         return Sticks(_log_weights(size, later, alpha), float(bound), np.inf, np.inf, alpha)
-    shape = prior.shape + len(size)
-    rate = prior.rate
+    shape = prior.a + len(size)
+    rate = prior.b
     for _ in range(ITERATIONS):
-        rate = prior.rate - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
+        rate = prior.b - (digamma(alpha + later) - digamma(1.0 + size + alpha + later)).sum()
         before = alpha
         alpha = shape / rate
         if abs(alpha - before) <= TOLERANCE * alpha:
@@ -85,10 +85,7 @@ def fit_sticks(size: FloatArray, prior: Concentration, alpha: float) -> Sticks:
     log_alpha = digamma(shape) - np.log(rate)
     bound = len(size) * log_alpha + betaln(1.0 + size, alpha + later).sum()
     bound += (
-        prior.shape * np.log(prior.rate)
-        - gammaln(prior.shape)
-        + (prior.shape - 1.0) * log_alpha
-        - prior.rate * alpha
+        prior.a * np.log(prior.b) - gammaln(prior.a) + (prior.a - 1.0) * log_alpha - prior.b * alpha
     )
     bound += shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape)
     return Sticks(_log_weights(size, later, alpha), float(bound), shape, float(rate), float(alpha))
@@ -159,14 +156,14 @@ class MeanField:
         r: FloatArray,
         hyper: FloatArray,
         *,
-        trust: bool = False,
+        freeze_noise: bool = False,
         ordered: bool = True,
     ) -> None:
         self.task = task
         self.hyper = hyper
-        self.trust = trust
+        self.freeze_noise = freeze_noise
         self.ordered = ordered
-        self._alpha = task.problem.concentration.initial()
+        self._alpha = task.problem.partition_prior.initial()["concentration"]
         self._take(r)
 
     @property
@@ -209,7 +206,7 @@ class MeanField:
     @cached_property
     def answer_bound(self) -> float:
         """What the answers contribute."""
-        if self.trust:
+        if self.freeze_noise:
             return float((self._stacked_counts() * self.task.trusted_table).sum())
         views = self.task.problem.constraints
         return float(
@@ -226,7 +223,9 @@ class MeanField:
 
     def with_responsibilities(self, r: FloatArray) -> MeanField:
         """Other responsibilities, the rest as it is."""
-        return MeanField(self.task, r, self.hyper, trust=self.trust, ordered=self.ordered)
+        return MeanField(
+            self.task, r, self.hyper, freeze_noise=self.freeze_noise, ordered=self.ordered
+        )
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
@@ -234,7 +233,7 @@ class MeanField:
 
     def expected_table(self) -> FloatArray:
         """E log p(answer | pattern) of all views, shape (codes, 5)."""
-        if self.trust:
+        if self.freeze_noise:
             return self.task.trusted_table
         tables = [
             view.noise.expected_log_table(count, view.n_sources)
@@ -278,7 +277,9 @@ class MeanField:
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         self.sticks: Sticks = fit_sticks(
-            self.r.sum(axis=0), self.task.problem.concentration, self._alpha
+            self.r.sum(axis=0),
+            self.task.problem.partition_prior.parameters["concentration"],
+            self._alpha,
         )
         self._alpha = self.sticks.alpha
         self.counts: list[Counts] = self.task.answers.counts(self.r)
@@ -331,7 +332,7 @@ def draw_mean_field(
         "n_clusters": 1 + np.count_nonzero(np.diff(ordered, axis=-1), axis=-1),
         "concentration": np.full(shape, sticks.alpha),
     }
-    if problem.concentration.fixed is None:
+    if problem.partition_prior.parameters["concentration"].fixed is None:
         variables["concentration"] = rng.gamma(sticks.shape, size=shape) / sticks.rate
     for prior, value in zip(problem.family.hyper_priors, state.hyper, strict=False):
         if prior.log_sd > 0:

@@ -9,8 +9,6 @@ from scipy.special import logsumexp
 import bayesclust as bc
 from bayesclust.families import as_divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.limits.bridge import (
     PathModel,
     first_gamma,
@@ -20,6 +18,7 @@ from bayesclust.inference.limits.bridge import (
 )
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
+from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.posterior.labels import canonical
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels
@@ -99,7 +98,7 @@ def test_a_cluster_of_its_own_costs_the_penalty(rng, name):
         ]
         peaks = case.problem.divergence.log_peaks(case.problem.points, case.model.gamma)
         alone = np.array(marginals) + family.row_constants(family.X) - peaks
-        costs = -(case.model.problem.concentration.log_fixed + alone) / case.model.gamma
+        costs = -(case.model.problem.partition_prior.log_fixed + alone) / case.model.gamma
         assert costs.mean() == pytest.approx(case.problem.penalty, rel=1e-8)
     np.testing.assert_allclose(costs, case.problem.penalty, rtol=1e-5)
 
@@ -141,7 +140,7 @@ def swept(chain_type, model, z, order, seed):
     rng.order = order
     chain = chain_type(model.problem, z.copy(), rng, ITEM_BY_ITEM)
     chain.sweep()
-    return canonical(chain.seating.z[None])[0].tolist()
+    return canonical(chain.state.assignment.z[None])[0].tolist()
 
 
 def passed(case, z, order):
@@ -179,8 +178,8 @@ def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
         case = random_case(rng, name, n, 1e10, triplets=triplets)
         z, order = random_labels(rng, n), rng.permutation(n)
         by_pass, by_descent = passed(case, z, order), one_by_one(case, z, order)
-        assert swept(GibbsChain, case.model, z, order, seed) == by_pass
-        assert swept(CollapsedChain, case.model, z, order, seed) == by_descent
+        assert swept(gibbs_chain, case.model, z, order, seed) == by_pass
+        assert swept(collapsed_chain, case.model, z, order, seed) == by_descent
         moved += by_pass != canonical(z[None])[0].tolist()
         differ += by_pass != by_descent
     assert moved > 20
@@ -203,7 +202,7 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
     case = next(
         case for case in cases if min(np.bincount(case.constraints[0].answers, minlength=2)) > 1
     )
-    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
+    states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
     for chain_type in CHAINS.values():
         drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, chain_type=chain_type)
         result = exact.compare(drawn, states, values)

@@ -11,16 +11,14 @@ transition kernel. Chains of two levels, and of clusters that share a covariance
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.base import Constraints
-from bayesclust.inference.seating import draw_below
+from bayesclust._numba import FAST, device
+from bayesclust.inference.assignment import draw_below
 
 NEIGHBOUR_CANDIDATES = 32
 NOTED = 64
@@ -28,7 +26,7 @@ NOTED = 64
 WORTH_NOTING = 0.05
 """Probability of being accepted above which they are."""
 NOBODY = -1
-"""Stands for an item of a pair that is yet to be drawn."""
+"""Stands for an item of a pair that kernels are to draw."""
 
 
 class Places(NamedTuple):
@@ -37,10 +35,6 @@ class Places(NamedTuple):
     X: NDArray[np.float64]  # (n, d)
     asked: NDArray[np.int64]  # (m, 2)
     noted: NDArray[np.int64]  # (k, 2)
-
-
-NOWHERE = Places(np.zeros((0, 0)), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64))
-"""For pairs that are given."""
 
 
 @device(fastmath=FAST)
@@ -70,41 +64,3 @@ def fill_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> None
     for position in range(len(pairs)):
         if pairs[position, 0] == NOBODY:
             pairs[position, 0], pairs[position, 1] = draw_pair(places, rng)
-
-
-@kernel(fastmath=FAST)
-def _draw_pairs(pairs: NDArray[np.int64], places: Places, rng: Generator) -> None:
-    fill_pairs(pairs, places, rng)
-
-
-class AnchorProposal:
-    """Draws pairs of different items, with probabilities that do not depend on the partition."""
-
-    def __init__(self, X: NDArray[np.float64], constraints: Sequence[Constraints]) -> None:
-        self.X = X
-        pairs = [view.items[:, :2] for view in constraints if len(view)]
-        self.asked = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
-        self.noted, self.noting = np.zeros((0, 2), np.int64), False
-
-    def note(self, pairs: NDArray[np.int64], chance: NDArray[np.float64]) -> None:
-        """Remember, while `noting`, which of some pairs are worth trying again, by how probably they were accepted."""
-        if self.noting:
-            self.noted = np.concatenate([self.noted, pairs[chance > WORTH_NOTING]])[-NOTED:]
-
-    @property
-    def places(self) -> Places:
-        """What the pairs are drawn from."""
-        return Places(self.X, self.asked, self.noted)
-
-    def draw(self, rng: Generator) -> tuple[int, int]:
-        """One pair."""
-        pair = np.full((1, 2), NOBODY)
-        _draw_pairs(pair, self.places, rng)
-        return int(pair[0, 0]), int(pair[0, 1])
-
-    def pairs(self, number: int, rng: Generator) -> NDArray[np.int64]:
-        """Several, of shape (number, 2); here of `NOBODY`: they are drawn where they are tried, which takes no call."""
-        return np.full((number, 2), NOBODY)
-
-
-__all__ = ["NOBODY", "NOWHERE", "AnchorProposal", "Places"]

@@ -10,8 +10,8 @@ and a pair that sits together is bonded with probability 1 - exp(-delta) (for a 
 / p). Given the bonds, connected components move whole, and every such answer drops out of the
 conditional. Component c of m items, taken out:
 
-    log w_k   = log Gamma(n_k + m) / Gamma(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
-    log w_new = log alpha + log Gamma(m) + log m(x_c)
+    log w_k   = log W(n_k + m) - log W(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
+    log w_new = log V(n, K + 1) - log V(n, K) + log W(m) + log m(x_c)
 
 Components of one item are left to the scan, which is a valid update of its own.
 """
@@ -35,8 +35,9 @@ from bayesclust.families.base import (
     remove_item,
     set_items,
 )
-from bayesclust.inference.seating import (
-    Seating,
+from bayesclust.inference.assignment import (
+    Assignment,
+    Target,
     close_slot,
     draw_index,
     members,
@@ -44,6 +45,8 @@ from bayesclust.inference.seating import (
     sort_by_group,
     use_slot,
 )
+from bayesclust.inference.chain import Move, State
+from bayesclust.inference.schedule import MoveSchedule
 
 
 @device(fastmath=FAST)
@@ -76,57 +79,50 @@ def draw_bonds(
 
 
 @device(fastmath=FAST)
-def rebuild(state: Any, seating: Seating, k: int) -> None:
+def rebuild(state: Any, assignment: Assignment, k: int) -> None:
     """Recompute a cluster from its items."""
-    set_items(state, members(seating, k, k), k)
+    set_items(state, members(assignment, k, k), k)
     derive(state, k)
 
 
-@device(fastmath=FAST, inline="always")
-def _move_block(
-    state: Any,
-    seating: Seating,
-    sites: Sites,
-    table: NDArray[np.float64],
-    log_alpha: float,
-    items: NDArray[np.int64],
-    rng: Generator,
-) -> bool:
+@device(fastmath=FAST)
+def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
-    z, m, old = seating.z, len(items), seating.z[items[0]]
+    state, assignment, sites, table, prior = target
+    z, m, old = assignment.z, len(items), assignment.z[items[0]]
     empty = len(state.count) - 1
     z[items] = UNPLACED
     alone = state.count[old] == m
     if alone:
-        close_slot(seating, old)
+        close_slot(assignment, old)
     elif state.count[old] > 2 * m:
         for i in items:
             remove_item(state, i, old)
     else:
-        rebuild(state, seating, old)
-    number = seating.number[0]
-    block = seating.slots[number]
+        rebuild(state, assignment, old)
+    number = assignment.number[0]
+    block = assignment.slots[number]
     set_items(state, items, block)
-    logits, site = np.zeros(number + 1, np.float64), np.zeros(len(seating.slots), np.float64)
+    logits, site = np.zeros(number + 1), np.zeros(len(assignment.slots))
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number + 1):  # the last is a cluster of its own
-        k = seating.slots[a] if a < number else empty
-        n, grown = (
-            state.count[k],
-            log_marginal_joined(state, k, block, items) - log_marginal(state, k),
-        )
-        logits[a] = math.lgamma(n + m) + grown
-        logits[a] += site[k] - math.lgamma(n) if a < number else log_alpha
+        k = assignment.slots[a] if a < number else empty
+        logits[a] = log_marginal_joined(state, k, block, items) - log_marginal(state, k)
+        if a < number:
+            n = state.count[k]
+            logits[a] += prior.log_w[n + m] - prior.log_w[n] + site[k]
+        else:
+            logits[a] += prior.log_open[number] + prior.log_w[m]
     choice = draw_index(logits, number + 1, rng)
-    k = seating.slots[choice]
+    k = assignment.slots[choice]
     z[items] = k
     if choice < number and state.count[k] > m:
         for i in items:
             add_item(state, i, k)
     else:
-        rebuild(state, seating, k)
+        rebuild(state, assignment, k)
     if choice == number:
-        use_slot(seating, k)
+        use_slot(assignment, k)
     return bool(choice < number if alone else k != old)
 
 
@@ -152,7 +148,8 @@ def draw_blocks(
     shuffle(blocks[:number], rng)
     begin, end = np.zeros(number, np.int64), np.zeros(number, np.int64)
     for b in range(number):
-        begin[b], end[b] = start[blocks[b]], start[blocks[b] + 1]
+        begin[b] = start[blocks[b]]
+        end[b] = start[blocks[b] + 1]
     return Blocks(items, begin, end)
 
 
@@ -162,31 +159,56 @@ NOT_DRAWN = Blocks(*(np.zeros(0, np.int64) for _ in range(3)))
 
 @kernel(fastmath=FAST)
 def move_blocks(
-    state: Any,
-    seating: Seating,
-    sites: Sites,
-    table: NDArray[np.float64],
-    log_alpha: float,
+    target: Target,
     blocks: Blocks,
     first: int,
     moved: NDArray[np.int64],
     rng: Generator,
 ) -> tuple[int, Blocks]:
-    """Draw a cluster for every block from number `first` on, one after another.
+    """Draw a cluster for every block from number `first` on; blocks without items are drawn first.
 
-    Returns
-    -------
-    position : int
-        The number of blocks, or the one at which all slots were in use: the caller makes room and
-        calls again from there.
-    blocks : Blocks
-        Those given, or if there were no items in them, freshly drawn.
+    Returns where it stopped, the number of blocks unless all slots were in use, and the blocks.
     """
+    _, assignment, sites, table, _ = target
     if len(blocks.items) == 0:
-        blocks = draw_blocks(sites, table, seating.z, rng)
+        blocks = draw_blocks(sites, table, assignment.z, rng)
     for block in range(first, len(blocks.begin)):
-        if seating.number[0] == len(seating.slots):
+        if assignment.number[0] == len(assignment.slots):
             return block, blocks
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
-        moved[0] += _move_block(state, seating, sites, table, log_alpha, items, rng)
+        moved[0] += _move_block(target, items, rng)
     return len(blocks.begin), blocks
+
+
+class LinkBlocks(Move):
+    """Passes over the groups that bonds make, as often as the schedule says."""
+
+    def __init__(self, schedule: MoveSchedule) -> None:
+        self.schedule, self.share_moved = schedule, np.nan
+
+    def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
+        self.share_moved = np.nan
+        passes = self.schedule.block_passes(state.rng, adapt=adapt) if len(state.sites.code) else 0
+        for _ in range(passes):
+            moved, number = self.run(state)
+            if adapt and not freeze_noise:
+                self.schedule.record_blocks(moved, number)
+
+    def run(self, state: State) -> tuple[int, int]:
+        """One pass; returns how many blocks moved, and how many there were."""
+        blocks, position, moved = NOT_DRAWN, 0, np.zeros(1, np.int64)
+        while blocks is NOT_DRAWN or position < len(blocks.begin):
+            state.make_room(1)
+            position, blocks = move_blocks(state.target, blocks, position, moved, state.rng)
+        number = len(blocks.begin)
+        self.share_moved = moved[0] / number if number else np.nan
+        return int(moved[0]), number
+
+    def statistics(self, state: State) -> dict[str, float]:
+        return {"blocks_moved": self.share_moved}
+
+    def snapshot(self) -> dict[str, Any]:
+        return self.schedule.snapshot()
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        self.schedule.restore(snapshot)
