@@ -206,4 +206,3 @@ STAND_INS: Mapping[str, Callable[[int], Dataset]] = {
     **{name: partial(plane, name) for name in APART},
     "visual_words": visual_words,
 }
-"""By name, what makes them of a seed."""

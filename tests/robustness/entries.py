@@ -215,9 +215,6 @@ OWN: dict[str, tuple[str, Any]] = {
     "posterior.to_datatree.X": ("points", X),
     "posterior.CredibleBall.distance.labels": ("integer labels", TRUTH),
     "models.*.constraints": ("optional constraints", SEVERAL),
-    "models.PaperObjective.constraints": ("constraints", [KNOWN]),
-    "models.PaperObjective.X": ("new items", X),
-    "models.PaperObjective.penalty": (NOT_NEGATIVE, 0.1),
     "models.dcrc_log_joint.X": ("new items", X),
     "models.dcrc_log_joint.z": ("class labels", TRUTH % 2),
     "models.WeightPrior.precision": ("amount", (1.0, 1.0)),
@@ -442,7 +439,6 @@ CALLS = {
     "models.tvclust": traced(bc.models.tvclust),
     "models.tvclust_mixture": traced(bc.models.tvclust_mixture),
     "models.dcrc": traced(bc.models.dcrc),
-    "models.PaperObjective": lambda **values: bc.models.PaperObjective(**values).K,
     "models.log_joint": lambda z, alpha: bc.models.log_joint(z, world.bound(), alpha=alpha),
     "models.mixture_log_joint": lambda z, components: bc.models.mixture_log_joint(
         z, components, world.bound()

@@ -19,6 +19,7 @@ import jax
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.families.base import Components, Terms
 from bayesclust.inference.blocked.layout import (
@@ -72,6 +73,7 @@ class Unknowns:
     And the statistics of its clusters.
     """
 
+    @in_x64
     def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
         self.rng = rng
         self.hyper_sampler = HyperSampler(problem.family)
@@ -173,6 +175,7 @@ class Unknowns:
             "counts": [part.copy() for part in self.counts],
         }
 
+    @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where a snapshot was taken, bit for bit."""
         self.rng.bit_generator.state = snapshot["generator"]
@@ -231,6 +234,7 @@ class BlockedChains:
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
+    @in_x64
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
@@ -275,6 +279,7 @@ class BlockedChains:
         """
         return np.array([chain.log_joint() for chain in self.unknowns])
 
+    @in_x64
     def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
@@ -284,6 +289,7 @@ class BlockedChains:
         z[:, self.layout.answered.ravel()] = np.asarray(self.labels.answered)
         return z[:, :-1]
 
+    @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
         """Have other data, or other answers to the same questions; `put_labels` must follow."""
         self.problem = problem
@@ -307,6 +313,7 @@ class BlockedChains:
         incidences = Incidences(*(place(self.mesh, array, BY_BLOCK) for array in layout.incidences))
         self.data = Placed(placed[0], placed[1], incidences)
 
+    @in_x64
     def put_labels(self, z: NDArray[np.integer]) -> None:
         """Set all chains' labels, (chains, n), each 0..K-1 without gaps."""
         self._place_labels(z)
