@@ -145,6 +145,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     "covariance": ("choice", "full"),
     "sampler": ("choice", "collapsed"),
     "cluster_model": ("choice", "single"),
+    "partition_prior": ("optional choice", None),
     "divergence": ("choice", "euclidean"),
     "metric": ("choice", "diagonal"),
     "metric_step": ("choice", "exact"),
