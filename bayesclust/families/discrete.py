@@ -193,13 +193,13 @@ class CodedState(NamedTuple):
     change: FloatArray  # (C + 1, F + d) what another code changes of it
 
 
-@device(fastmath=FAST, no_refcount=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def _log_rise(a: float, weight: float) -> float:
     """log Gamma(a + weight) - log Gamma(a)."""
     return math.log(a) if weight == 1.0 else math.lgamma(a + weight) - math.lgamma(a)
 
 
-@device(fastmath=FAST, no_refcount=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def _compare(state: CodedState, k: int, j: int) -> float:
     """Write what the codes of one column change; returns the log predictive of its reference."""
     reference, mass = state.log_weight[k, state.reference[j]], 0.0
@@ -211,7 +211,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
     return usual
 
 
-@device(fastmath=FAST, no_refcount=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def _weigh(state: CodedState, k: int, code: int) -> None:
     weight = state.prior.beta[code] + state.total[k, code]
     state.log_weight[k, code] = _log_rise(weight, state.powers[1])
