@@ -282,7 +282,7 @@ def test_estimator_takes_a_prior(tmp_path):
     assert (known.posterior_["posterior"]["n_clusters"] <= 2).all()
     assert (known.predict_novelty([[0.0, 0.0], [50.0, 50.0]]) == 0).all()
     with pytest.raises(ValueError, match="allows 2: start from fewer"):
-        bc.TVClust(partition_prior=KnownK(2), init=np.arange(24), **short).fit(X)
+        bc.TVClust(partition_prior=KnownK(2), **short).fit(X, init=np.arange(24))
     with pytest.raises(TypeError, match="no prior over partitions"):
         fit(3.0)
     for sampler in ("blocked", "variational"):

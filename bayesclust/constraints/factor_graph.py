@@ -203,7 +203,7 @@ def add_block_logits(
     """Add to logits[k] what a whole block in k changes in log p(s | z), relative to a new cluster.
 
     The items of the block are the ones without a label (-1). Given bonds
-    (`bayesclust.inference.link_blocks`), answers that favour "same" drop out.
+    (`bayesclust.inference.moves.link_blocks`), answers that favour "same" drop out.
     """
     for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
