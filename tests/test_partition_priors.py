@@ -167,7 +167,7 @@ def log_number_of_clusters(prior, n):
 @each_prior
 def test_number_of_clusters_agrees_with_reweighted_draws(prior, rng):
     """Draws under a Dirichlet process, weighted by V and W of the prior and of the process."""
-    n, base, values = 12, DirichletProcess(1.5), prior.initial()
+    n, base, values = 8, DirichletProcess(2.0), prior.initial()
     sizes = [np.bincount(base.sample(n, base.initial(), rng)) for _ in range(4000)]
     weight = np.exp(
         [prior.log_prob(one, values) - base.log_prob(one, base.initial()) for one in sizes]
@@ -175,7 +175,8 @@ def test_number_of_clusters_agrees_with_reweighted_draws(prior, rng):
     exact = np.exp(log_number_of_clusters(prior, n))
     assert exact.sum() == pytest.approx(1, abs=1e-9)
     number = np.array([len(one) for one in sizes])
-    for k in range(1, n + 1):
+    seen = np.exp(log_number_of_clusters(base, n)) > 0.01
+    for k in np.flatnonzero(seen) + 1:
         terms = weight * (number == k)
         assert abs(terms.mean() - exact[k - 1]) < 5 * terms.std() / math.sqrt(len(terms)) + 1e-3
 

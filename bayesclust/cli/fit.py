@@ -25,7 +25,7 @@ MEANS = "rdp-means"
 SAMPLING = ("num_chains", "num_warmup", "num_samples")
 PARAMETERS = {
     TVCLUST: (
-        *("sampler", "family", "cluster_model", "power", "partition_prior", "concentration"),
+        *("sampler", "family", "cluster_model", "power", "partition_prior"),
         *(*SAMPLING, "thinning", "n_jobs"),
     ),
     DCRC: ("n_clusters", "noise", "balance", "inference", "kernel", *SAMPLING, "n_jobs"),

@@ -122,9 +122,10 @@ class TVClust(ConstrainedClusterer):
         roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
         constraints. The posterior is then that of a model of fewer items, and its uncertainty is
         wider. None is 1, or what "auto" finds.
-    partition_prior : PartitionPrior, Nested or None, default None
+    partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
-        `MixtureOfFiniteMixtures`, `KnownK`, or your own. None is the Dirichlet process with a
+        `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
+        "pitman_yor" and "finite_mixtures" have their defaults. None is the Dirichlet process with a
         Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
         components within a cluster too. "blocked" and "variational" take a `DirichletProcess`.
     num_chains : int, default 4
@@ -224,7 +225,7 @@ class TVClust(ConstrainedClusterer):
         family: str | Family = "gaussian",
         cluster_model: str | AtGamma = "single",
         power: float | None = None,
-        partition_prior: PartitionPrior | Nested | None = None,
+        partition_prior: PartitionPrior | Nested | str | None = None,
         num_chains: int = 4,
         num_warmup: int = 500,
         num_samples: int = 1000,

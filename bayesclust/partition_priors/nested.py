@@ -23,8 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesclust.checks import check_choice
 from bayesclust.partition_priors.base import PartitionPrior, Tables, Values
 from bayesclust.partition_priors.dirichlet_process import DirichletProcess
+from bayesclust.partition_priors.finite_mixtures import MixtureOfFiniteMixtures
+from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
 WITHIN = DirichletProcess((1.0, 10.0))
@@ -68,10 +71,21 @@ class Nested:
             )
 
 
-def as_nested(prior: PartitionPrior | Nested | None) -> Nested:
-    """A prior of clusters with the default within them; None is the default of both."""
+WORDS = {
+    "dirichlet_process": DirichletProcess,
+    "pitman_yor": PitmanYor,
+    "finite_mixtures": MixtureOfFiniteMixtures,
+}
+"""Priors with their defaults, by name."""
+
+
+def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
+    """A prior of clusters, or its name, with the default within them; None is the default of both."""
     if prior is None:
         return Nested()
+    if isinstance(prior, str):
+        check_choice(prior, "partition_prior", WORDS)
+        return Nested(WORDS[prior]())
     return prior if isinstance(prior, Nested) else Nested(prior)
 
 

@@ -120,7 +120,7 @@ def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
         ({"power": 0.0}, r"power=0.0 is not a number in \(0, 1\]"),
         ({"power": 1.5}, "power"),
         ({"power": True}, "power"),
-        ({"cluster_model": "mixture", "within_concentration": -1.0}, "within_concentration"),
+        ({"cluster_model": "mixture", "partition_prior": "gamma"}, "partition_prior"),
     ],
 )
 def test_bad_settings(settings, sentence):

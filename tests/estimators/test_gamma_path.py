@@ -57,11 +57,11 @@ def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
     assert (draws == draws[0]).all()
     assert bc.metrics.variation_of_information(est.labels_, limit.labels_) == 0.0
     assert est.limit_ is limit
-    assert {"evidence_same", "evidence_different", "log_concentration"} <= set(
+    assert {"evidence_same", "evidence_different", "concentration"} <= set(
         est.posterior_["posterior"]
     )
     np.testing.assert_allclose(est.posterior_["posterior"]["evidence_same"], 1e6 * limit.xi_[0])
-    assert float(est.posterior_["posterior"]["log_concentration"][0, 0]) < -1e6
+    assert est._problem.partition_prior.log_fixed < -1e6
 
 
 def test_new_items_are_seen_at_large_gamma(data):
@@ -255,10 +255,10 @@ BAD = {
         ValueError,
         "family is given, and at a gamma it follows from the limit: leave it out.",
     ),
-    "concentration too": (
-        lambda: bc.TVClust(cluster_model=AtGamma(1.0), concentration=[1.0, 1.0]).fit(X),
+    "partition prior too": (
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0), partition_prior="pitman_yor").fit(X),
         ValueError,
-        "concentration is given, and at a gamma it follows from the limit: leave it out.",
+        "partition_prior is given, and at a gamma it follows from the limit: leave it out.",
     ),
     "limit of other data": (
         lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=OTHER)).fit(X),

@@ -80,7 +80,8 @@ def check_assignment(state: State) -> None:
     wider = problem.family.new_state(empty + 1, state.hyper)
     for name in clusters._fields:
         array, other = getattr(clusters, name), getattr(fresh.clusters, name)
-        if array.ndim and len(getattr(wider, name)) == len(array) + 1:  # one for each slot
+        one_each = isinstance(array, np.ndarray) and array.ndim
+        if one_each and len(getattr(wider, name)) == len(array) + 1:  # one for each slot
             close = {"rtol": 1e-6, "atol": 1e-8, "err_msg": name}
             np.testing.assert_allclose(array[in_use], other[:number], **close)
             np.testing.assert_array_equal(array[empty], other[-1], err_msg=name)

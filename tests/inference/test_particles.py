@@ -49,10 +49,10 @@ def heard_and_more(make, n=6):
     )
 
 
-def run(case, views, least=0.5, cls=Particles, chain_type=collapsed_chain, number=NUMBER):
+def run(case, views, least=0.5, cls=Particles, sampler=collapsed_chain, number=NUMBER):
     """Draws of a problem after they heard further views."""
     rng = np.random.default_rng(0)
-    chain = chain_type(case, np.zeros(case.n_items, np.int64), rng, Moves())
+    chain = sampler(case, np.zeros(case.n_items, np.int64), rng, Moves())
     found = cls([chain], number, num_warmup=100, thinning=THINNING, least=least)
     found.hear(views, rng)
     return found
@@ -118,7 +118,7 @@ def test_mixtures_hear_answers_too():
     before, after = heard_and_more(known_views, n=5)
     base = problem("gaussian coarsened", n=5, seed=4)
     case = TwoLevelProblem(base.family, before, base.partition_prior)
-    found = run(case, after, least=0.9, chain_type=mixture_chain)
+    found = run(case, after, least=0.9, sampler=mixture_chain)
     assert found.renewals > 0
     assert deviation(found, replace(case, constraints=after)) < LARGEST
 

@@ -135,7 +135,6 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     "elongation": (AT_LEAST_1, 2.0),
     "length": (AT_LEAST_1, 50.0),
     "concentration": ("amount", (1.0, 1.0)),
-    "within_concentration": ("amount", (1.0, 10.0)),
     "gammas": ("differences", [0.1, 10.0]),
     # words, seeds, objects
     "loss": ("loss", "vi"),
@@ -146,6 +145,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     "covariance": ("choice", "full"),
     "sampler": ("choice", "collapsed"),
     "cluster_model": ("choice", "single"),
+    "partition_prior": ("optional choice", None),
     "divergence": ("choice", "euclidean"),
     "metric": ("choice", "diagonal"),
     "metric_step": ("choice", "exact"),

@@ -128,10 +128,12 @@ class TwoLevelScan(Scan):
 
     def __init__(self, *, fast: bool = True) -> None:
         super().__init__(fast=fast, kernel=scan_two_level, fast_kernels=FAST_SCANS)
+        self.move_components = True
 
     def __call__(self, state: TwoLevelState, *, adapt: bool, freeze_noise: bool) -> None:  # type: ignore[override]
         super().__call__(state, adapt=adapt, freeze_noise=freeze_noise)
-        move_components(state.target, False, state.rng)
+        if self.move_components:
+            move_components(state.target, False, state.rng)
 
 
 class ComponentBlocks(LinkBlocks):

@@ -85,8 +85,8 @@ def test_draws_are_those_of_the_collapsed_chain_in_form_and_density(name):
             variables["z"][c],
             problem.family,
             constraints=problem.constraints,
-            concentration=problem.partition_prior,
-            alpha=variables["concentration"][c],
+            partition_prior=problem.partition_prior,
+            values={"concentration": variables["concentration"][c]},
             hyper=chain.hyper,
             noise=chain.noise,
         )

@@ -18,13 +18,13 @@ from bayesclust.inference.limits.bridge import (
 )
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
-from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.posterior.labels import canonical
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels
 from tests.inference.limits.twins import PRODUCT
 from tests.judges import exact
-from tests.judges.cases import CHAINS, partitions_drawn
+from tests.judges.cases import partitions_drawn
 
 ITEM_BY_ITEM = Moves(link_blocks=False, split_merge=0.0)
 NAMES = [
@@ -203,8 +203,8 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
         case for case in cases if min(np.bincount(case.constraints[0].answers, minlength=2)) > 1
     )
     states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
-    for chain_type in CHAINS.values():
-        drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, chain_type=chain_type)
+    for chain_type in SAMPLERS.values():
+        drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, sampler=chain_type)
         result = exact.compare(drawn, states, values)
         assert result.agrees, (chain_type, result)
         assert result.number > 5
