@@ -7,6 +7,7 @@ from . import families as families
 from . import information as information
 from . import metrics as metrics
 from . import models as models
+from . import partition_priors as partition_priors
 from . import plots as plots
 from . import posterior as posterior
 from .active import InteractiveSession as InteractiveSession

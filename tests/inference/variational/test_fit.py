@@ -62,7 +62,7 @@ def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, 
     )
     data = mixture(60)
     case = problem_of(data, all_views(60, rng))
-    found = fit(case, init=rng.integers(4, size=60), trust_sweeps=sweeps)
+    found = fit(case, init=rng.integers(4, size=60), fixed_noise_iter=sweeps)
     assert not found.state.freeze_noise
     number = seen.index(False)
     assert 0 < number <= sweeps or number == sweeps == 0
@@ -75,17 +75,17 @@ def test_path_never_falls_and_repeats(name, rng):
     case = TVClustProblem(
         family.bind(data_for(family, 40, 3, rng)), all_views(40, rng), DirichletProcess()
     )
-    found = fit(case, starts=4, kept=2)
+    found = fit(case, n_init=4, n_refined=2)
     assert (np.diff(found.path) > -1e-8).all()
     assert found.path[-1] == found.state.bound
-    again = fit(case, starts=4, kept=2)
+    again = fit(case, n_init=4, n_refined=2)
     assert np.array_equal(again.path, found.path)
     assert np.array_equal(again.state.r, found.state.r)
 
 
 def test_stopping_early_is_told():
     data = mixture(separation=3.0)
-    assert not fit(problem_of(data), max_sweeps=1, tolerance=1e-300, starts=1, kept=1).converged
+    assert not fit(problem_of(data), max_iter=1, tol=1e-300, n_init=1, n_refined=1).converged
 
 
 def test_truncation_is_kept():
@@ -120,9 +120,9 @@ def test_draws_are_those_of_q(rng):
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match="kept=9 is more than starts=8"):
-        VariationalSettings(kept=9)
+    with pytest.raises(ValueError, match="n_refined=9 is more than n_init=8"):
+        VariationalSettings(n_refined=9)
     with pytest.raises((TypeError, ValueError), match="truncation"):
         VariationalSettings(truncation=0)
-    with pytest.raises((TypeError, ValueError), match="tolerance"):
-        VariationalSettings(tolerance=0.0)
+    with pytest.raises((TypeError, ValueError), match="tol must"):
+        VariationalSettings(tol=0.0)
