@@ -124,7 +124,7 @@ def test_without_answers():
 OTHER_PRIORS = {
     "Pitman-Yor on both": (PitmanYor(0.4, 1.0), PitmanYor(0.3, 0.7)),
     "finite mixtures above": (MixtureOfFiniteMixtures(0.7), DirichletProcess((2.0, 2.0))),
-    "known number above": (KnownK(2, 0.8), PitmanYor(0.3, (2.0, 2.0))),
+    "known number above": (KnownK(3, 0.8), PitmanYor(0.3, (2.0, 2.0))),
 }
 
 
