@@ -619,10 +619,8 @@ class TVClust(ConstrainedClusterer):
         chosen = np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)
         z = stacked_partitions(every[chosen]).astype(np.int64)
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
-        for j, prior in enumerate(family.hyper_priors):
-            hyper[:, j] = (
-                draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
-            )
+        for j, own in enumerate(family.hyper_priors):
+            hyper[:, j] = draws[own.name].values.ravel()[chosen] if own.log_sd > 0 else own.median
         problem = self._problem
         prior = problem.partition_prior
         values = _rows(draws, chosen, {name: name for name in prior.parameters})

@@ -68,6 +68,7 @@ class State:
 
     @property
     def noise(self) -> list[dict[str, Any]]:
+        """Parameters of the noise of each set of constraints; `table` follows from them."""
         return self._noise
 
     @noise.setter

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, kernel
 from bayesclust.constraints import factor_graph
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.factor_graph import (
-    N_PATTERNS,
     Dirichlets,
     Sites,
     count_answers,

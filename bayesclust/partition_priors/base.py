@@ -56,7 +56,7 @@ class Parameter(NamedTuple):
         """A fixed value from a number, a prior from a pair; refuses anything else."""
         numbers = plain_array(value, name)
         real = numbers.dtype.kind in "iuf" and numbers.shape in ((), (2,))
-        fits = real and np.isfinite(numbers).all() and (numbers > 0).all()
+        fits = bool(real and np.isfinite(numbers).all() and (numbers > 0).all())
         if unit and real and numbers.ndim == 0:
             fits = bool(0 <= numbers < 1)
         if not fits:

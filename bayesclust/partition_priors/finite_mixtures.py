@@ -69,6 +69,7 @@ class KnownK(_Finite):
 
     @property
     def most_clusters(self) -> int:  # type: ignore[override]
+        """The largest possible number of clusters."""
         return self.n_clusters
 
     def log_v(self, n: Any, number: Any, values: Values) -> Any:
@@ -121,6 +122,7 @@ class MixtureOfFiniteMixtures(_Finite):
 
     @property
     def most_clusters(self) -> int | None:  # type: ignore[override]
+        """The largest possible number of clusters."""
         if isinstance(self.n_components[0], str):
             return None
         return int(np.flatnonzero(self.n_components)[-1]) + 1

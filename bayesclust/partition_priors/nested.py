@@ -18,6 +18,7 @@ component.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ class Nested:
             )
 
 
-WORDS = {
+WORDS: dict[str, Callable[[], PartitionPrior]] = {
     "dirichlet_process": DirichletProcess,
     "pitman_yor": PitmanYor,
     "finite_mixtures": MixtureOfFiniteMixtures,

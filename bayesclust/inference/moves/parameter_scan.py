@@ -148,7 +148,7 @@ class ParameterScan(Move):
         """The family with parameters, for the data at hand."""
         if self.family is not state.problem.family:
             self.family, self.hyper_of_prior = state.problem.family, None
-            self.components = self.family.components()
+            self.components: Components = self.family.components()
         return self.components
 
     def _assign(

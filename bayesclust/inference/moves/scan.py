@@ -75,7 +75,7 @@ def scan(target: Target, order: IntArray, first: int, moved: IntArray, rng: Gene
     return len(order)
 
 
-FAST_SCANS = {FullState: scan_full}
+FAST_SCANS: Mapping[type, Any] = {FullState: scan_full}
 
 
 class Scan(Move):

@@ -62,7 +62,7 @@ from bayesclust.typing import FloatArray, IntArray
 
 
 @generic
-def log_odds(state: Any, prior: Tables, i: int, own: int, a: int, b: int) -> float:
+def log_odds(state: Any, prior: Tables, i: int, own: int, a: int, b: int) -> Any:
     """log odds of slots a and b for item i given all other items; `own` is its slot, if any, and `reassign` must follow.
 
     For full covariances the predictive without an item follows from the one with it, and a cluster
@@ -202,7 +202,8 @@ def log_ratio(
     ratio: float = prior.log_open[number]
     ratio += prior.log_w[n_a] + prior.log_w[n_b] - prior.log_w[n_a + n_b]
     ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
-    return ratio + log_ratio_of_constraints(sites, table, assignment.z, items, merged)
+    ratio += log_ratio_of_constraints(sites, table, assignment.z, items, merged)
+    return ratio
 
 
 @device(fastmath=FAST)

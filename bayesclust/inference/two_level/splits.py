@@ -101,7 +101,8 @@ def _log_ratio(
     ratio += _log_weight(prior, size[a], parts[a]) + _log_weight(prior, size[b], parts[b])
     ratio -= _log_weight(prior, size[a] + size[b], parts[a] + parts[b])
     z = levels.clusters.z
-    return ratio + log_ratio_of_constraints(target.sites, target.table, z, items, merged)
+    ratio += log_ratio_of_constraints(target.sites, target.table, z, items, merged)
+    return ratio
 
 
 @kernel(fastmath=FAST)

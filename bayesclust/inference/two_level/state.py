@@ -36,7 +36,7 @@ from bayesclust.inference.two_level.splits import split_merge_clusters
 from bayesclust.partition_priors import NestedTables, nested_log_prob, nested_tables
 from bayesclust.typing import IntArray
 
-FAST_SCANS = {FullState: scan_full_two_level}
+FAST_SCANS: Mapping[type, Any] = {FullState: scan_full_two_level}
 
 
 class TwoLevelState(State):
