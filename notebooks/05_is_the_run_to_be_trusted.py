@@ -82,7 +82,7 @@ bc.plots.agreement(better.distances, "Distance between draws of two chains", uni
 # the same posterior, each has its share of low and of high ranks, so that its line is level.
 
 # %%
-bc.plots.ranks(est.posterior_, names=["log_joint", "entropy"])
+bc.plots.ranks(est.posterior_, names=["log_joint", "entropy"]);
 
 # %% [markdown]
 # ## If chains stay apart all the same

@@ -41,7 +41,6 @@ links
 # the labels. It brings along the reliability of the answers, `p` for two of one kind and `q` for
 # two of different kinds.
 
-
 # %%
 def responses(dose, response, links, kinds=3):
     weight = numpyro.sample("weight", dist.Dirichlet(jnp.ones(kinds)))
@@ -53,7 +52,6 @@ def responses(dose, response, links, kinds=3):
         z = numpyro.sample("z", dist.Categorical(weight))
         numpyro.sample("response", dist.Normal(level[z] + slope[z] * dose, scatter), obs=response)
     bc.constraint_sites(links, z)
-
 
 # %% [markdown]
 # NumPyro's `Gibbs` takes blocks in turn: the labels by `PartitionGibbs`, exactly and many at once,

@@ -89,7 +89,6 @@ for row, (name, (X, y)) in zip(axes, data.items(), strict=True):
 # Nine answers in ten are right, among pairs of one class as among others. This is what the models
 # have learned of it:
 
-
 # %%
 def summary(name, model):
     est = fits[name, model]
