@@ -242,7 +242,7 @@ def test_built_files_hold_the_package_once(tmp_path):
     packaged = {
         str(path.relative_to(ROOT))
         for path in PACKAGE.rglob("*")
-        if path.suffix in {".py", ".pyi", ".typed"}
+        if path.suffix in {".html", ".py", ".pyi", ".typed"}
     }
     in_wheel = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
     assert sorted(in_wheel) == sorted(packaged)
