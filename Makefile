@@ -13,7 +13,7 @@ help:
 	@echo "make test-experiments  the tests of the papers' experiments, which are no part of the package"
 	@echo "make test-slow  the slow, simulation-based tests"
 	@echo "make lint       ruff, its format included, and mypy"
-	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/output, as JSON and as a page"
+	@echo "make bench      the benchmarks, on one thread; results go to benchmarks/output, as JSON and as text"
 	@echo "make docs       the documentation site, notebooks run, warnings as errors; goes to docs/_build/html"
 	@echo "make package    build wheel and sdist and try them in empty environments, with the oldest dependencies and the newest"
 	@echo "make notebooks  write the notebooks from the scripts beside them"
@@ -32,7 +32,7 @@ test-experiments: env
 	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) experiments tests/experiments
 
 test-slow: env
-	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow
+	@$(PYTHON_IN_VENV) -m pytest $(WORKERS) -m slow bayesclust tests tests/experiments
 
 lint: env
 	@$(PYTHON_IN_VENV) -m ruff format --check

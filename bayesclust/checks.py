@@ -1,172 +1,23 @@
-"""Checks at the door of the estimators: each failure is one sentence with what was got, where, and what to do."""
+"""Checks of input: each failure is one sentence that says what was got, where, and what to do."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Collection, Sequence
-from numbers import Integral
+from collections.abc import Collection, Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between, plain_array, random_generator, shown
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules.base import Rules
-from bayesclust.typing import BoolArray, FloatArray
+from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
 # squares of larger values, summed over some features, overflow
 LARGEST = 1e150
-CELLS = "pass one value per item and feature"
 
 
-def check_items(
-    X: Any, *, name: str = "X", counts: bool = False, least: int = 2, missing: bool = False
-) -> FloatArray:
-    """Return data as an array of items by features that every method can work on.
-
-    Parameters
-    ----------
-    X : array-like or DataFrame of shape (n, d)
-        One row per item. Columns may be constant.
-    name : str, default "X"
-        What the sentences call it.
-    counts : bool, default False
-        Whether the entries must be counts: whole, not negative, and not all zero in a row.
-    least : int, default 2
-        How many items there must be; one is enough where nothing is clustered.
-    missing : bool, default False
-        Whether NaN is let through, for methods that leave missing cells out.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, d), C-contiguous
-
-    Raises
-    ------
-    TypeError
-        If the entries are no real numbers, or X is sparse.
-    ValueError
-        If the shape is not (n, d) with n >= `least` and d >= 1, entries are missing (unless
-        `missing`), infinite or so large that their squares overflow, or `counts` are no counts.
-
-    Examples
-    --------
-    >>> check_items([[1, 2], [3, 4]])
-    array([[1., 2.],
-           [3., 4.]])
-    >>> check_items([[1, 2], [3, float("nan")]])
-    Traceback (most recent call last):
-    ValueError: X has NaN in row 1: remove these items or fill in values.
-    """
-    array = _real_numbers(X, name)
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} must have shape (items, features); got {array.shape}. Reshape your data: "
-            f"{name}.reshape(-1, 1) for one feature, {name}.reshape(1, -1) for one item."
-        )
-    n, d = array.shape
-    if d == 0:
-        raise ValueError(
-            f"{name} has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: pass at least one column."
-        )
-    if n < least:
-        fewer = "no items" if n == 0 else "one item (n_samples=1)"
-        needed = "two items" if least == 2 else "one item" if least == 1 else f"{least} items"
-        raise ValueError(f"{name} has {fewer}: pass at least {needed}.")
-    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
-    if counts:
-        _check_counts(array, name)
-    return array
-
-
-def _real_numbers(X: Any, name: str) -> FloatArray:
-    if hasattr(X, "toarray"):
-        raise TypeError(
-            f"{name} is a sparse {type(X).__name__}, but dense data is needed: pass {name}.toarray()."
-        )
-    if np.ma.is_masked(X):
-        row = int(np.argmax(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1)))
-        raise ValueError(
-            f"{name} has masked entries, first in row {row}: remove these items or fill in values."
-        )
-    array = (
-        _from_frame(X, name)
-        if hasattr(X, "columns") and hasattr(X, "dtypes")
-        else plain_array(X, name, CELLS)
-    )
-    if array.dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} has dtype {array.dtype}, pass real numbers."
-        )
-    if array.dtype.kind not in "biufO":
-        raise TypeError(
-            f"{name} must hold numbers; got dtype {array.dtype}: encode words and dates as numbers."
-        )
-    if array.dtype == object:
-        for where, value in np.ndenumerate(array):
-            if not _is_number(value):
-                place = f"[{', '.join(map(str, where))}]" if where else ""
-                raise TypeError(
-                    f"{name} must hold numbers, but {name}{place} is a {type(value).__name__}: "
-                    "every argument must be neither a string nor another object but a real number."
-                )
-    return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-
-
-def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
-    is_numeric = getattr(X, "select_dtypes", None)
-    if is_numeric is not None:
-        other = [str(column) for column in is_numeric(exclude=["number", "bool", "object"]).columns]
-        if other:
-            which, them = (
-                ("column {} does not", "it") if len(other) == 1 else ("columns {} do not", "them")
-            )
-            raise TypeError(
-                f"{name} must hold numbers, but {which.format(_some(other))}: drop {them} or encode {them} as numbers."
-            )
-    array: np.ndarray[Any, Any] = np.asarray(X)
-    if array.dtype == object and hasattr(X, "isna"):
-        array = np.where(X.isna().to_numpy(), np.nan, array)
-    return array
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, (str, bytes)):
-        return False
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _check_finite(array: FloatArray, name: str) -> None:
-    # NaN passes through extremes, and fails both comparisons
-    if array.min() >= -LARGEST and array.max() <= LARGEST:
-        return
-    remedy = "remove these items or fill in values"
-    for what, flags in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
-        if flags.any():
-            raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
-    flags = np.abs(array) > LARGEST
-    if flags.any():
-        raise ValueError(
-            f"{name} has values beyond {LARGEST:.0e} in {rows_in_words(flags)}: rescale the features."
-        )
-
-
-def _check_counts(array: FloatArray, name: str) -> None:
-    for what, flags, remedy in (
-        ("negative counts", array < 0, "pass how often each outcome was seen"),
-        (
-            "counts that are not whole",
-            array != np.floor(array),
-            "pass how often each outcome was seen",
-        ),
-        ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
-    ):
-        if flags.any():
-            raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
+def shown(value: Any, most: int = 80) -> str:
+    """Write a value in one line that is not too long for a sentence."""
+    words = " ".join(repr(value).split())
+    return words if len(words) <= most else f"{words[: most - 4]} ..."
 
 
 def rows_in_words(flags: BoolArray) -> str:
@@ -175,128 +26,65 @@ def rows_in_words(flags: BoolArray) -> str:
     return ("row " if len(rows) == 1 else "rows ") + _some(rows)
 
 
-def _some(values: Sequence[Any], shown: int = 5) -> str:
+def _some(values: Sequence[Any], first: int = 5) -> str:
     """Write a list in words, the first few only."""
-    words = [str(value) for value in values[:shown]]
-    if len(values) > shown:
-        return f"{', '.join(words)} and {len(values) - shown} more"
+    words = [str(value) for value in values[:first]]
+    if len(values) > first:
+        return f"{', '.join(words)} and {len(values) - first} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def check_constraints(
-    constraints: Any, n_items: int, *, kinds: Collection[str] | None = ("pairwise", "relative")
-) -> list[Constraints]:
-    """Return side information as a list of views on the items of the data.
-
-    Parameters
-    ----------
-    constraints : None, Constraints or sequence of Constraints
-    n_items : int
-        Number of items of the data.
-    kinds : collection of str or None, default ("pairwise", "relative")
-        The kinds of views that the method can use; None is any view, one's own kinds included, but
-        no rules.
-
-    Returns
-    -------
-    list of Constraints
-        Views have different names: the second of a name gets "_2" appended, and so on.
-
-    Raises
-    ------
-    TypeError
-        If something else than views is given, or a kind that the method cannot use.
-    ValueError
-        If a view is on another number of items.
-    """
-    if constraints is None:
-        return []
-    views = [constraints] if isinstance(constraints, (Constraints, Rules)) else constraints
-    if not isinstance(views, (list, tuple)):
-        raise TypeError(_no_view(views, "constraints"))
-    checked: list[Any] = []
-    for at, view in enumerate(views):
-        if not isinstance(view, (Constraints, Rules)):
-            raise TypeError(_no_view(view, f"constraints[{at}]"))
-        usable = isinstance(view, Constraints) if kinds is None else view.kind in kinds
-        if not usable:
-            known = ("pairwise", "relative") if kinds is None else kinds
-            raise TypeError(
-                f"constraints[{at}] is a {type(view).__name__}, but only {' and '.join(known)} constraints can be used "
-                "here: leave it out or choose another method."
-            )
-        if view.n_items != n_items:
-            raise ValueError(
-                f"the constraints {view.name!r} are on {view.n_items} items, but X has {n_items}: "
-                "pass the X they were made for, or restrict(items) them."
-            )
-        checked.append(_renamed(view, {other.name for other in checked}))
-    return checked
+def frozen(array: Any) -> Any:
+    """Return `array` made read-only."""
+    array.setflags(write=False)
+    return array
 
 
-def _no_view(value: Any, what: str) -> str:
-    return (
-        f"{what} must be PairwiseConstraints or RelativeConstraints, or a list of them; got {type(value).__name__}: "
-        "wrap your pairs or triplets in one of these."
-    )
+# ---- numbers and words
 
 
-def _renamed(view: Any, taken: set[str]) -> Any:
-    name, number = view.name, 2
-    while name in taken:
-        name, number = f"{view.name}_{number}", number + 1
-    if name != view.name:
-        view = copy.copy(view)
-        view.name = name
-    return view
+def _wrong_kind(value: Any, name: str, wanted: str) -> TypeError:
+    return TypeError(f"{name} must be {wanted}; got {shown(value)} of type {type(value).__name__}.")
 
 
-def check_random_state(seed: Any, name: str = "random_state") -> np.random.Generator:
-    """Return a NumPy generator.
+def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
+    """Return `value` as an int from `least` to `most`."""
+    wanted = f"an integer of at least {least}"
+    if most is not None:
+        wanted = f"an integer from {least} to {most}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise _wrong_kind(value, name, wanted)
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise ValueError(f"{name} must be {wanted}; got {number}.")
+    return number
 
-    Parameters
-    ----------
-    seed : None, int, Generator, RandomState or anything `numpy.random.default_rng` takes
-        A Generator is returned as it is, and so advances as it is used; a RandomState seeds a new
-        one.
-    name : str, default "random_state"
-        What the sentences call it.
 
-    Returns
-    -------
-    numpy.random.Generator
+def positive_int(value: Any, name: str) -> int:
+    """Return `value` as a positive int."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise _wrong_kind(value, name, "a positive integer")
+    if value < 1:
+        raise ValueError(f"{name} must be a positive integer; got {value}.")
+    return int(value)
 
-    Raises
-    ------
-    TypeError, ValueError
-        If no generator can be made of it.
 
-    Examples
-    --------
-    >>> int(check_random_state(0).integers(100))
-    85
-    """
-    return random_generator(seed, name)
+def number_between(value: Any, name: str, interval: str) -> float:
+    """Return `value` as a float inside `interval`, written "[0, 1)", "(0, 1]" and so on."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise _wrong_kind(value, name, f"a number in {interval}")
+    number = float(value)
+    low, high = (float(part) for part in interval[1:-1].split(","))
+    above = number >= low if interval[0] == "[" else number > low
+    below = number <= high if interval[-1] == "]" else number < high
+    if not (above and below):
+        raise ValueError(f"{name} must lie in {interval}; got {value}.")
+    return number
 
 
 def check_positive(value: Any, name: str) -> float:
     """Return `value` as a positive finite float."""
     return number_between(value, name, "(0, inf)")
-
-
-def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
-    """Return `value` as an int from `least` to `most`."""
-    wanted = (
-        f"an integer of at least {least}" if most is None else f"an integer from {least} to {most}"
-    )
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{name} must be {wanted}; got {shown(value)} of type {type(value).__name__}."
-        )
-    number = int(value)
-    if number < least or (most is not None and number > most):
-        raise ValueError(f"{name} must be {wanted}; got {number}.")
-    return number
 
 
 def check_threads(n_jobs: Any) -> None:
@@ -323,3 +111,352 @@ def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
             f"{name} must be {options}; got {shown(value)}."
         )
     return value
+
+
+def name_word(name: Any) -> str:
+    """Return `name` if it can prefix the variables of a data set."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(
+            f"name must be a word of letters, digits and underscores; got {shown(name)}."
+        )
+    return name
+
+
+def check_random_state(seed: Any, name: str = "random_state") -> np.random.Generator:
+    """Return a generator for None, an integer, a Generator, a RandomState or a seed of NumPy's."""
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(0, 2**31 - 1, size=8))
+    wrong = isinstance(seed, (bool, np.bool_, float, str))
+    if isinstance(seed, Integral) and not wrong and seed < 0:
+        raise ValueError(f"{name} must be an integer of at least 0; got {seed}.")
+    try:
+        if not wrong:
+            return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        pass
+    raise _wrong_kind(seed, name, "None, an integer or a NumPy Generator")
+
+
+def each_is(values: Any, classes: tuple[type, ...], name: str) -> list[Any]:
+    """Return `values` as a list if each of them is of one of the classes."""
+    named = " or ".join(kind.__name__ for kind in classes)
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        got = type(values).__name__
+        raise TypeError(
+            f"{name} must be a list of {named}; got {got}: wrap a single one in a list."
+        )
+    found = list(values)
+    for at, value in enumerate(found):
+        if not isinstance(value, classes):
+            raise TypeError(f"{name}[{at}] must be a {named}; got {type(value).__name__}.")
+    return found
+
+
+# ---- arrays
+
+
+def plain_array(
+    values: Any, name: str, hint: str = "pass one value for each place"
+) -> np.ndarray[Any, Any]:
+    """Return `values` as an array, or refuse what NumPy cannot read as one."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths: {hint}.") from None
+    except TypeError:
+        raise TypeError(f"{name} is no array but a {type(values).__name__}: {hint}.") from None
+
+
+def real_array(values: Any, name: str) -> FloatArray:
+    """Return `values` as an array of floats, or refuse what are no real numbers."""
+    array = plain_array(values, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers; got dtype {array.dtype}: pass real numbers.")
+    return array.astype(np.float64)
+
+
+def _integers(array: np.ndarray[Any, Any], name: str, hint: str) -> None:
+    if not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"{name} must hold integers; got dtype {array.dtype}: {hint}")
+
+
+def _shaped(array: np.ndarray[Any, Any], name: str, wanted: str, hint: str) -> ValueError:
+    return ValueError(f"{name} must have shape {wanted}; got {array.shape}: {hint}.")
+
+
+def item_labels(labels: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
+    """Return whole-number labels (..., n_items), or refuse them."""
+    array = plain_array(labels, name)
+    if array.shape[-1:] != (n_items,):
+        raise _shaped(array, name, f"(..., {n_items})", "pass one label per item")
+    if array.dtype != np.bool_:
+        _integers(array, name, "number the clusters 0, 1, 2, ...")
+    return array
+
+
+def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray:
+    """Return labels of any kind as (n,) integers, equal where the labels are equal."""
+    array = plain_array(labels, name)
+    if array.ndim != 1:
+        raise _shaped(array, name, "(n,)", "pass one label per item")
+    if len(array) < least:
+        raise ValueError(f"{name} must name at least {least} items; got {len(array)}.")
+    for row, value in enumerate(array.tolist()):
+        # only NaN differs from itself
+        if value is None or value != value:
+            raise ValueError(f"{name}[{row}] is {array[row]}: pass a label for every item.")
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be of one kind that can be sorted: pass numbers or words, not a mix."
+        ) from None
+
+
+def check_items(
+    X: Any, *, name: str = "X", counts: bool = False, least: int = 2, missing: bool = False
+) -> FloatArray:
+    """Return data (n, d) as floats in C order: finite (NaN if `missing`), or `counts`.
+
+    Examples
+    --------
+    >>> check_items([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
+    >>> check_items([[1, 2], [3, float("nan")]])
+    Traceback (most recent call last):
+    ValueError: X has NaN in row 1: remove these items or fill in values.
+    """
+    array = _real_numbers(X, name)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must have shape (items, features); got {array.shape}. Reshape your data: "
+            f"{name}.reshape(-1, 1) for one feature, {name}.reshape(1, -1) for one item."
+        )
+    n, d = array.shape
+    if d == 0:
+        raise ValueError(
+            f"{name} has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: "
+            "pass at least one column."
+        )
+    if n < least:
+        fewer = "no items" if n == 0 else "one item (n_samples=1)"
+        needed = "two items" if least == 2 else "one item" if least == 1 else f"{least} items"
+        raise ValueError(f"{name} has {fewer}: pass at least {needed}.")
+    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
+    if counts:
+        _check_counts(array, name)
+    return array
+
+
+def _real_numbers(X: Any, name: str) -> FloatArray:
+    if hasattr(X, "toarray"):
+        raise TypeError(
+            f"{name} is a sparse {type(X).__name__}, but dense data is needed: "
+            f"pass {name}.toarray()."
+        )
+    if np.ma.is_masked(X):
+        row = int(np.argmax(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1)))
+        raise ValueError(
+            f"{name} has masked entries, first in row {row}: remove these items or fill in values."
+        )
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        array = _from_frame(X, name)
+    else:
+        array = plain_array(X, name, "pass one value per item and feature")
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {array.dtype}, pass real numbers."
+        )
+    if array.dtype.kind not in "biufO":
+        raise TypeError(
+            f"{name} must hold numbers; got dtype {array.dtype}: encode words and dates as numbers."
+        )
+    if array.dtype == object:
+        for where, value in np.ndenumerate(array):
+            if not _is_number(value):
+                place = f"[{', '.join(map(str, where))}]" if where else ""
+                raise TypeError(
+                    f"{name} must hold numbers, but {name}{place} is a {type(value).__name__}: "
+                    "every argument must be neither a string nor another object but a real number."
+                )
+    return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+
+
+def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
+    select = getattr(X, "select_dtypes", None)
+    if select is not None:
+        other = [str(column) for column in select(exclude=["number", "bool", "object"]).columns]
+        if other:
+            which = f"column {other[0]} does not"
+            them = "it"
+            if len(other) > 1:
+                which = f"columns {_some(other)} do not"
+                them = "them"
+            raise TypeError(
+                f"{name} must hold numbers, but {which}: drop {them} or encode {them} as numbers."
+            )
+    array: np.ndarray[Any, Any] = np.asarray(X)
+    if array.dtype == object and hasattr(X, "isna"):
+        array = np.where(X.isna().to_numpy(), np.nan, array)
+    return array
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_finite(array: FloatArray, name: str) -> None:
+    # NaN passes through extremes, and fails both comparisons
+    if array.min() >= -LARGEST and array.max() <= LARGEST:
+        return
+    for what, flags in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
+        if flags.any():
+            where = rows_in_words(flags)
+            raise ValueError(f"{name} has {what} in {where}: remove these items or fill in values.")
+    where = rows_in_words(np.abs(array) > LARGEST)
+    raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
+
+
+def _check_counts(array: FloatArray, name: str) -> None:
+    how = "pass how often each outcome was seen"
+    for what, flags, remedy in (
+        ("negative counts", array < 0, how),
+        ("counts that are not whole", array != np.floor(array), how),
+        ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
+    ):
+        if flags.any():
+            raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
+
+
+# ---- constraints
+
+
+def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:
+    """Return `items` as (m, width) integers in 0..n_items-1 without repeats inside a row."""
+    hint = f"pass one row of {width} item indices per answer"
+    array = plain_array(items, name, hint)
+    if array.size == 0 and array.ndim <= 2:
+        return np.empty((0, width), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != width:
+        raise _shaped(array, name, f"(m, {width})", hint)
+    _integers(array, name, "pass item indices 0 to n_items - 1.")
+    outside = (array < 0) | (array >= n_items)
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        raise ValueError(
+            f"{name}[{row}] names item {array[row, column]}, but with n_items={n_items} "
+            f"items are numbered 0 to {n_items - 1}: correct the index or n_items."
+        )
+    ordered = np.sort(array, axis=1)
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    if repeated.any():
+        row, column = np.argwhere(repeated)[0]
+        if width == 2:
+            item = ordered[row, column]
+            raise ValueError(f"{name}[{row}] links item {item} to itself: remove this row.")
+        raise ValueError(
+            f"{name}[{row}] = {tuple(array[row].tolist())} names item {ordered[row, column]} "
+            "more than once: a triplet needs three different items."
+        )
+    return array.astype(np.int64)
+
+
+def answer_codes(
+    answers: ArrayLike, vocabulary: Sequence[str], m: int, name: str, items: str
+) -> CodeArray:
+    """Return `answers`, given as words or codes (bool for a vocabulary of two), as (m,) codes."""
+    array = plain_array(answers, name)
+    if array.size == 0 and m == 0:
+        return np.empty(0, dtype=np.int8)
+    if array.shape != (m,):
+        wanted = f"({m},), one answer for each row of {items}"
+        raise _shaped(array, name, wanted, "pass as many answers as rows")
+    hint = "answers are " + " or ".join(f'"{word}" ({c})' for c, word in enumerate(vocabulary))
+    if array.dtype == np.bool_ and len(vocabulary) == 2:
+        return array.astype(np.int8)
+    known: list[Any] = list(range(len(vocabulary)))
+    if array.dtype.kind in "UTO":
+        known = list(vocabulary)
+    elif array.dtype.kind not in "iu":
+        got = array.dtype
+        raise TypeError(f"{name} must hold words or integer codes; got dtype {got}: {hint}.")
+    code = {value: at for at, value in enumerate(known)}
+    of_kind = type(known[0])
+    codes = np.empty(m, dtype=np.int8)
+    for row, value in enumerate(array.tolist()):
+        if not isinstance(value, of_kind) or value not in code:
+            raise ValueError(f"{name}[{row}] is {value!r}, which is not in the vocabulary: {hint}.")
+        codes[row] = code[value]
+    return codes
+
+
+def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArray, int]:
+    """Return (m,) source numbers and how many sources there are; None is one source."""
+    if source is None:
+        return np.zeros(m, dtype=np.int64), 1
+    array = plain_array(source, "source")
+    if array.size == 0 and m == 0:
+        return np.empty(0, dtype=np.int64), 1
+    if array.shape != (m,):
+        wanted = f"({m},), one number for each row of {items}"
+        raise _shaped(array, "source", wanted, "pass as many sources as rows")
+    hint = "number the sources 0, 1, 2, ..."
+    _integers(array, "source", hint)
+    if array.min() < 0:
+        row = int(np.argmax(array < 0))
+        raise ValueError(f"source[{row}] is {array[row]}: {hint}")
+    present = np.unique(array)
+    if present[-1] != len(present) - 1:
+        missing = int(np.argmax(present != np.arange(len(present))))
+        raise ValueError(
+            f"source skips number {missing} (the largest is {present[-1]}): {hint} without gaps."
+        )
+    return array.astype(np.int64), len(present)
+
+
+def rates_per_source(value: ArrayLike, n_sources: int, name: str) -> FloatArray:
+    """Return error rates in [0, 1], one number or one per source, as (n_sources,)."""
+    array = plain_array(value, name)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{name} must be a number in [0, 1], or one per source; got {shown(value)}."
+        )
+    array = array.astype(np.float64)
+    if array.shape not in ((), (n_sources,)):
+        raise ValueError(
+            f"{name} must be one number or one per source ({n_sources}); got shape {array.shape}: "
+            "set n_sources to the number of rates."
+        )
+    for rate in array.ravel().tolist():
+        if not 0 <= rate <= 1:
+            raise ValueError(f"{name} must lie in [0, 1]; got {rate}.")
+    return np.broadcast_to(array, (n_sources,)).copy()
+
+
+def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
+    """Return the items to keep, given as distinct indices or as a boolean mask, as indices."""
+    array = plain_array(items, "items")
+    if array.dtype == np.bool_:
+        if array.shape != (n_items,):
+            raise _shaped(array, "a mask of items", f"({n_items},)", "pass one value per item")
+        array = np.flatnonzero(array)
+    if array.size == 0:
+        raise ValueError("items is empty: keep at least one item.")
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        got = f"shape {array.shape}, dtype {array.dtype}"
+        raise TypeError(f"items must be a list of indices or a mask; got {got}.")
+    for item in array[(array < 0) | (array >= n_items)].tolist():
+        raise ValueError(
+            f"items names {item}, but items are numbered 0 to {n_items - 1}: correct the index."
+        )
+    values, times = np.unique(array, return_counts=True)
+    for item in values[times > 1].tolist():
+        raise ValueError(f"items names {item} more than once: pass each item once.")
+    return array.astype(np.int64)

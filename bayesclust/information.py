@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.constraints._checks import plain_array, shown
+from bayesclust.checks import plain_array, shown
 from bayesclust.typing import ArrayLike, FloatArray
 
 __all__ = ["pair", "triplet"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between, plain_array
+from bayesclust.checks import number_between, plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]
@@ -46,14 +46,15 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
     Examples
     --------
     >>> from bayesclust.metrics import pairwise_scores
-    >>> pairwise_scores([0, 0, 0, 1], [0, 0, 1, 1])  # together: 3 pairs and 2 pairs, one of them in both
+    >>> pairwise_scores([0, 0, 0, 1], [0, 0, 1, 1])  # 3 pairs and 2 pairs together, 1 in both
     (0.333, 0.5, 0.4)
     """
     from sklearn.metrics.cluster import pair_confusion_matrix
 
     judged, true = _partitions(labels, truth)
     (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, judged).tolist()
-    together, meant = both + wrongly_together, both + wrongly_apart
+    together = both + wrongly_together
+    meant = both + wrongly_apart
     if together == meant == 0:
         return 1.0, 1.0, 1.0
     precision = both / together if together else 0.0
@@ -62,7 +63,7 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
 
 
 def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
-    """F-measure of the pairs put together: 2 x precision x recall / (precision + recall) of `pairwise_scores`.
+    """F-measure of the pairs put together, the harmonic mean of precision and recall.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
 
 
 def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float = 2.0) -> float:
-    """Information lost and gained in going from one partition to the other: H(labels | truth) + H(truth | labels).
+    """Information lost and gained from one partition to the other, H(l | t) + H(t | l).
 
     A metric on partitions (Meila 2007). Bits by default, as the loss of the point estimate counts
     them.
@@ -180,7 +181,7 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     Examples
     --------
     >>> from bayesclust.metrics import variation_of_information
-    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # independent: one bit lost, one gained
+    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])  # one bit lost, one gained
     2.0
     """
     if number_between(base, "base", "(-inf, inf)") <= 1:
@@ -188,23 +189,26 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     from sklearn.metrics.cluster import contingency_matrix
 
     table = contingency_matrix(*_partitions(labels, truth), sparse=True).tocoo()
-    first, second = np.bincount(table.row, table.data), np.bincount(table.col, table.data)
+    first = np.bincount(table.row, table.data)
+    second = np.bincount(table.col, table.data)
     # n_ij log(n_i n_j / n_ij^2): no term is below 0, so that equal partitions give exactly 0
     terms = table.data * np.log(first[table.row] / table.data * (second[table.col] / table.data))
     return float(terms.sum() / table.data.sum() / np.log(base))
 
 
 def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first, second = (check_partition(labels, "labels"), check_partition(truth, "truth"))
+    first = check_partition(labels, "labels")
+    second = check_partition(truth, "truth")
     if first.size != second.size:
         raise ValueError(
-            f"labels has {first.size} items and truth {second.size}: pass two partitions of the same items."
+            f"labels has {first.size} items and truth {second.size}: pass two partitions of the "
+            "same items."
         )
     return first, second
 
 
 def check_partition(values: ArrayLike, name: str) -> np.ndarray:
-    """Return one label for each item as an array, whatever the labels are, or refuse what is none."""
+    """Return one label for each item as an array, of whatever kind, or refuse it."""
     array = plain_array(values, name, "pass one label per item")
     if array.ndim != 1:
         raise ValueError(
@@ -220,7 +224,8 @@ def check_partition(values: ArrayLike, name: str) -> np.ndarray:
     if missing.any():
         where = np.flatnonzero(missing)
         raise ValueError(
-            f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such items out."
+            f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such "
+            "items out."
         )
     return array
 

@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import compare, words
 from benchmarks.machine import machine
-from benchmarks.page import write_page
 from benchmarks.records import Benchmark, Results
 from benchmarks.timing import Scale
 
@@ -54,31 +53,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _compare(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Measure, print, and write results.json and results.html.",
-        epilog="python -m benchmarks compare OLD.json NEW.json compares two runs.",
+        description="Measure, print, and write results.json and results.txt.",
+        epilog="python -m benchmarks compare OLD NEW compares two results.json, or two checkouts.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="smallest sizes and two repetitions, to see that all works",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=OUTPUT,
-        metavar="DIR",
-        help="folder of the results (%(default)s)",
-    )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="keep what results.json in that folder has, and run the rest",
-    )
-    parser.add_argument(
-        "--budget", type=float, default=Scale.budget, help="CPU seconds for each race (%(default)s)"
-    )
-    parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
+    for name, text in (
+        ("quick", "smallest sizes and two repetitions, to see that all works"),
+        ("resume", "keep what results.json in the folder has, and run the rest"),
+        ("list", "say what there is, and run nothing"),
+    ):
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    text = "folder of the results (%(default)s)"
+    parser.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=text)
+    text = "CPU seconds for each race (%(default)s)"
+    parser.add_argument("--budget", type=float, default=Scale.budget, help=text)
     settings = parser.parse_args(arguments)
     unknown = set(settings.names) - set(NAMES)
     if unknown:
@@ -134,10 +122,13 @@ def _run(names: Sequence[str], results: Results, scale: Scale, folder: Path) -> 
         print("\ninterrupted; what was done is kept, and --resume goes on from it", file=sys.stderr)
         code = 130
     if results.benchmarks:
-        write_page(results, folder / "results.html")
         columns, rows = words.targets(results)
-        print("\n" + "\n".join(words.text(columns, rows) if rows else []))
-        print(f"\nWritten: {folder / 'results.json'} and {folder / 'results.html'}")
+        asked = ["", *(words.text(columns, rows) if rows else [])]
+        records = (record for each in results.benchmarks.values() for record in each.records)
+        whole = [line for record in records for line in words.lines(record)]
+        (folder / "results.txt").write_text("\n".join(whole + asked) + "\n", encoding="utf-8")
+        print("\n".join(asked))
+        print(f"\nWritten: {folder / 'results.json'} and {folder / 'results.txt'}")
     return code
 
 
@@ -154,11 +145,19 @@ def _compare(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks compare", description=compare.__doc__
     )
-    parser.add_argument("old", type=Path)
-    parser.add_argument("new", type=Path)
+    text = "results.json, or the folder of a checkout"
+    parser.add_argument("old", type=Path, help=text)
+    parser.add_argument("new", type=Path, help=text)
+    parser.add_argument("names", nargs="*", help="of checkouts: benchmarks to run (default: all)")
+    parser.add_argument("--output", type=Path, default=OUTPUT / "compared", metavar="DIR")
+    parser.add_argument("--quick", action="store_true", help="of checkouts: smallest sizes")
     settings = parser.parse_args(arguments)
+    pair = settings.old, settings.new
     try:
-        old, new = Results.read(settings.old), Results.read(settings.new)
+        if all(path.is_dir() for path in pair):
+            names = settings.names or NAMES
+            pair = compare.run_in_turns(*pair, names, settings.output, quick=settings.quick)
+        old, new = map(Results.read, pair)
     except (ValueError, OSError) as error:
         parser.error(str(error))
     for line in compare.lines(old, new):

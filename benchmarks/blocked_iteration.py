@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
+from bayesclust.families import FullGaussian
 from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FullGaussian
 from benchmarks.data import mixture
 from benchmarks.records import Race
 from benchmarks.timing import Entry, Run, Scale, race

@@ -20,8 +20,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints import PairwiseConstraints
+from bayesclust.families import FullGaussian
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FullGaussian
 from benchmarks.data import mixture
 from benchmarks.records import Growth, Point
 from benchmarks.timing import Scale

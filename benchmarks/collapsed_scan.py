@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust.families import FullGaussian
+from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FullGaussian
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from benchmarks.data import mixture
 from benchmarks.plain_scan import numba_scan, numpy_scan
 from benchmarks.records import Race, Target

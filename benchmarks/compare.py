@@ -1,14 +1,32 @@
-"""Two runs of the benchmarks, alternative by alternative and size by size."""
+"""Two runs of the benchmarks, alternative by alternative and size by size.
+
+OLD and NEW are two files results.json, or the folders of two checkouts, whose benchmarks are then
+run in turns. Medians over a limit are marked: 1.15 times the old, 1.5 for a second fit, 1.6 for a
+fit in a new process and 3 for a first fit with nothing compiled.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 from benchmarks.machine import HARDWARE
 from benchmarks.records import Race, Record, Results, Spread
 from benchmarks.words import between, text
+
+LIMIT = 1.15
+LIMITS = {
+    "nothing compiled": 3.0,
+    "compiled before": 1.6,
+    "its call of fit alone": 1.6,
+    "a second fit": 1.5,
+}
+"""How many times the old seconds the new ones may be, by alternative where not `LIMIT`."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +55,35 @@ class Change:
     def verdict(self) -> str:
         """Whether all repetitions of one run lay beyond all of the other, ratios counting where there are any."""
         spread = self.ratios or self.seconds
-        return "slower" if spread.least > 1 else "faster" if spread.most < 1 else ""
+        word = "slower" if spread.least > 1 else "faster" if spread.most < 1 else ""
+        limit = LIMITS.get(self.what, LIMIT)
+        over = f"over {limit:g}" if self.seconds.median > limit else ""
+        return ", ".join(filter(None, (word, over)))
+
+
+def run_in_turns(
+    old: Path, new: Path, names: Iterable[str], output: Path, *, quick: bool
+) -> tuple[Path, Path]:
+    """Run benchmarks of two checkouts, each in both before the next; returns the files of results.
+
+    A name that a checkout does not have, or that fails there, is left out.
+    """
+    files = tuple(output.resolve() / side / "results.json" for side in ("old", "new"))
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+    for name, (root, file) in product(names, zip((old, new), files, strict=True)):
+        root = root.resolve()
+        settings = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(file.parent / "kernels")}
+        command = [sys.executable, "-m", "benchmarks", name, "--output", str(file.parent)]
+        command += ["--resume", *(["--quick"] if quick else [])]
+        print(f"{name} in {root}", file=sys.stderr, flush=True)
+        done = subprocess.run(
+            command, cwd=root, env=os.environ | settings, stdout=subprocess.DEVNULL, check=False
+        )
+        if done.returncode:
+            print(f"{name} failed in {root}", file=sys.stderr)
+    return files[0], files[1]
 
 
 def changes(old: Results, new: Results) -> Iterator[Change]:

@@ -10,11 +10,17 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 import bayesclust as bc
-from bayesclust.inference.variational_em.fit import named_first
-from bayesclust.inference.variational_em.settings import EMSettings
-from bayesclust.inference.variational_em.starts import start_weights
-from bayesclust.inference.variational_em.task import SETTLED, STEPS, SWEEPS, Ascent, NamedAnswers
-from bayesclust.inference.variational_em.weights import WeightObjective
+from bayesclust.inference.dcrc.em import (
+    SETTLED,
+    STEPS,
+    SWEEPS,
+    Ascent,
+    EMSettings,
+    NamedAnswers,
+    named_first,
+    start_weights,
+)
+from bayesclust.inference.dcrc.weights import WeightObjective
 from benchmarks.data import mixture
 from benchmarks.dcrc_plain import expect, maximise
 from benchmarks.records import Race, Target

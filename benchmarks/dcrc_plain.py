@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from bayesclust.constraints.patterns import equality_patterns
+from bayesclust.constraints.base import equality_patterns
 
 Array = NDArray[np.float64]
 TINY = 1e-300

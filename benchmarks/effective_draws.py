@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 import bayesclust as bc
 from bayesclust.datasets import make_mixture
+from bayesclust.families import FullGaussian
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FullGaussian
 from benchmarks.records import Alternative, Race
 from benchmarks.timing import Scale, cpu
 

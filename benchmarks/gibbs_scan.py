@@ -10,12 +10,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import invwishart
 
+from bayesclust.families import FAMILIES
+from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.families import FAMILIES
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
 from benchmarks.collapsed_scan import FAMILY, FEW, SHAPES
 from benchmarks.data import mixture
 from benchmarks.records import Race

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.links import LinkGraph, link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
 from benchmarks.data import mixture

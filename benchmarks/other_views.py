@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bayesclust.families import FullGaussian, Product
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.families import FullGaussian, Product
 from bayesclust.models.priors import Concentration
 from benchmarks.data import mixture
 from benchmarks.records import Race

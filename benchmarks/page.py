@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from bayesclust.report import markup
 from benchmarks import words
 from benchmarks.figures import picture

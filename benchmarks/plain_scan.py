@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
+from bayesclust.families.gaussian import BoundFullGaussian
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from bayesclust._files import replaced
-
 FORMAT = 1
 WITHIN_DECADE = 10 * (1 + 1e-9)
 
@@ -218,8 +216,9 @@ class Results:
 
     def write(self, path: Path) -> None:
         """Put them into a file in one step."""
-        with replaced(path) as draft:
-            draft.write_text(self.to_json(), encoding="utf-8")
+        draft = path.with_suffix(".draft")
+        draft.write_text(self.to_json(), encoding="utf-8")
+        draft.replace(path)
 
 
 def _record(fields: Mapping[str, Any]) -> Record:

@@ -1,6 +1,6 @@
-"""The variational algorithm of the TVClust authors' released code, with its settings, for their tables.
+"""The TVClust authors' released code, with its settings, for their tables: variational inference and RDP-means.
 
-Truncation 15; alpha = 1; columns standardised; normal-Wishart base measure with kappa0 = 1, nu0 = d
+**Variational.** Truncation 15; alpha = 1; columns standardised; normal-Wishart base measure with kappa0 = 1, nu0 = d
 and Psi0 = I, all fixed; p ~ Beta(1, 10) and q ~ Beta(10, 1), a prior under which links say nothing
 until the data have spoken; means to start with drawn from the standard normal by R's generator with
 seed 1, the same for all data; at most 30 sweeps, stopped where the bound rises by less than a
@@ -16,16 +16,30 @@ the second sum_k log B(1 + N_k, alpha + N_{>k}) (Blei and Jordan 2006, Section 3
 Two things differ. The released code counts each link from both of its ends when it updates p and q:
 half the prior does the same here. And items of one colour of the graph of links are updated
 together, not in the order of the rows.
+
+**RDP-means.** Distances are Euclidean and *not squared*, on raw features, and the penalty is the
+k-th largest distance of an item to the mean of all. One centre, uniform in the box of the data,
+stands at the start. Each pass visits the items in a new random order while centres stand still: an
+item takes the cluster of the smallest distance minus xi times (its may-links into it less its
+may-not-links), the later one of equals, or opens one where that is not below the penalty; a cluster
+that lost its last item can be joined until the pass ends. Links count from the second pass on, with
+xi = xi0 rate^(t - 1) in pass t. Passes end when the centres have stood still for twenty of them in a
+row. Means do not minimise sums of unsquared distances, so that no objective falls along these
+passes: what `bayesclust.RDPMeans` does instead is the limit of the model.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numba import njit
 from scipy.sparse import csr_array
 from scipy.special import betaln, digamma, multigammaln, ndtri, xlogy
 
 import bayesclust as bc
 from bayesclust.typing import FloatArray, IntArray
+from experiments.baselines import links_of
 
 TRUNCATION, MAX_SWEEPS, TOLERANCE, SEED = 15, 30, 5e-5, 1
 PRIOR = {True: (0.5, 5.0), False: (5.0, 0.5)}
@@ -53,8 +67,7 @@ class Links:
     """Yes/no answers about pairs as sparse matrices, by colour of the graph that they make."""
 
     def __init__(self, constraints: bc.PairwiseConstraints | None, n: int) -> None:
-        self.pairs = np.zeros((0, 2), int) if constraints is None else constraints.items
-        self.same = np.zeros(0, bool) if constraints is None else constraints.answers.astype(bool)
+        self.pairs, self.same = links_of(constraints)
         color = colors(self.pairs, n)
         self.groups = [np.flatnonzero(color == c) for c in range(int(color.max()) + 1)]
         ends, others = np.r_[self.pairs, self.pairs[:, ::-1]].T
@@ -107,7 +120,7 @@ class Beliefs:
     def bound(self) -> float:
         """The bound on the log evidence."""
         d = self.X.shape[1]
-        data = multigammaln_of(self.nu, d) - multigammaln(0.5 * d, d) - 0.5 * d * np.log(self.kappa)
+        data = log_gammas(self.nu, d) - multigammaln(0.5 * d, d) - 0.5 * d * np.log(self.kappa)
         data = data - 0.5 * self.nu * self.log_scale - 0.5 * self.size * d * np.log(np.pi)
         sticks = betaln(1.0 + self.size, 1.0 + self.later)
         noise = 0.0
@@ -144,7 +157,7 @@ class Beliefs:
         return Beliefs(self.X, self.links, r)
 
 
-def multigammaln_of(nu: FloatArray, d: int) -> FloatArray:
+def log_gammas(nu: FloatArray, d: int) -> FloatArray:
     """Multivariate log gamma function of nu / 2, item by item."""
     return np.array([multigammaln(0.5 * value, d) for value in nu])
 
@@ -172,3 +185,61 @@ def fit_as_released(
         if path[-1] - path[-2] < TOLERANCE * abs(path[-2]):
             break
     return found, np.array(path)
+
+
+XI0, RATE, STILL, MAX_PASSES = 1e-3, 2.0, 20, 300
+
+
+@njit(cache=True)
+def one_pass(
+    points: Any, order: Any, graph: Any, xi: float, penalty: float, centers: Any, used: int, z: Any
+) -> int:
+    """Let the items choose one after the other; `centers` has room for n more. Returns how many centres there are now."""
+    start, neighbour, may = graph
+    links = np.zeros(len(centers))
+    for i in order:
+        for e in range(start[i], start[i + 1]):
+            links[z[neighbour[e]]] += xi if may[e] else -xi
+        best, choice = np.inf, 0
+        for k in range(used):
+            cost = np.sqrt(np.sum((points[i] - centers[k]) ** 2)) - links[k]
+            if cost <= best:
+                best, choice = cost, k
+        for e in range(start[i], start[i + 1]):
+            links[z[neighbour[e]]] = 0.0
+        if not best < penalty:
+            choice = used
+            centers[used] = points[i]
+            used += 1
+        z[i] = choice
+    return used
+
+
+def released_rdp_means(X: FloatArray, constraints: Any, n_clusters: int, seed: int) -> IntArray:
+    """RDP-means, or without answers DP-means, as released; the penalty is made of `n_clusters`.
+
+    >>> released_rdp_means(np.array([[0.0], [1.0], [10.0], [11.0]]), None, 2, 0)
+    array([1, 1, 0, 0])
+    """
+    rng, (pairs, same) = np.random.default_rng(seed), links_of(constraints)
+    ends, others = np.concatenate([pairs, pairs[:, ::-1]]).T
+    by_end = np.argsort(ends, kind="stable")
+    start = np.searchsorted(ends[by_end], np.arange(len(X) + 1))
+    graph = start, others[by_end], np.concatenate([same, same])[by_end]
+    penalty = float(np.sort(np.linalg.norm(X - X.mean(axis=0), axis=1))[-n_clusters])
+    centers = rng.uniform(X.min(axis=0), X.max(axis=0))[None]
+    z = np.zeros(len(X), dtype=np.int64)
+    still = 0
+    for number in range(MAX_PASSES):
+        xi = XI0 * RATE**number if number else 0.0
+        room = np.concatenate([centers, np.empty_like(X)])
+        used = one_pass(X, rng.permutation(len(X)), graph, xi, penalty, room, len(centers), z)
+        before = room[:used]
+        kept, z, sizes = np.unique(z, return_inverse=True, return_counts=True)
+        centers = np.zeros((len(kept), X.shape[1]))
+        np.add.at(centers, z, X)
+        centers /= sizes[:, None]
+        still = still + 1 if np.array_equal(before, centers) else 0
+        if still == STILL:
+            break
+    return z

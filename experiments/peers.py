@@ -1,7 +1,7 @@
 """Defaults against the best of the published packages, on iris and wine with noisy links.
 
 Run as ``python -m experiments.peers``. Pairs are drawn from the unordered pairs, columns
-standardised, nothing tuned. The peers' figures (pairwise F, mean of five seeds) were measured under
+standardized, nothing tuned. The peers' figures (pairwise F, mean of five seeds) were measured under
 the same protocol with k-means, ITML and MMC with k-means (metric-learn), PCK- and MPCK-Means
 (active-semi-supervised-clustering), constrained Ward linkage and the TVClust authors' code told the
 true number of clusters; shown is the best of them.
@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 import bayesclust as bc
+from experiments import frame, sources
 
 SEEDS = range(5)
 
@@ -24,7 +26,7 @@ class Setting(NamedTuple):
 
     data: str
     fraction: float
-    flip: float
+    error_rate: float
     best_peer: float
     kmeans: float
 
@@ -39,56 +41,45 @@ SETTINGS = (
 )
 
 
-class Score(NamedTuple):
-    """Results by seed: pairwise F of sampler and limit, and how well credibility finds the flipped answers."""
-
-    sampler: list[float]
-    limit: list[float]
-    credibility: list[float]
-
-
-def fit(setting: Setting, seed: int) -> tuple[float, float, float]:
-    """(F of the sampler, F of RDP-means, area under the ROC curve of credibility) for one seed."""
+def fit(setting: Setting, seed: int) -> dict[str, float]:
+    """F of the sampler and of RDP-means, and the area under the ROC curve of credibility, for one seed."""
     from sklearn.metrics import roc_auc_score
 
-    data = bc.datasets.load(setting.data)
-    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    data = sources.load(setting.data)
+    X, rate = sources.standardized(data.X), setting.error_rate
     links = bc.PairwiseConstraints.sample(
-        data.y, fraction=setting.fraction, error_rate=setting.flip, seed=seed
+        data.y, fraction=setting.fraction, error_rate=rate, seed=seed
     )
     est = bc.TVClust(random_state=seed, progress=False).fit(X, constraints=links)
     limit = bc.RDPMeans(random_state=seed).fit(X, constraints=links)
-    flipped, area = np.asarray(links.flipped), np.nan
-    if flipped.any():
-        area = roc_auc_score(~flipped, bc.constraint_credibility(est)["credibility"])
+    wrong, area = np.asarray(links.flipped), np.nan
+    if wrong.any():
+        area = float(roc_auc_score(~wrong, bc.constraint_credibility(est)["credibility"]))
     f = bc.metrics.pairwise_f
-    return f(est.labels_, data.y), f(limit.labels_, data.y), float(area)
+    return {"sampler": f(est.labels_, data.y), "limit": f(limit.labels_, data.y), "area": area}
 
 
-def score(setting: Setting, seeds: range = SEEDS) -> Score:
+def score(setting: Setting, seeds: range = SEEDS) -> pd.DataFrame:
     """All seeds of one setting."""
-    sampler, limit, credibility = zip(*(fit(setting, seed) for seed in seeds), strict=True)
-    return Score(list(sampler), list(limit), list(credibility))
+    return pd.DataFrame([fit(setting, seed) for seed in seeds])
 
 
-def rows() -> Iterator[str]:
-    """The table, line by line."""
-    yield "| data | pairs | wrong | TVClust | s.e. | best peer | k-means | RDP-means | ROC area of credibility |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+def rows() -> Iterator[list[str]]:
+    """The rows of the table."""
     for setting in SETTINGS:
-        result = score(setting)
-        error = np.std(result.sampler, ddof=1) / np.sqrt(len(result.sampler))
-        area = f"{np.mean(result.credibility):.3f}" if setting.flip else ""
-        yield (
-            f"| {setting.data} | {setting.fraction:.0%} | {setting.flip:.0%} | {np.mean(result.sampler):.3f} | {error:.3f} "
-            f"| {setting.best_peer:.3f} | {setting.kmeans:.3f} | {np.mean(result.limit):.3f} | {area} |"
-        )
+        found = score(setting)
+        mean = found.mean()
+        numbers = [mean.sampler, frame.standard_error(found.sampler), setting.best_peer]
+        numbers += [setting.kmeans, mean.limit, mean.area]
+        shares = f"{setting.fraction:.0%}", f"{setting.error_rate:.0%}"
+        yield [setting.data, *shares, *map(frame.decimal, numbers)]
 
 
 def main() -> None:
-    """Print the table."""
-    for row in rows():
-        print(row, flush=True)
+    """Print the table, line by line."""
+    head = ["data", "pairs", "wrong", "TVClust", "s.e.", "best peer", "k-means", "RDP-means"]
+    for line in frame.in_markdown([*head, "ROC area of credibility"], rows()):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

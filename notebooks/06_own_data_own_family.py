@@ -74,20 +74,20 @@ print(
 # ## A family of one's own
 #
 # The logarithm of an exponential variable is not Gaussian either: its long tail is on the left. The
-# file `waiting_times.py` beside this notebook makes exponential times a family: eight short
-# functions on the sufficient statistics (a count and a sum) for the compiled samplers, the
-# conjugate posterior for the others, and one line of NumPyro. This is the predictive, $p(x \mid
-# \text{cluster}) = \prod_j (a+s)\,(a m_j + t_j)^{a+s} / (a m_j + t_j + x_j)^{a+s+1}$:
+# file `waiting_times.py` beside this notebook makes exponential times a family: the sufficient
+# statistic (the time itself), one compiled function of its sums, the conjugate posterior, and one
+# line of NumPyro; the rest follows. This is that function, the log marginal likelihood of a cluster,
+# $\prod_j (a m_j)^a\, \Gamma(a+n) / (\Gamma(a)\, (a m_j + t_j)^{a+n})$:
 
 # %%
 import inspect
 
 import waiting_times
 
-print(inspect.getsource(waiting_times._log_predictive))
+print(inspect.getsource(waiting_times._log_normaliser))
 
 # %% [markdown]
-# Before it is used, it is tested: the plain `log_marginal` of the file against an integral, here of
+# Before it is used, it is tested: the `log_marginal` that follows against an integral, here of
 # one column. (The tests of this package hold all parts of the file to the same contract as the
 # package's own families.)
 
@@ -132,7 +132,7 @@ print(
 # Labels, doubt and credibilities go back to where the names are.
 
 # %%
-found = calls.assign(cluster=est.labels_, doubt=bc.item_entropy(est.posterior_))
+found = calls.assign(cluster=est.labels_, doubt=bc.posterior.item_entropy(est.posterior_))
 found.groupby("cluster")[["waited", "took", "doubt"]].mean().assign(
     calls=found["cluster"].value_counts()
 ).round(2)

@@ -15,7 +15,9 @@ import pandas as pd
 
 import bayesclust as bc
 
-warnings.simplefilter("ignore", bc.TiedColumnsWarning)  # of a kind of data below; we come to that
+warnings.simplefilter(
+    "ignore", bc.families.TiedColumnsWarning
+)  # of a kind of data below; we come to that
 
 
 def spikes(n=180, seed=0):
@@ -117,10 +119,10 @@ print(bc.diagnose(fits["spirals", "single"]))
 # ## Ties are found by looking
 #
 # No fit is needed to see what is the matter with the third set. `TVClust` warns of it, and
-# `check_columns` says more:
+# `describe_columns` says more:
 
 # %%
-bc.check_columns(data["spikes"][0])
+bc.describe_columns(data["spikes"][0])
 
 # %% [markdown]
 # ## Letting the answers choose
@@ -143,6 +145,6 @@ auto.model_scores_.round(3)
 # are too few to put together what such weak data leave open. It is for data that no model at hand
 # describes, with many answers.
 #
-# **What to take away.** Look at `check_columns` first, and take `family="mixed"` where columns have
+# **What to take away.** Look at `describe_columns` first, and take `family="mixed"` where columns have
 # ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out lower than you
 # would have thought of the people you asked, ask `diagnose` before you blame them.

@@ -12,7 +12,6 @@ from benchmarks import __main__ as command
 from benchmarks import words
 from benchmarks.compare import changes, lines
 from benchmarks.dcrc_fit import Iteration
-from benchmarks.page import page
 from benchmarks.records import Alternative, Growth, Point, Race, Results, Target
 from benchmarks.timing import Entry, Scale, grow, race
 
@@ -93,7 +92,7 @@ def test_a_run_is_printed_kept_drawn_taken_up_and_compared(monkeypatch, tmp_path
     assert kept.benchmarks["real"].about == "What real measures."
     assert [len(each.seconds) for each in sums.alternatives] == [2, 2]
     assert arrays.bytes_each == pytest.approx(16, abs=1)  # two arrays of 8 bytes a cell
-    assert (tmp_path / "out/results.html").read_text(encoding="utf-8").count("<img") == 2
+    assert "Arrays; CPU time" in (tmp_path / "out/results.txt").read_text(encoding="utf-8")
     assert calls == [Scale(quick=True)]
     assert command.main(["real", "interrupted", "--resume", *argv]) == 130
     assert len(calls) == 1  # it was there
@@ -171,7 +170,7 @@ def test_two_runs_are_compared_by_seconds_and_by_ratios_which_count_across_machi
     assert (found["items 10"].memory, found["items 10"].verdict, found["peer"].verdict) == (
         3,
         "",
-        "slower",
+        "slower, over 1.15",
     )
     said = "\n".join(lines(results(), new))
     assert "The machines differ" in said
@@ -180,14 +179,43 @@ def test_two_runs_are_compared_by_seconds_and_by_ratios_which_count_across_machi
     assert "Nothing was measured by both." in "\n".join(lines(results(RACE), results(GROWTH)))
 
 
-def test_the_page_holds_every_record_its_figure_and_what_is_asked():
-    whole = page(results())
-    assert whole.count("<img") == 2
-    assert "<h3>Sorting &lt;1000&gt; numbers</h3>" in whole
-    assert "About &amp; all." in whole
-    assert whole.count("not reached") == 2 + 1  # in the list of what is asked, and below the race
-    assert "9.4 s" in whole
-    assert "<script" not in whole
+def test_two_checkouts_are_run_in_turns(tmp_path, capsys, monkeypatch):
+    """Checkouts that hold nothing but benchmarks of a few lines."""
+    text = f"""
+import json, pathlib, sys
+name, folder = sys.argv[1], pathlib.Path(sys.argv[3])
+path = folder / "results.json"
+whole = json.loads({results().to_json()!r})
+whole["benchmarks"] = json.loads(path.read_text())["benchmarks"] if path.exists() else {{}}
+whole["benchmarks"][name] = json.loads({results().to_json()!r})["benchmarks"]["some"]
+path.write_text(json.dumps(whole))
+with open(pathlib.Path.cwd().parent / "order", "a") as file:
+    file.write(pathlib.Path.cwd().name + " " + name + "\\n")
+"""
+    for side in ("old", "new"):
+        (tmp_path / side / "benchmarks").mkdir(parents=True)
+        for name, code in (("__init__", ""), ("__main__", text)):
+            (tmp_path / side / "benchmarks" / f"{name}.py").write_text(code)
+    pair = [str(tmp_path / side) for side in ("old", "new")]
+    out = ["--output", str(tmp_path / "out")]
+    assert command.main(["compare", *pair, "first_fit", "npu", *out]) == 0
+    order = (tmp_path / "order").read_text().split("\n")[:-1]
+    assert order == ["old first_fit", "new first_fit", "old npu", "new npu"]
+    assert "Sorting <1000> numbers" in capsys.readouterr().out
+
+
+def test_medians_over_a_limit_are_marked():
+    slow = replace(
+        RACE, alternatives=(Alternative("ours", (1.2, 2.4, 4.8)), *RACE.alternatives[1:])
+    )
+    (change, *_) = changes(results(RACE), results(slow))
+    assert change.verdict == "over 1.15"
+    before, after = (
+        Race("Fit", "seconds", "a second fit", (Alternative("a second fit", (seconds,)),))
+        for seconds in (1.0, 1.4)
+    )
+    (change,) = changes(results(before), results(after))
+    assert change.verdict == "slower"
 
 
 def test_numbers_have_units_that_suit_them():

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesclust.checks import check_constraints, check_items, check_random_state
+from bayesclust.checks import check_items, check_random_state
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints.base import check_constraints
 
 EXPECTED = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 

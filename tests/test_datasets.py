@@ -6,7 +6,6 @@ from scipy import stats
 
 from bayesclust import datasets, metrics
 from bayesclust.datasets import files
-from experiments.baselines import k_means
 
 SHAPES = {
     "balance": (625, 4, 3),
@@ -139,7 +138,6 @@ GENERATORS = [
     datasets.make_mixture,
     datasets.make_counts,
     datasets.make_shape,
-    datasets.make_visual_words,
 ]
 
 
@@ -159,7 +157,7 @@ def test_a_mixture_has_the_separation_and_elongation_asked_for():
     """Over many components: mean squared distance of centres, mean variance, and ratios of variances inside."""
     k, d, separation, elongation = 200, 3, 6.0, 4.0
     data = datasets.make_mixture(
-        100_000, d, k, separation=separation, elongation=elongation, standardise=False, seed=0
+        100_000, d, k, separation=separation, elongation=elongation, standardize=False, seed=0
     )
     groups = [data.X[data.y == component] for component in range(k)]
     centres = np.array([group.mean(axis=0) for group in groups])
@@ -245,51 +243,6 @@ def test_noise_has_the_deviation_asked_for():
         assert (noisy - clean).std() == pytest.approx(0.3, rel=4 / np.sqrt(2 * 6000))
 
 
-def test_visual_words_have_the_moments_promised():
-    """Given the category, counts are Dirichlet-multinomial, and their total is 1 + a Poisson of log-normal mean."""
-    length, spread, concentration, n = 40.0, 0.5, 20.0, 60_000
-    data = datasets.make_visual_words(
-        n, 4, 1, length=length, spread=spread, contrast=0.0, concentration=concentration, seed=2
-    )
-    total = data.X.sum(axis=1)
-    mean = length - 1
-    variance = mean + mean**2 * np.expm1(spread**2)
-    assert total.min() >= 1
-    assert total.mean() == pytest.approx(length, abs=4 * np.sqrt(variance / n))
-    assert total.var() == pytest.approx(variance, rel=0.05)
-    shares = data.X / total[:, None]
-    cells = shares.mean(axis=0)
-    # Var(x_j / N | N) = m (1 - m) (N + c) / (N (1 + c))
-    inflated = ((total + concentration) / (total * (1 + concentration))).mean()
-    np.testing.assert_allclose(shares.var(axis=0), cells * (1 - cells) * inflated, rtol=0.04)
-
-
-def test_categories_of_visual_words_differ_by_the_contrast():
-    words = {"d": 300, "length": 1e6, "spread": 0.0, "concentration": 1e9, "seed": 0}
-    X = datasets.make_visual_words(30, k=30, contrast=0.5, **words).X
-    # tiny frequencies aside, log ratios of two categories have variance 2 x 0.5^2 but for their
-    # normalisation
-    common = X.min(axis=0) > 100
-    logs = np.log(X[:, common])
-    logs -= logs.mean(axis=0)
-    assert logs.std(axis=0, ddof=1).mean() == pytest.approx(0.5, rel=0.05)
-    same = datasets.make_visual_words(2, k=2, contrast=0.0, **words).X
-    assert np.abs(same[0] - same[1]).max() < 6 * np.sqrt(2 * same.max())
-
-
-def test_visual_words_are_as_hard_as_in_the_paper():
-    """Table 4 of TVClust: multinomial k-means has F 0.25, Gaussian k-means no more than one single cluster, 0.18."""
-    scores = {"kl": [], "euclidean": []}
-    for seed in range(2):
-        data = datasets.make_visual_words(seed=seed)
-        assert np.bincount(data.y).tolist() == [100] * 10
-        for divergence, found in scores.items():
-            labels = k_means(data.X, None, 10, seed, divergence=divergence, n_init=2)
-            found.append(metrics.pairwise_f(labels, data.y))
-    assert 0.2 < np.mean(scores["kl"]) < 0.32
-    assert 0.15 < np.mean(scores["euclidean"]) < 0.19
-
-
 KINDS = '"moons" or "circles" or "spirals" or "stripes" or "cross" or "checkers"'
 
 
@@ -325,21 +278,6 @@ KINDS = '"moons" or "circles" or "spirals" or "stripes" or "cross" or "checkers"
         ("make_counts", {"length": np.nan}, "ValueError: length must lie in [1, inf); got nan."),
         ("make_shape", {"noise": np.inf}, "ValueError: noise must lie in [0, inf); got inf."),
         ("make_shape", {"kind": "stars"}, f"ValueError: kind must be {KINDS}; got 'stars'."),
-        (
-            "make_visual_words",
-            {"spread": -0.1},
-            "ValueError: spread must lie in [0, inf); got -0.1.",
-        ),
-        (
-            "make_visual_words",
-            {"contrast": np.inf},
-            "ValueError: contrast must lie in [0, inf); got inf.",
-        ),
-        (
-            "make_visual_words",
-            {"n": "9"},
-            "TypeError: n must be an integer of at least 1; got '9' of type str.",
-        ),
     ],
 )
 def test_bad_input_is_named(make, wrong, sentence):

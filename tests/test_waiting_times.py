@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tests.models.families.drive import judge_compiled, judge_components
+from tests.families.drive import assert_compiled_functions, assert_parameters_in_hand
 
 FILE = Path(__file__).resolve().parents[1] / "notebooks/waiting_times.py"
 HYPER = np.array([1.7])
@@ -43,11 +43,11 @@ def test_the_plain_marginal_is_the_integral(bound):
 
 
 def test_compiled_functions_follow_items_in_and_out(bound, rng):
-    judge_compiled(bound, HYPER, rng)
+    assert_compiled_functions(bound, HYPER, rng)
 
 
 def test_rates_in_hand_predict_as_the_marginals_do(bound, rng):
-    judge_components(bound, HYPER, rng)
+    assert_parameters_in_hand(bound, HYPER, rng)
 
 
 def test_the_numpyro_sites_are_exponential(bound):

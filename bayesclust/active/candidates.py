@@ -19,8 +19,8 @@ from numpy.random import Generator
 
 from bayesclust.active.expected_gain import choose_jointly, expected_gains, uncertainty
 from bayesclust.active.protocol import ASKED, PAIR, VOCABULARY, Query, ordered
-from bayesclust.constraints.patterns import equality_patterns
-from bayesclust.constraints.questions import random_triplets, unrank_pairs
+from bayesclust.constraints.base import equality_patterns
+from bayesclust.constraints.sampling import random_triplets, unrank_pairs
 from bayesclust.posterior.labels import Labels
 from bayesclust.typing import FloatArray, IntArray
 

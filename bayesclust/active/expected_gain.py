@@ -29,11 +29,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import entr, xlogy
 
-from bayesclust.checks import check_int
-from bayesclust.constraints._checks import shown
+from bayesclust.checks import check_int, shown
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.losses import Loss, as_loss, pairwise_losses
-from bayesclust.posterior.losses.named import LOSSES
+from bayesclust.posterior.losses import LOSSES, Loss, as_loss, pairwise_losses
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 Uncertainty = Callable[[FloatArray], FloatArray]

@@ -21,26 +21,24 @@ from bayesclust.active.protocol import (
     ordered,
 )
 from bayesclust.active.random_queries import RandomQueries
-from bayesclust.checks import check_choice, check_int, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import check_choice, check_int, check_random_state, number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.estimators._samplers import chain_starts
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.averaged_particles import AveragedParticles
 from bayesclust.inference.particles import THINNING, Particles, systematic
-from bayesclust.posterior.answers import confusions
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_views
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_constraints
 from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesclust.constraints.dataset import StoredConstraints
+    from bayesclust.constraints.stored import StoredConstraints
 
 __all__ = ["PosteriorQueries", "suggest_queries"]
 
@@ -296,7 +294,7 @@ class PosteriorQueries:
 
     def _constraints(self, state: QueryState) -> list[Constraints]:
         """The answers of a state, under the noise of this strategy."""
-        found = [one for one in state.constraints if isinstance(one, Constraints)]
+        found = [one for one in state.constraints if len(one.truth) > 0]
         if self.noise is None:
             return found
         return [one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found]
@@ -333,19 +331,10 @@ def _start(
     ends = [m * number // len(estimators) for m in range(len(estimators) + 1)]
     parts = []
     for m, (estimator, own) in enumerate(zip(estimators, rng.spawn(len(estimators)), strict=True)):
-        model: Any = clone(estimator)
-        schedule = model._check_settings()
-        _, problem = model._pose(X, constraints, own)
-        start = model._start(problem.n_items)
-        chains: list[Any] = [
-            begin()
-            for begin in chain_starts(
-                model.sampler, problem, start, model.moves, own.spawn(model.num_chains)
-            )
-        ]
-        thinning = max(THINNING, schedule.thinning)
+        chains: list[Any] = clone(estimator).start_chains(X, constraints, own)
+        thinning = max(THINNING, estimator.thinning)
         size = ends[m + 1] - ends[m]
-        parts.append(Particles(chains, size, schedule.num_warmup, thinning=thinning))
+        parts.append(Particles(chains, size, estimator.num_warmup, thinning=thinning))
     return AveragedParticles(parts)
 
 
@@ -442,7 +431,7 @@ def _stored(posterior: Any, kind: str) -> list[StoredConstraints]:
     tree = getattr(posterior, "posterior_", posterior)
     if is_array(posterior) or "constant_data" not in getattr(tree, "children", ()):
         return []
-    return [own for own in stored_views(posterior) if own.kind == kind]
+    return [own for own in stored_constraints(posterior) if own.kind == kind]
 
 
 def _stored_confusion(

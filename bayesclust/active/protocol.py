@@ -8,11 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice
+from bayesclust.checks import check_choice, shown
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints._checks import shown
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules import Rules
 from bayesclust.typing import FloatArray, IntArray
 
 PAIR, TRIPLET = "pair", "triplet"
@@ -61,7 +59,7 @@ class QueryState(NamedTuple):
 
     X: FloatArray  # (n, d)
     labels: IntArray  # (n,) the present partition
-    constraints: Sequence[Constraints | Rules]  # answers, and constraints that were added unasked
+    constraints: Sequence[Constraints]  # answers, and constraints that were added unasked
     skipped: Sequence[Query]  # pairs that were answered by "don't know"
 
     def asked(self, kind: str) -> set[tuple[int, ...]]:

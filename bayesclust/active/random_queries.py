@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bayesclust.active.protocol import PAIR, VOCABULARY, Query, QueryState, ordered
 from bayesclust.checks import check_choice
-from bayesclust.constraints.questions import random_pairs, random_triplets
+from bayesclust.constraints.sampling import random_pairs, random_triplets
 
 
 class RandomQueries:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
 
-from bayesclust._files import UNREADABLE, check_path, replaced
+from bayesclust._io import UNREADABLE, check_path, replaced
 from bayesclust.active.protocol import (
     DONT_KNOW,
     PAIR,
@@ -26,16 +26,9 @@ from bayesclust.active.protocol import (
     check_queries,
 )
 from bayesclust.active.strategies import QUERY_STRATEGIES, check_query_strategy, query_strategy_of
-from bayesclust.checks import (
-    check_choice,
-    check_constraints,
-    check_int,
-    check_items,
-    check_random_state,
-)
+from bayesclust.checks import check_choice, check_int, check_items, check_random_state, true_labels
 from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints._checks import true_labels
-from bayesclust.constraints.rules import KINDS, Rules
+from bayesclust.constraints.base import KINDS, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
 from bayesclust.estimators._modification import start_partition
 from bayesclust.metrics import adjusted_rand
@@ -129,7 +122,7 @@ class InteractiveSession:
         random_state: int | Generator | None = None,
     ) -> None:
         self.X: FloatArray = check_items(X)
-        self.y = None if y is None else true_labels(y, least=1, what="y")
+        self.y = None if y is None else true_labels(y, least=1, name="y")
         if self.y is not None and len(self.y) != len(self.X):
             raise ValueError(
                 f"y has {len(self.y)} entries, but X has {len(self.X)} items: "
@@ -161,7 +154,7 @@ class InteractiveSession:
         return [row for event in self._events if event is not None for row in event]
 
     @property
-    def constraints(self) -> list[Constraints | Rules]:
+    def constraints(self) -> list[Constraints]:
         """All answers and constraints so far, one object for each kind."""
         return _constraints_of(self._rows, len(self.X))
 
@@ -206,7 +199,7 @@ class InteractiveSession:
         row = (*(int(i) for i in items), answer)
         self._events.append([(PAIRWISE if kind == PAIR else RELATIVE, row)])
 
-    def add(self, constraints: Constraints | Rules | Sequence[Constraints | Rules]) -> None:
+    def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
         """Add constraints that were not asked for, to be undone in one piece.
 
         Parameters
@@ -214,9 +207,8 @@ class InteractiveSession:
         constraints : constraints or list of them
             Any kind that `MinimalModification` takes. Names, sources and noise are not kept.
         """
-        kinds = (PAIRWISE, RELATIVE, *KINDS)
-        given = check_constraints(constraints, len(self.X), kinds=kinds)
-        self._events.append([row for one in given for row in _rows_of(one)])
+        given = check_constraints(constraints, len(self.X), needs="statements")
+        self._events.append([(one.kind, row) for one in given for row in one.rows])
 
     def modify(self) -> MinimalModification:
         """Modify the present partition so that it satisfies all answers so far.
@@ -237,7 +229,7 @@ class InteractiveSession:
         found: MinimalModification = clone(self.modification).fit(
             self.X, partition=self.labels, constraints=self.constraints
         )
-        violated = tuple(found.given_up_.what)
+        violated = tuple(found.violated_.what)
         self._steps.append(Step(found.labels_, len(self._rows), found.cost_, violated))
         self._events.append(None)
         return found
@@ -397,33 +389,17 @@ def _history(steps: Sequence[Step], y: IntArray | None) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _rows_of(constraints: Constraints | Rules) -> list[Row]:
-    """Constraints as plain rows; pairs and triplets are items and the answer in words."""
-    if isinstance(constraints, Rules):
-        return [(constraints.kind, row) for row in constraints.rows]
-    answers = [constraints.vocabulary[code] for code in constraints.answers]
-    rows = zip(constraints.items.tolist(), answers, strict=True)
-    return [(constraints.kind, (*items, answer)) for items, answer in rows]
-
-
-def _constraints_of(rows: Iterable[Row], n_items: int) -> list[Constraints | Rules]:
+def _constraints_of(rows: Iterable[Row], n_items: int) -> list[Constraints]:
     """Rows as constraints, one object for each kind, without pairs answered by "don't know"."""
     by_kind: dict[str, list[Any]] = {}
     for kind, row in rows:
         if kind != PAIRWISE or row[-1] != DONT_KNOW:
             by_kind.setdefault(kind, []).append(row)
-    found: list[Constraints | Rules] = []
-    for kind, group in by_kind.items():
-        if kind in (PAIRWISE, RELATIVE):
-            made = PairwiseConstraints if kind == PAIRWISE else RelativeConstraints
-            found.append(made([row[:-1] for row in group], [row[-1] for row in group], n_items))
-        elif kind in KINDS:
-            found.append(KINDS[kind](group, n_items))
-        else:
-            raise ValueError(
-                f"there is no kind of constraints {kind!r}: import the module that defines it."
-            )
-    return found
+    for kind in by_kind.keys() - KINDS.keys():
+        raise ValueError(
+            f"there is no kind of constraints {kind!r}: import the module that defines it."
+        )
+    return [KINDS[kind].from_rows(group, n_items) for kind, group in by_kind.items()]
 
 
 def _fingerprint(X: FloatArray) -> str:

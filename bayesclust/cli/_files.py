@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bayesclust._files import UNREADABLE
+from bayesclust._io import UNREADABLE
 
 __all__ = ["read_posterior"]
 

@@ -279,7 +279,8 @@ def with_noise(
     view: PairwiseConstraints | RelativeConstraints, triplet_noise: str | None
 ) -> PairwiseConstraints | RelativeConstraints:
     """Return answers with the noise that was asked for."""
-    from bayesclust.constraints import ConfusionNoise
-
-    asked = triplet_noise == "confusion" and view.kind == "relative"
-    return view.with_noise(ConfusionNoise()) if asked else view
+    return (
+        view.with_noise(view.learned_noise(confusion=True))
+        if triplet_noise == "confusion"
+        else view
+    )

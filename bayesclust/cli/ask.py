@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["add", "run"]
 
-from bayesclust._files import replaced
+from bayesclust._io import replaced
 from bayesclust.cli._describe import describe
 
 ABOUT = """Ask about items of a data set, and let the partition follow the answers, moving as little as they demand.
@@ -155,7 +155,7 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> Any:
         K = check_int(settings.n_clusters, "n_clusters", most=len(points))
         partition = KMeans(K, n_init=10, random_state=seed)
     modification = MinimalModification(
-        satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
+        min_satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
     )
     return InteractiveSession(
         points,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._files import check_target, replaced
+from bayesclust._io import check_target, replaced
 from bayesclust.cli._describe import describe
 from bayesclust.cli._files import read_posterior
 from bayesclust.cli._sheet import Sheet, hint, read_sheet

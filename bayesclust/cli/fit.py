@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust._files import check_target, write_netcdf
+from bayesclust._io import check_target, write_netcdf
 from bayesclust.cli import _models
 from bayesclust.cli._codes import INTERRUPTED
 from bayesclust.cli._describe import describe
@@ -220,7 +220,7 @@ def _tree(settings: argparse.Namespace, estimator: Any, X: Any, constraints: lis
 
 def _named(tree: Any, items: Items, answers: dict[str, Answers]) -> Any:
     """The posterior with the names of items, features and sources, and what it was made from."""
-    from bayesclust.posterior.names import with_names
+    from bayesclust.posterior.tree import with_names
 
     sources = {name: own.sources for name, own in answers.items() if own.sources is not None}
     named = with_names(

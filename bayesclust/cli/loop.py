@@ -152,7 +152,7 @@ def _modify(session: InteractiveSession, out: TextIO) -> None:
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
     print(
         f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} items moved, "
-        f"{len(found.given_up_)} answers given up{quality}",
+        f"{len(found.violated_)} answers violated{quality}",
         file=out,
     )
 

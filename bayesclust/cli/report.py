@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bayesclust._files import check_target, replaced
+from bayesclust._io import check_target, replaced
 from bayesclust.cli._describe import describe
 from bayesclust.cli._files import read_posterior
 

@@ -7,7 +7,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from bayesclust._files import check_target, replaced
+from bayesclust._io import check_target, replaced
 from bayesclust.cli._describe import describe
 from bayesclust.cli._files import read_posterior
 
@@ -22,7 +22,7 @@ EPILOG = """examples:
   bayesclust summary run.nc --max-listed 50
   bayesclust summary run.nc --labels labels.csv      each item with its cluster, for other programs
 
-belonging is the posterior probability that an item shares a cluster with a random other member of its own. P(right) is the
+confidence is the posterior probability that an item shares a cluster with a random other member of its own. P(right) is the
 probability that an answer is right, given the data and all answers; "without its own say" leaves this one answer out."""
 
 
@@ -48,7 +48,7 @@ def add(commands: Any) -> None:
         "--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)"
     )
     parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help="also write a table: id, cluster, belonging"
+        "--labels", type=Path, metavar="FILE", help="also write a table: id, cluster, confidence"
     )
     parser.set_defaults(run=run)
 
@@ -66,7 +66,7 @@ def run(settings: argparse.Namespace) -> int:
     int
         Exit code.
     """
-    from bayesclust.posterior.membership import belonging
+    from bayesclust.posterior.similarity import cluster_confidence
     from bayesclust.report import as_text, findings
 
     if settings.labels is not None:
@@ -75,13 +75,13 @@ def run(settings: argparse.Namespace) -> int:
     found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
     print(as_text(found))
     if settings.labels is not None:
-        sure = belonging(posterior, found.labels)
+        sure = cluster_confidence(posterior, found.labels)
         with (
             replaced(settings.labels) as draft,
             draft.open("w", encoding="utf-8", newline="") as file,
         ):
             table = csv.writer(file)
-            table.writerow(["id", "cluster", "belonging"])
+            table.writerow(["id", "cluster", "confidence"])
             for name, label, share in zip(found.names, found.labels, sure, strict=True):
                 table.writerow([name, int(label), f"{share:.4f}"])
     return 0

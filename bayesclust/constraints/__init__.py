@@ -1,25 +1,33 @@
-"""What the user knows: doubtful answers about pairs and triplets of items, as views of a partition."""
+"""What the user knows: noisy answers about pairs and triplets of items, labels and other rules."""
 
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.coloring import constraint_graph, greedy_coloring
-from bayesclust.constraints.dataset import StoredConstraints, constraints_from_dataset, to_dataset
-from bayesclust.constraints.noise import ConfusionNoise, LinkNoise, NoiseModel, UniformNoise
-from bayesclust.constraints.noise_model import DirichletRows
+from bayesclust.constraints.base import Constraints, equality_patterns
+from bayesclust.constraints.factor_graph import constraint_graph, greedy_coloring
+from bayesclust.constraints.labels import LabelConstraints
+from bayesclust.constraints.noise import (
+    ConfusionNoise,
+    DirichletNoise,
+    LinkNoise,
+    NoiseModel,
+    UniformNoise,
+)
 from bayesclust.constraints.pairwise import PairwiseConstraints
-from bayesclust.constraints.patterns import equality_patterns
 from bayesclust.constraints.relative import RelativeConstraints
 from bayesclust.constraints.rules import (
     ImplicationConstraints,
-    LabelConstraints,
     Rules,
     SpanConstraints,
     SpreadConstraints,
+)
+from bayesclust.constraints.stored import (
+    StoredConstraints,
+    constraints_from_dataset,
+    to_dataset,
 )
 
 __all__ = [
     "ConfusionNoise",
     "Constraints",
-    "DirichletRows",
+    "DirichletNoise",
     "ImplicationConstraints",
     "LabelConstraints",
     "LinkNoise",

@@ -1,35 +1,108 @@
-"""What every kind of side information shares: a view is item tuples, answers, and a table by equality pattern."""
+"""Constraints: what all kinds of side information share, and the one check of what a method can use.
+
+Most kinds are noisy answers about two or three items whose probability depends on the partition
+through the items' *equality pattern* alone: a kind is then a table of true answers by pattern.
+Others state something about clusters or about many items, which holds or does not hold.
+"""
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from bayesclust.constraints import _checks as check
+from bayesclust import checks as check
 from bayesclust.constraints.noise import NoiseModel
-from bayesclust.constraints.patterns import draw_answers, equality_patterns
+from bayesclust.constraints.statements import Either, Labels, Statement, pattern_statement
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
+N_PATTERNS = 5
+"""Equality patterns of three items; a pair uses the first two."""
+
+# index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
+_TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
+
+Needs = Literal["table", "links", "statements"]
+
+
+def equality_patterns(labels: ArrayLike) -> CodeArray:
+    """Return which members of each tuple share a label.
+
+    Parameters
+    ----------
+    labels : (..., t) array of int
+        Labels of the members of each tuple, t = 2 or 3.
+
+    Returns
+    -------
+    (...) array of int8
+        For pairs 0 = same, 1 = different; for triplets (i, j, k) 0 = all same, 1 = ij|k, 2 = ik|j,
+        3 = jk|i, 4 = all different.
+
+    Examples
+    --------
+    >>> equality_patterns([[0, 0, 1], [0, 1, 0], [0, 1, 2]])
+    array([1, 2, 4], dtype=int8)
+    """
+    labels = check.plain_array(labels, "labels")
+    if labels.ndim == 0 or labels.shape[-1] not in (2, 3):
+        raise ValueError(
+            f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: "
+            "pass those of the items."
+        )
+    first, second = labels[..., 0], labels[..., 1]
+    if labels.shape[-1] == 2:
+        return np.asarray(first != second, dtype=np.int8)
+    third = labels[..., 2]
+    equalities = (first == second) + 2 * (first == third) + 4 * (second == third)
+    return np.asarray(_TRIPLET_PATTERN[equalities], dtype=np.int8)
+
+
+def draw_answers(
+    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator
+) -> CodeArray:
+    """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given the truth.
+
+    >>> draw_answers(np.eye(2)[None], np.zeros(2, int), np.array([1, 0]), np.random.default_rng(0))
+    array([1, 0], dtype=int8)
+    """
+    thresholds = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
+    above = rng.random(len(source))[:, None] >= thresholds
+    answers: CodeArray = above.sum(axis=1).astype(np.int8)
+    return answers
+
+
+KINDS: dict[str, type[Constraints]] = {}
+"""Every kind of constraints by its name; a subclass enters itself."""
+
+
+def _places(row: int, names: Sequence[Any], place: Mapping[Any, int]) -> list[int]:
+    for one in names:
+        if one not in place:
+            raise ValueError(f"row {row} names {one!r}, which is not among ids.")
+    return [place[one] for one in names]
+
 
 class Constraints(ABC):
-    """Side information that depends on a partition only through the equality pattern of the items of each answer.
+    """Side information that depends on a partition through the equality pattern of some items.
 
     A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood,
-    site weights, simulation and restriction follow. A view does not change: methods return new
-    ones.
+    site weights, simulation, restriction, storage, limits and statements follow. Each row is about
+    two or three items: what more items are asked together has too many patterns for a table (state
+    it as a kind of `bayesclust.constraints.rules`, or as several rows). Constraints do not change:
+    methods return new ones.
 
     Parameters
     ----------
     items : (m, t) array of int
-        The t = 2 or 3 different items that each answer is about.
+        The t = 2 or 3 different items that each row is about.
     answers : (m,) array of str or int
         Answers, as words or codes of the vocabulary (bool is a code where there are two).
     n_items : int
@@ -37,10 +110,10 @@ class Constraints(ABC):
     source : (m,) array of int, optional
         Who gave each answer, numbered from 0 without gaps; one source by default.
     noise : NoiseModel, optional
-        How answers go wrong; by default that of the kind, which says "more likely right than
-        wrong".
+        How answers go wrong; by default that of the kind, by which they are more likely right than
+        wrong.
     name : str
-        What the view is called in data sets and posteriors.
+        What the constraints are called in data sets and posteriors.
 
     Attributes
     ----------
@@ -54,13 +127,13 @@ class Constraints(ABC):
     noise : NoiseModel
     name : str
     kind : str
-        What kind of view it is, the same for all views of a class.
+        What kind of constraints they are, the same for all of a class.
     vocabulary : tuple of str
         Answers in words, by code.
     truth : (n_patterns,) array of int8
         The answer that a faultless source gives under each equality pattern.
     members : tuple of str
-        Names of the t items of an answer.
+        Names of the t items of a row.
 
     Raises
     ------
@@ -70,12 +143,31 @@ class Constraints(ABC):
     """
 
     kind: ClassVar[str]
-    vocabulary: ClassVar[tuple[str, ...]]
-    truth: ClassVar[CodeArray]
-    members: ClassVar[tuple[str, ...]]
+    vocabulary: ClassVar[tuple[str, ...]] = ()
+    truth: ClassVar[CodeArray] = np.empty(0, dtype=np.int8)
+    members: ClassVar[tuple[str, ...]] = ()
     # what the constructor calls its first two arguments, for the sentences of errors
     _items_word: ClassVar[str] = "items"
     _answers_word: ClassVar[str] = "answers"
+
+    n_items: int
+    n_sources: int
+    name: str
+    items: IntArray
+    answers: CodeArray
+    source: IntArray
+    flipped: BoolArray | None
+    noise: NoiseModel
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "kind" in vars(cls):
+            KINDS[cls.kind] = cls
+        if len(cls.members) > 3 or len(cls.truth) > N_PATTERNS:
+            raise TypeError(
+                f"{cls.__name__} asks about {len(cls.members)} items at once, but a table by "
+                "equality pattern can have 2 or 3: split the rows, or state them as rules."
+            )
 
     def __init__(
         self,
@@ -89,20 +181,33 @@ class Constraints(ABC):
         self.n_items = check.positive_int(n_items, "n_items")
         tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
         numbers, self.n_sources = check.source_numbers(source, len(tuples), self._items_word)
-        self.items: IntArray = check.frozen(self._arrange(tuples))
-        self.source: IntArray = check.frozen(numbers)
-        self.answers: CodeArray = check.frozen(self._encode(answers))
-        self.flipped: BoolArray | None = None
+        self.items = check.frozen(self._arrange(tuples))
+        self.source = check.frozen(numbers)
+        self.answers = check.frozen(self._encode(answers))
+        self.flipped = None
         self.noise = self.default_noise() if noise is None else self._checked_noise(noise)
-        self.name = check.view_name(name)
+        self.name = check.name_word(name)
 
     @classmethod
     @abstractmethod
     def default_noise(cls) -> NoiseModel:
         """Return the noise model used when none is given."""
 
+    @classmethod
+    def known_noise(cls, error_rate: float) -> NoiseModel:
+        """Return a noise model in which an answer is wrong with a known probability."""
+        raise TypeError(
+            f"{cls.__name__} has no noise model with one known error rate: "
+            "give the constraints a noise model of their own, and noise=None here."
+        )
+
+    @classmethod
+    def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
+        """Return a noise model that is learned: the usual one, or a confusion matrix if there is."""
+        return cls.default_noise()
+
     def _arrange(self, items: IntArray) -> IntArray:
-        """Put the items of each answer in the order in which the kind keeps them."""
+        """Put the items of each row in the order in which the kind keeps them."""
         return items
 
     def _encode(self, answers: ArrayLike) -> CodeArray:
@@ -114,14 +219,86 @@ class Constraints(ABC):
         usual = type(self.default_noise()).__name__
         if not isinstance(noise, NoiseModel):
             raise TypeError(
-                f"noise must be a noise model; got {type(noise).__name__}: pass for instance {usual}()."
+                f"noise must be a noise model; got {type(noise).__name__}: "
+                f"pass for instance {usual}()."
             )
         if noise.kind != self.kind:
             raise TypeError(
-                f"{type(noise).__name__} is for {noise.kind} constraints, but these are {self.kind}: "
-                f"pass for instance {usual}()."
+                f"{type(noise).__name__} is for {noise.kind} constraints, "
+                f"but these are {self.kind}: pass for instance {usual}()."
             )
         return noise
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        n_items: int | None = None,
+        ids: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Read constraints from a table, as `to_frame` writes it.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Columns of the items ("i", "j" and for triplets "k"), "answer" in words or codes, and
+            optionally "source", of any kind that can be sorted.
+        n_items : int, optional
+            Number of items, where they are named by their numbers.
+        ids : (n,) array, optional
+            Names of the items in the order of the data, such as ``df.index``; the table then names
+            items by these. Give this or `n_items`.
+        name : str, optional
+            By default that of the kind.
+
+        Returns
+        -------
+        Constraints
+
+        Raises
+        ------
+        TypeError, ValueError
+            If both or neither of `n_items` and `ids` are given, a column is missing, or an item is
+            not among `ids`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import bayesclust as bc
+        >>> table = pd.DataFrame({"i": ["ann"], "j": ["bob"], "answer": ["same"]})
+        >>> bc.PairwiseConstraints.from_frame(table, ids=["bob", "eve", "ann"]).items
+        array([[0, 2]])
+        """
+        if (n_items is None) == (ids is None):
+            given = "neither" if ids is None else "both"
+            raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
+        for column in (*cls.members, "answer"):
+            if column not in frame.columns:
+                raise ValueError(
+                    f"the table has no column {column!r}: name its columns "
+                    f"{', '.join(cls.members)}, answer and, if there are several, source."
+                )
+        items = np.column_stack([frame[member].to_numpy() for member in cls.members])
+        number = n_items
+        if ids is not None:
+            place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
+            number = len(place)
+            items = np.array([_places(row, line, place) for row, line in enumerate(items.tolist())])
+        source = None
+        if "source" in frame.columns:
+            source = check.true_labels(frame["source"].to_numpy(), least=0, name="source")
+        more = {} if name is None else {"name": name}
+        answers = frame["answer"].to_numpy()
+        made: Any = cls  # the constructors of kinds have defaults
+        found: Self = made(items.reshape(-1, len(cls.members)), answers, number, source, **more)
+        return found
+
+    @property
+    def is_links(self) -> bool:
+        """Whether the answers are "different" and "same" about pairs."""
+        return self.kind == "pairwise"
 
     @property
     def n_answers(self) -> int:
@@ -150,11 +327,11 @@ class Constraints(ABC):
         return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
 
     def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of every answer's items, (..., m) of int8, for labels z (..., n)."""
+        """Return the equality pattern of every row's items, (..., m), for labels z (..., n)."""
         return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
 
     def truths(self, z: ArrayLike) -> CodeArray:
-        """Return the answer that a faultless source would give, as codes (..., m) of int8, for labels z (..., n)."""
+        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
         truths: CodeArray = self.truth[self.patterns(z)]
         return truths
 
@@ -171,7 +348,8 @@ class Constraints(ABC):
         (..., n_sources * n_answers, n_patterns) array of int64
         """
         patterns = self.patterns(z)
-        batch, shape = patterns.shape[:-1], (self.n_sources * self.n_answers, self.n_patterns)
+        batch = patterns.shape[:-1]
+        shape = (self.n_sources * self.n_answers, self.n_patterns)
         n_tables, n_cells = prod(batch), prod(shape)
         cell = (self.codes * self.n_patterns + patterns).reshape(n_tables, len(self))
         cell += n_cells * np.arange(n_tables)[:, None]
@@ -199,9 +377,9 @@ class Constraints(ABC):
     def site_logits(
         self, z: ArrayLike, i: int, n_clusters: int, noise_params: Mapping[str, ArrayLike]
     ) -> FloatArray:
-        """Return what each choice of cluster for one item does to the log probability of the answers.
+        """Return how each choice of cluster for one item changes the log probability.
 
-        The plain twin of the compiled kernels, for reading and for tests.
+        The reference implementation of the compiled kernels, for reading and for tests.
 
         Parameters
         ----------
@@ -235,7 +413,8 @@ class Constraints(ABC):
     def with_answers(self, answers: ArrayLike) -> Self:
         """Return the same questions with other answers, shape (m,), as words or codes."""
         other = copy.copy(self)
-        other.answers, other.flipped = check.frozen(self._encode(answers)), None
+        other.answers = check.frozen(self._encode(answers))
+        other.flipped = None
         return other
 
     def with_noise(self, noise: NoiseModel) -> Self:
@@ -262,9 +441,8 @@ class Constraints(ABC):
         Constraints
             Its `flipped` tells which answers came out unlike the truth.
         """
-        return self._answered(
-            draw_answers(self.noise.confusion(noise_params), self.source, self.truths(z), rng), z
-        )
+        confusion = self.noise.confusion(noise_params)
+        return self._answered(draw_answers(confusion, self.source, self.truths(z), rng), z)
 
     def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
         """Return the same questions with simulated answers, of which the truth is known."""
@@ -273,7 +451,7 @@ class Constraints(ABC):
         return other
 
     def restrict(self, items: ArrayLike) -> Self:
-        """Return the view on some of the items, re-indexed; answers about any other item are left out.
+        """Return the constraints on some of the items, re-indexed; rows about others are left out.
 
         Parameters
         ----------
@@ -298,15 +476,13 @@ class Constraints(ABC):
         other = copy.copy(self)
         other.n_items = len(kept)
         other.items = check.frozen(self._arrange(position[self.items[inside]]))
-        other.answers, other.source = (
-            check.frozen(self.answers[inside]),
-            check.frozen(self.source[inside]),
-        )
+        other.answers = check.frozen(self.answers[inside])
+        other.source = check.frozen(self.source[inside])
         other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
         return other
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per answer: the items (columns i, j and for triplets k), the answer in words, the source."""
+        """Return one row per answer: the items (i, j and for triplets k), answer and source."""
         import pandas as pd
 
         columns: dict[str, Any] = {name: self.items[:, t] for t, name in enumerate(self.members)}
@@ -314,5 +490,162 @@ class Constraints(ABC):
         columns["source"] = self.source
         return pd.DataFrame(columns)
 
+    # ---- what methods other than sampling need
 
-__all__ = ["Constraints", "draw_answers", "equality_patterns"]
+    def factors(self) -> Constraints:
+        """Return the constraints as answers by equality pattern: these here, or an equivalent."""
+        return self
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
+        """Make constraints of such `rows` as these have, with the usual noise and name."""
+        made: Any = cls  # the constructors of kinds have defaults
+        found: Self = made([row[:-1] for row in rows], [row[-1] for row in rows], n_items)
+        return found
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """Each row as plain values: the items, then the answer in words."""
+        answers = (self.vocabulary[answer] for answer in self.answers.tolist())
+        return tuple((*row, word) for row, word in zip(self.items.tolist(), answers, strict=True))
+
+    def statements(self) -> list[Statement]:
+        """Return what each row says of a partition, if it is right."""
+        return [
+            self._statement(items, answer)
+            for items, answer in zip(self.items.tolist(), self.answers.tolist(), strict=True)
+        ]
+
+    def _statement(self, items: Sequence[int], answer: int) -> Statement:
+        """The patterns under which the answer is true, one of which must be."""
+        true = np.flatnonzero(self.truth == answer).tolist()
+        options = tuple(pattern_statement(items, pattern) for pattern in true)
+        return options[0] if len(options) == 1 else Either(options)
+
+    @property
+    def unsure(self) -> BoolArray:
+        """Which statements come from answers "don't know", (m,)."""
+        return np.zeros(len(self), dtype=np.bool_)
+
+    def satisfied(self, labels: Labels) -> BoolArray:
+        """Tell which rows a partition satisfies.
+
+        Parameters
+        ----------
+        labels : (n_items,) array of int
+            Numbers of clusters, as rows that name clusters use them.
+
+        Returns
+        -------
+        (m,) array of bool
+        """
+        given = check.plain_array(labels, "labels")
+        if given.shape != (self.n_items,):
+            raise ValueError(
+                f"labels has shape {given.shape}: pass one for each of the {self.n_items} items."
+            )
+        given = check.item_labels(given, self.n_items, "labels")
+        return np.array([statement.holds(given) for statement in self.statements()], dtype=np.bool_)
+
+    # ---- small-variance limits: costs of answers instead of probabilities
+
+    @property
+    def confidence_shape(self) -> tuple[int, ...]:
+        """Shape of the confidence in one source, as `costs` takes it."""
+        return self.n_answers, self.n_answers
+
+    def unit_confidence(self) -> FloatArray:
+        """Return confidence 1 in every source: a true answer costs -1, others nothing."""
+        return np.tile(-np.eye(self.n_answers), (self.n_sources, 1, 1))
+
+    def costs(self, confidence: ArrayLike) -> FloatArray:
+        """Return the cost of each source's answers by pattern, (S, n_answers, 5).
+
+        The confidence (S, truth, answer) holds costs c[t, a], p(a | t) ~ exp(-gamma c[t, a]).
+        """
+        own = np.asarray(confidence, dtype=np.float64)
+        table = np.zeros((self.n_sources, self.n_answers, N_PATTERNS))
+        table[:, :, : self.n_patterns] = np.swapaxes(own[:, self.truth], 1, 2)
+        return table
+
+    def confidence_of(self, table: FloatArray) -> FloatArray:
+        """Return the confidence that gives a table of `costs`."""
+        patterns = [int(np.flatnonzero(self.truth == a)[0]) for a in range(self.n_answers)]
+        confidence: FloatArray = np.swapaxes(table[:, :, patterns], 1, 2) + 0.0
+        return confidence
+
+
+def check_constraints(
+    constraints: Any, n_items: int, *, needs: Needs = "table"
+) -> list[Constraints]:
+    """Return side information as a list of constraints on the items of the data.
+
+    Parameters
+    ----------
+    constraints : None, Constraints or sequence of Constraints
+    n_items : int
+        Number of items of the data.
+    needs : "table", "links" or "statements", default "table"
+        What the method uses: answers about two or three items by equality pattern, answers about
+        pairs alone, or whatever holds or does not hold in a partition.
+
+    Returns
+    -------
+    list of Constraints
+        With different names: the second of a name gets "_2" appended, and so on. Labels become the
+        pairs that they imply, unless the method needs "statements".
+
+    Raises
+    ------
+    TypeError
+        If something else than constraints is given, or a kind that the method cannot use.
+    ValueError
+        If constraints are on another number of items.
+    """
+    if constraints is None:
+        return []
+    given = [constraints] if isinstance(constraints, Constraints) else constraints
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(_no_constraints(given, "constraints"))
+    checked: list[Constraints] = []
+    for at, one in enumerate(given):
+        if not isinstance(one, Constraints):
+            raise TypeError(_no_constraints(one, f"constraints[{at}]"))
+        if one.n_items != n_items:
+            raise ValueError(
+                f"the constraints {one.name!r} are on {one.n_items} items, but X has {n_items}: "
+                "pass the X they were made for, or restrict(items) them."
+            )
+        if needs != "statements":
+            one = _as_factors(one, f"constraints[{at}]", needs)
+        checked.append(_renamed(one, {other.name for other in checked}))
+    return checked
+
+
+def _as_factors(given: Constraints, what: str, needs: Needs) -> Constraints:
+    """The one place where a kind is taken or refused."""
+    found = given.factors()
+    if len(found.truth) > 0 and (found.is_links or needs == "table"):
+        return found
+    usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
+    raise TypeError(
+        f"{what} is a {type(given).__name__}, but this method uses constraints about {usable} "
+        "alone: leave it out or choose another method."
+    )
+
+
+def _no_constraints(value: Any, what: str) -> str:
+    return (
+        f"{what} must be PairwiseConstraints or RelativeConstraints, or a list of them; "
+        f"got {type(value).__name__}: wrap your pairs or triplets in one of these."
+    )
+
+
+def _renamed(given: Constraints, taken: set[str]) -> Constraints:
+    name, number = given.name, 2
+    while name in taken:
+        name, number = f"{given.name}_{number}", number + 1
+    if name != given.name:
+        given = copy.copy(given)
+        given.name = name
+    return given

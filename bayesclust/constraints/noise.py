@@ -1,26 +1,415 @@
-"""How answers go wrong: noise models with their conjugate updates and marginal likelihoods.
+"""How answers go wrong: noise models with conjugate priors.
 
-Those of answers about pairs are here, those about triplets in `noise_triplets`.
+An answer depends on the partition only through the *true* answer, by a confusion matrix C[truth,
+answer] of its source. The models here are rows of probabilities with Dirichlet priors (a Beta prior
+is a row of two); with weights w and n_c answers of each kind c of a row, the row integrated out,
+
+    p(answers) = Gamma(sum w) / Gamma(sum w + n) * prod_c Gamma(w_c + n_c) / Gamma(w_c)
+
+for TVClust, Eq. 8, and DCRC, Table I, times a known share where answers are told apart that have a
+probability together, as the two wrong ones about a triplet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, override
+from functools import cache, cached_property
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, cast, override
 
 import numpy as np
+from scipy.special import betaln, digamma, gammaln
 
-from bayesclust.constraints import _conjugate as conjugate
-from bayesclust.constraints import _truncated as truncated
-from bayesclust.constraints.noise_model import DirichletRows, NoiseModel
-from bayesclust.constraints.noise_triplets import ConfusionNoise, TripletNoise, UniformNoise
-from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
+from bayesclust.checks import number_between, plain_array, real_array, shown
+from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
+
+TINY = float(np.finfo(np.float64).tiny)
+ALMOST_ONE = 1.0 - 2.0**-53
+
+FEW = 8
+"""Variables up to which one by one is faster than as an array."""
+
+Beta = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Probabilities (R, C) that are not learned."""
+
+    rows: FloatArray
+
+
+Prior = Beta | float | FloatArray | Known
+"""Of a rate its Beta weights or its value; of rows their Dirichlet weights (R, C), or `Known`."""
+
+
+class DirichletRows(NamedTuple):
+    """The answers of one source as draws from independent rows with Dirichlet priors."""
+
+    weights: tuple[tuple[float, ...], ...]  # row by row; kinds are numbered through
+    kind: IntArray  # (truth, answer): kind of an answer, or -1 where its probability is known
+    log_factor: FloatArray  # (truth, answer): log of its known share, or of all its probability
+
+
+@cache
+def _truths(truth: tuple[int, ...], n_answers: int) -> IntArray:
+    """1 where a pattern, by row, has this true answer."""
+    table: IntArray = (np.array(truth)[:, None] == np.arange(n_answers)).astype(np.int64)
+    return table
+
+
+class NoiseModel(ABC):
+    """Distribution of the answers of S sources given the true answers, with its prior.
+
+    Parameters travel as a dict of arrays, in which the axis of sources comes first after any batch
+    axes. A table of counts has one row per source and answer, in the order source * n_answers +
+    answer, and one column per equality pattern; batch axes may come before. Counts may be soft:
+    expected numbers, as floats, where labels are uncertain. Write a model of your own as a
+    `DirichletNoise`, if it can be one.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of constraints the model is for.
+    truth : tuple of int
+        The true answer under each equality pattern.
+    n_answers : int
+        Number of possible answers.
+    parameters : dict of str to tuple of str
+        The parameters and the dimensions of each.
+    free : tuple of str
+        Those that are learned; the others keep a given value.
+    """
+
+    kind: ClassVar[str]
+    truth: ClassVar[tuple[int, ...]]
+    n_answers: ClassVar[int]
+    parameters: ClassVar[dict[str, tuple[str, ...]]]
+
+    @property
+    @abstractmethod
+    def free(self) -> tuple[str, ...]:
+        """Names of the parameters that are learned."""
+
+    @abstractmethod
+    def initial(self, n_sources: int) -> Params:
+        """Return the prior means, or the known values, for `n_sources` sources."""
+
+    @abstractmethod
+    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        """Return p(answer | truth), shape (..., S, truth, answer)."""
+
+    @abstractmethod
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
+        """Draw the free parameters from their posterior given the counts, and keep the others."""
+
+    @abstractmethod
+    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
+        """Return the log prior density of the free parameters, summed over sources."""
+
+    @abstractmethod
+    def log_marginal(self, counts: Counts) -> Any:
+        """Return log p(answers | partition), the free parameters integrated out."""
+
+    @abstractmethod
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        """Return E[log p(answer | truth)] under the posterior, (..., S, truth, answer)."""
+
+    def expected_log_table(self, counts: Counts, n_sources: int) -> FloatArray:
+        """Return E_q[log p(answer | pattern)], q the conjugate posterior given (soft) counts.
+
+        This is what mean-field updates need of the noise: the gradient of `log_marginal` by the
+        counts, shape (..., n_sources * n_answers, n_patterns).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesclust.constraints import LinkNoise
+        >>> counts = np.array([[0, 2.5], [0, 1.5]])
+        >>> LinkNoise(p=0.9, q=(4, 1)).expected_log_table(counts, n_sources=1).round(3)
+        array([[-2.303, -0.348],
+               [-0.105, -1.437]])
+        """
+        rows = np.shape(counts)[-2]
+        if rows != n_sources * self.n_answers:
+            raise ValueError(
+                f"counts must have n_sources * n_answers = {n_sources * self.n_answers} rows; "
+                f"got {rows}: pass one row per source and answer."
+            )
+        return self._by_pattern(self.expected_log_confusion(counts))
+
+    def predictive(self, counts: Counts) -> FloatArray:
+        """Return p(next answer | truth, answers so far), (..., S, truth, answer).
+
+        It is the ratio of `log_marginal` with and without that answer: the posterior mean of
+        `confusion`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesclust.constraints import LinkNoise
+        >>> LinkNoise(p=0.9, q=(4, 1)).predictive(np.array([[0, 2], [0, 1]]))  # q: 6 of 8
+        array([[[0.75, 0.25],
+                [0.1 , 0.9 ]]])
+        """
+        so_far: Any = np.asarray(counts)
+        before = self.log_marginal(so_far)
+        n_sources = so_far.shape[-2] // self.n_answers
+        out = np.empty((*so_far.shape[:-2], n_sources, self.n_answers, self.n_answers))
+        for source, truth, answer in np.ndindex(out.shape[-3:]):
+            further = so_far.copy()
+            further[..., source * self.n_answers + answer, self.truth.index(truth)] += 1
+            out[..., source, truth, answer] = np.exp(self.log_marginal(further) - before)
+        return out
+
+    def sample_prior(self, n_sources: int, rng: np.random.Generator) -> Params:
+        """Draw the free parameters of `n_sources` sources from the prior; the others are known."""
+        no_answers = np.zeros((n_sources * self.n_answers, len(self.truth)), dtype=np.int64)
+        return self.draw(no_answers, self.initial(n_sources), rng)
+
+    def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        """Return log p(answer | pattern), shape (..., S * n_answers, n_patterns).
+
+        A probability of zero is taken as the smallest normal double (-708 nats), so that the
+        difference of two all but impossible partitions stays finite and tells which violates more
+        constraints.
+        """
+        return self._by_pattern(np.log(np.maximum(self.confusion(params), TINY)))
+
+    def _by_pattern(self, log_confusion: FloatArray) -> FloatArray:
+        """Lay (..., S, truth, answer) out as (..., S * n_answers, n_patterns)."""
+        table = np.swapaxes(log_confusion.take(self.truth, axis=-2), -1, -2)
+        return table.reshape(*table.shape[:-3], -1, len(self.truth))
+
+    def fold(self, counts: Counts) -> Counts:
+        """Sum counts (..., S * A, n_patterns) over patterns of one truth: (..., S, truth, A)."""
+        tables: Any = np.asarray(counts)
+        by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
+        return cast(
+            "Counts", np.swapaxes(by_source @ _truths(tuple(self.truth), self.n_answers), -1, -2)
+        )
+
+
+class _Layout(NamedTuple):
+    """A `DirichletNoise` laid out; K kinds of answers in all."""
+
+    priors: dict[str, Prior]
+    kinds: dict[str, slice]  # those of each parameter
+    cell: IntArray  # (truth, answer) kind of an answer
+    share: FloatArray  # (truth, answer)
+    gather: IntArray  # (answers * patterns, K) which counts are of which kind
+    log_share: FloatArray | None  # (K,), None where every share is 1
+
+
+class DirichletNoise(NoiseModel):
+    """A noise model that is made of rows of probabilities with Dirichlet priors.
+
+    A subclass is a frozen dataclass that names `kind`, `truth`, `n_answers` and `parameters`, and
+    returns the prior of each parameter; all samplers, variational methods, NumPyro programs and
+    diagnostics follow.
+
+    Attributes
+    ----------
+    cell : (truth, answer) tuple of int
+        Which kind an answer is of under a truth. Kinds are numbered through, parameter by
+        parameter: a rate x has two, x and 1 - x; rows (R, C) have R * C. The default is one
+        parameter that is a whole confusion matrix.
+    share : (truth, answer) tuple of float
+        Which share of the probability of its kind an answer has; 1 by default.
+    """
+
+    cell: ClassVar[tuple[tuple[int, ...], ...] | None] = None
+    share: ClassVar[tuple[tuple[float, ...], ...] | None] = None
+
+    @abstractmethod
+    def priors(self) -> dict[str, Prior]:
+        """Return the prior of each parameter: see `Prior`."""
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        priors = self.priors()
+        A = self.n_answers
+        T = max(self.truth) + 1
+        kinds = {}
+        first = 0
+        for name, prior in priors.items():
+            number = 2 if _is_rate(prior) else _rows(prior).size
+            kinds[name] = slice(first, first + number)
+            first += number
+            if isinstance(prior, np.ndarray) and not (np.isfinite(prior) & (prior > 0)).all():
+                raise ValueError(
+                    f"{type(self).__name__}.priors(): weights of {name!r} must be finite and "
+                    f"above 0; got {prior.tolist()}."
+                )
+        cell = np.arange(T * A).reshape(T, A) if self.cell is None else np.array(self.cell)
+        if cell.shape[-1] != A or len(cell) < T or not (0 <= cell.min() <= cell.max() < first):
+            raise ValueError(
+                f"{type(self).__name__}.cell must have {T} rows of {A} kinds, numbered 0 to "
+                f"{first - 1} as priors() has them; got {cell.tolist()}."
+            )
+        share = np.ones(cell.shape) if self.share is None else np.array(self.share, np.float64)
+        of_pattern = cell[list(self.truth)].T.ravel()  # answers * patterns
+        gather = (of_pattern[:, None] == np.arange(first)).astype(np.int64)
+        log_share = None
+        if self.share is not None:
+            log_share = np.zeros(first)
+            log_share[cell] = np.log(share)
+        return _Layout(priors, kinds, cell, share, gather, log_share)
+
+    @property
+    @override
+    def free(self) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name, prior in self._layout.priors.items()
+            if isinstance(prior, (np.ndarray, tuple))
+        )
+
+    @override
+    def initial(self, n_sources: int) -> Params:
+        means: Params = {}
+        for name, prior in self._layout.priors.items():
+            if _is_rate(prior):
+                means[name] = np.full(n_sources, beta_mean(cast("Beta | float", prior)))
+            else:
+                rows = _rows(prior)
+                means[name] = np.tile(rows / rows.sum(axis=1, keepdims=True), (n_sources, 1, 1))
+        return means
+
+    @override
+    def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
+        """Return p(answer | truth), (..., S, truth, answer), in NumPy or jax.numpy."""
+        parts = []
+        for name, prior in self._layout.priors.items():
+            value = xp.asarray(params[name])
+            if _is_rate(prior):
+                parts.append(xp.stack([value, 1 - value], axis=-1))
+            else:
+                parts.append(value.reshape(*value.shape[:-2], -1))
+        if len({part.shape[:-1] for part in parts}) > 1:
+            shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+            parts = [xp.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
+        flat = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
+        table: FloatArray = flat[..., self._layout.cell]
+        return table if self.share is None else table * self._layout.share
+
+    def tallies(self, counts: Counts) -> Any:
+        """Sum counts (..., S * A, n_patterns) by kind: (..., S, K)."""
+        tables: Any = np.asarray(counts)
+        rows = self.n_answers * len(self.truth)
+        return tables.reshape(*tables.shape[:-2], -1, rows) @ self._layout.gather
+
+    @override
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
+        tallies = self.tallies(counts)
+        drawn: Params = {}
+        for name, prior in self._layout.priors.items():
+            own = tallies[..., self._layout.kinds[name]]
+            if isinstance(prior, tuple):
+                drawn[name] = draw_beta(prior, own[..., 0], own[..., 1], rng)
+            elif isinstance(prior, np.ndarray):
+                drawn[name] = draw_dirichlet(prior + _by_row(own, prior), rng)
+            else:
+                drawn[name] = np.array(params[name], dtype=np.float64)
+        return drawn
+
+    @override
+    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
+        value: Any = 0.0
+        for name, prior in self._layout.priors.items():
+            if isinstance(prior, tuple):
+                value = value + log_beta(prior, params[name])
+            elif isinstance(prior, np.ndarray):
+                rows = np.log(np.maximum(np.asarray(params[name], dtype=np.float64), TINY))
+                density = ((prior - 1) * rows).sum(axis=-1) - log_dirichlet_norm(prior)
+                value = value + density.sum(axis=(-2, -1))
+        return scalar(value)
+
+    @override
+    def log_marginal(self, counts: Counts) -> Any:
+        tallies = self.tallies(counts)
+        value: Any = 0.0
+        for name, prior in self._layout.priors.items():
+            own = tallies[..., self._layout.kinds[name]]
+            if _is_rate(prior):
+                rate = cast("Beta | float", prior)
+                value = value + log_beta_marginal(rate, own[..., 0], own[..., 1])
+            elif isinstance(prior, np.ndarray):
+                posterior = log_dirichlet_norm(prior + _by_row(own, prior))
+                value = value + (posterior - log_dirichlet_norm(prior)).sum(axis=(-2, -1))
+            else:
+                known = np.log(np.maximum(_rows(prior), TINY)).ravel()
+                value = value + (own * known).sum(axis=(-2, -1))
+        if self._layout.log_share is not None:
+            value = value + (tallies @ self._layout.log_share).sum(axis=-1)
+        return scalar(value)
+
+    @override
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        tallies = self.tallies(counts)
+        parts = []
+        for name, prior in self._layout.priors.items():
+            own = tallies[..., self._layout.kinds[name]]
+            if _is_rate(prior):
+                rate = cast("Beta | float", prior)
+                parts.append(np.stack(expected_logs(rate, own[..., 0], own[..., 1]), axis=-1))
+            elif isinstance(prior, np.ndarray):
+                weights = prior + _by_row(own, prior)
+                logs = digamma(weights) - digamma(weights.sum(axis=-1, keepdims=True))
+                parts.append(logs.reshape(own.shape))
+            else:
+                known = np.log(np.maximum(_rows(prior), TINY)).ravel()
+                parts.append(np.broadcast_to(known, own.shape))
+        by_kind = np.concatenate(parts, axis=-1)
+        if self._layout.log_share is not None:
+            by_kind = by_kind + self._layout.log_share
+        expected: FloatArray = by_kind[..., self._layout.cell]
+        return expected
+
+    def dirichlet_rows(self) -> DirichletRows:
+        """Return the rows that `log_marginal` integrates out, for compiled samplers."""
+        layout = self._layout
+        weights: list[tuple[float, ...]] = []
+        number = np.full(sum(k.stop - k.start for k in layout.kinds.values()), -1)
+        log_known = np.zeros(len(number))
+        for name, prior in layout.priors.items():
+            own = layout.kinds[name]
+            if isinstance(prior, (np.ndarray, tuple)):
+                rows = np.atleast_2d(np.asarray(prior, dtype=np.float64)).tolist()
+                number[own] = sum(map(len, weights)) + np.arange(own.stop - own.start)
+                weights += map(tuple, rows)
+            elif _is_rate(prior):
+                rate = cast("float", prior)
+                log_known[own] = np.log(max(rate, TINY)), np.log1p(-rate)
+            else:
+                log_known[own] = np.log(np.maximum(_rows(prior), TINY)).ravel()
+        factor = log_known[layout.cell] + np.log(layout.share)
+        return DirichletRows(tuple(weights), number[layout.cell], factor)
+
+
+def _is_rate(prior: Prior) -> bool:
+    return isinstance(prior, (tuple, float))
+
+
+def _rows(prior: Prior) -> FloatArray:
+    """Weights or known probabilities, (R, C)."""
+    return prior.rows if isinstance(prior, Known) else cast("FloatArray", prior)
+
+
+def _by_row(counts: Any, weights: FloatArray) -> Any:
+    return counts.reshape(*counts.shape[:-1], *weights.shape)
 
 
 @dataclass(frozen=True)
-class LinkNoise(NoiseModel):
-    """Noise of pairwise answers: p of "same" about a pair that is the same, q of "different" about one that is not.
+class LinkNoise(DirichletNoise):
+    """Noise of pairwise constraints: p of "same" about a pair that is, q of "different" if not.
 
     p(E=1 | same) = p, p(E=0 | same) = 1 - p, p(E=0 | different) = q, p(E=1 | different) = 1 - q
     (Khashabi et al., TVClust, Eq. 8; ERRATUM: the display before Eq. 8 misprints its first two
@@ -33,17 +422,11 @@ class LinkNoise(NoiseModel):
         0.8 and puts 15/16 of its mass above 1/2: answers are more likely right than wrong, and a
         few dozen answers outweigh it. A flat prior could not rule out p + q < 1, where answers mean
         their opposite.
-    informative : bool, default False
-        Cut the joint prior of each source's p and q to p + q > 1, so that links cannot come to mean
-        their opposite, however many of them contradict the data. Off, since a source that does mean
-        the opposite can then no longer be found out; turn it on where chains get lost in explaining
-        good answers away.
 
     Raises
     ------
     TypeError, ValueError
-        If a prior is not a pair of positive numbers, a known value lies outside (0, 1), or
-        `informative` leaves less than a thousandth of the prior.
+        If a prior is not a pair of positive numbers, or a known value lies outside (0, 1).
 
     Examples
     --------
@@ -52,155 +435,284 @@ class LinkNoise(NoiseModel):
            [-0.105, -1.609]])
     >>> LinkNoise(q=0.8).free
     ('p',)
-    >>> flat = LinkNoise(p=(1, 1), q=(1, 1), informative=True)
-    >>> {name: mean.round(3).tolist() for name, mean in flat.initial(n_sources=1).items()}
-    {'p': [0.667], 'q': [0.667]}
     """
 
-    p: tuple[float, float] | float = (4.0, 1.0)
-    q: tuple[float, float] | float = (4.0, 1.0)
-    informative: bool = False
+    p: Beta | float = (4.0, 1.0)
+    q: Beta | float = (4.0, 1.0)
 
     kind: ClassVar[str] = "pairwise"
-    # patterns same, different; answers different = 0, same = 1
+    # patterns same, different; answers different = 0, same = 1; kinds p, 1 - p, q, 1 - q
     truth: ClassVar[tuple[int, ...]] = (1, 0)
     n_answers: ClassVar[int] = 2
+    cell = ((2, 3), (1, 0))
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"p": ("source",), "q": ("source",)}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", conjugate.beta_or_known(self.p, "p", "(0, 1)"))
-        object.__setattr__(self, "q", conjugate.beta_or_known(self.q, "q", "(0, 1)"))
-        conjugate.check_flag(self.informative, "informative")
-        conjugate.check_mass(self.log_mass, f"p={self.p!r} and q={self.q!r}", "p + q > 1")
-
-    @property
-    @override
-    def free(self) -> tuple[str, ...]:
-        return tuple(
-            name for name, prior in (("p", self.p), ("q", self.q)) if isinstance(prior, tuple)
-        )
-
-    @property
-    def log_mass(self) -> float:
-        """Log probability that `informative` leaves of the prior of one source; 0 where it is off."""
-        return float(self._log_mass(self.p, self.q))
+        object.__setattr__(self, "p", beta_or_known(self.p, "p", "(0, 1)"))
+        object.__setattr__(self, "q", beta_or_known(self.q, "q", "(0, 1)"))
 
     @override
-    def initial(self, n_sources: int) -> Params:
-        means = {}
-        for name, prior in (("p", self.p), ("q", self.q)):
-            mean = conjugate.beta_mean(prior)
-            if isinstance(prior, tuple):
-                # E[p | p + q > 1] = E[p] times a ratio of normalisers
-                raised = {"p": self.p, "q": self.q, name: (prior[0] + 1, prior[1])}
-                mean *= np.exp(self._log_mass(**raised) - self.log_mass)
-            means[name] = np.full(n_sources, mean)
-        return means
+    def priors(self) -> dict[str, Prior]:
+        return {"p": self.p, "q": self.q}
+
+
+class TripletNoise(NoiseModel):
+    """A noise model of relative constraints: the true answers of Pei et al., DCRC, Eq. 1."""
+
+    kind: ClassVar[str] = "relative"
+    # patterns all same, ij|k, ik|j, jk|i, all different; answers yes = 0, no = 1, dnk = 2
+    truth: ClassVar[tuple[int, ...]] = (2, 0, 1, 2, 2)
+    n_answers: ClassVar[int] = 3
+
+
+@dataclass(frozen=True)
+class UniformNoise(DirichletNoise, TripletNoise):
+    """Noise of relative constraints: wrong with probability eps, both wrong answers equally likely.
+
+    Pei et al., DCRC, Table I. eps = 2/3 carries no information; eps = 0 makes answers binding.
+
+    Parameters
+    ----------
+    eps : (a, b) or float, default (1, 9)
+        The Beta(a, b) prior, shared by all sources, or a known value in [0, 1). Beta(1, 9) has mean
+        0.1 and puts all but 5e-5 of its mass below 2/3, where answers inform: they are more likely
+        right than wrong, and a few dozen answers outweigh it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the prior is not a pair of positive numbers, or a known value lies outside [0, 1).
+
+    Examples
+    --------
+    >>> UniformNoise(eps=0.1).confusion({"noise": [0.1]}).round(2)
+    array([[[0.9 , 0.05, 0.05],
+            [0.05, 0.9 , 0.05],
+            [0.05, 0.05, 0.9 ]]])
+    """
+
+    eps: Beta | float = (1.0, 9.0)
+
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"noise": ("source",)}
+    # kinds wrong, right
+    cell = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    share = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "eps", beta_or_known(self.eps, "eps", "[0, 1)"))
 
     @override
-    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        p, q = (np.asarray(params[name], dtype=np.float64) for name in ("p", "q"))
-        table = np.empty((*np.broadcast(p, q).shape, 2, 2))
-        table[..., 0, 0], table[..., 0, 1], table[..., 1, 0], table[..., 1, 1] = q, 1 - q, 1 - p, p
-        return table
+    def priors(self) -> dict[str, Prior]:
+        return {"noise": self.eps}
 
-    @override
-    def draw(
-        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Params:
-        drawn = {name: np.array(value, dtype=np.float64) for name, value in params.items()}
-        if self.informative and self.free:
-            p, q = truncated.draw_pair(*self._posterior(counts), rng)
-            return drawn | {"p": conjugate.off_the_ends(p), "q": conjugate.off_the_ends(q)}
-        for name, prior, right, wrong in self._tallies(counts):
-            if isinstance(prior, tuple):
-                drawn[name] = conjugate.draw_beta(prior, right, wrong, rng)
-        return drawn
 
-    @override
-    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
-        priors = (("p", self.p), ("q", self.q))
-        value = sum(
-            conjugate.log_beta(prior, params[name])
-            for name, prior in priors
-            if isinstance(prior, tuple)
-        )
-        if not (self.informative and self.free):
-            return value
-        total = np.asarray(params["p"]) + np.asarray(params["q"])
-        value = value - total.shape[-1] * self.log_mass
-        # a sum just above 1 may round to just below
-        return conjugate.scalar(
-            np.where((total >= conjugate.ALMOST_ONE).all(axis=-1), value, -np.inf)
-        )
+MOSTLY_RIGHT = ((8.0, 1.0, 1.0), (1.0, 8.0, 1.0), (1.0, 1.0, 8.0))
 
-    @override
-    def log_marginal(self, counts: Counts) -> Any:
-        value = sum(
-            conjugate.log_beta_marginal(prior, right, wrong)
-            for _, prior, right, wrong in self._tallies(counts)
-        )
-        if self.informative and self.free:
-            left = truncated.log_pair(*self._posterior(counts)) - self.log_mass
-            value = value + left.sum(axis=-1)
-        return conjugate.scalar(value)
 
-    @override
-    def dirichlet_rows(self) -> DirichletRows | None:
-        if self.informative and self.free:
-            return None
-        weights: list[tuple[float, ...]] = []
-        kind, log_factor = np.full((2, 2), -1), np.zeros((2, 2))
-        for prior, truth in ((self.p, 1), (self.q, 0)):
-            right_first = [truth, 1 - truth]
-            if isinstance(prior, tuple):
-                kind[truth, right_first] = 2 * len(weights) + np.arange(2)
-                weights.append(prior)
-            else:
-                log_factor[truth, right_first] = np.log(prior), np.log1p(-prior)
-        return DirichletRows(tuple(weights), kind, log_factor)
+@dataclass(frozen=True)
+class ConfusionNoise(DirichletNoise, TripletNoise):
+    """Noise of relative constraints: a full confusion matrix, rows the truth, columns the answer.
 
-    @override
-    def expected_log_confusion(self, counts: Counts) -> FloatArray:
-        logs = [
-            list(conjugate.expected_logs(prior, right, wrong))
-            for _, prior, right, wrong in self._tallies(counts)
-        ]
-        if self.informative and self.free:
-            for expected, slopes in zip(
-                logs, truncated.pair_gradient(*self._posterior(counts)), strict=True
-            ):
-                for side, slope in enumerate(slopes):
-                    expected[side] = expected[side] + slope
-        same, different = logs
-        return np.stack([np.stack(different, axis=-1), np.stack(same[::-1], axis=-1)], axis=-2)
+    The non-uniform noise that Pei et al. (DCRC, section V-C) name as future work: people say "dnk"
+    too often and rarely confuse "yes" with "no" (their Table IV). `UniformNoise` is the special
+    case of equal errors.
 
-    def _log_mass(self, p: Any, q: Any) -> Any:
-        """log P(p + q > 1), each a pair of Beta weights or a known value, or 0 without the cut."""
-        return truncated.log_pair_prior(p, q) if self.informative else 0.0
+    Parameters
+    ----------
+    prior : (3, 3) array of float, optional
+        Dirichlet weights of each row, in the order yes, no, dnk, shared by all sources. The default
+        has 8 on the diagonal and 1 off it: a right answer has mean probability 0.8, and a few dozen
+        answers to questions of that truth outweigh it.
+    matrix : (3, 3) array of float, optional
+        A known confusion matrix, whose rows sum to one. Give this or `prior`, not both.
 
-    def _posterior(self, counts: Counts) -> tuple[Any, Any]:
-        """Beta weights of p and of q given the counts, each a pair of arrays, or the known value."""
-        p, q = (
-            (prior[0] + right, prior[1] + wrong) if isinstance(prior, tuple) else prior
-            for _, prior, right, wrong in self._tallies(counts)
-        )
-        return p, q
+    Raises
+    ------
+    TypeError, ValueError
+        If both are given, a shape is not (3, 3), a weight is not positive, or a row does not sum to
+        one.
 
-    def _tallies(
-        self, counts: Counts
-    ) -> list[tuple[str, tuple[float, float] | float, Counts, Counts]]:
-        tables: Any = np.asarray(counts)
-        if self.truth == (1, 0):  # each pattern has a truth of its own: nothing to add up
-            table = tables.reshape(*tables.shape[:-2], -1, 2, 2)
-            same, different = table[..., 0], table[..., 1]
+    Examples
+    --------
+    >>> ConfusionNoise().initial(n_sources=1)["confusion"]
+    array([[[0.8, 0.1, 0.1],
+            [0.1, 0.8, 0.1],
+            [0.1, 0.1, 0.8]]])
+    """
+
+    prior: Any = None
+    matrix: Any = None
+
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"confusion": ("source", "truth", "answer")}
+
+    def __post_init__(self) -> None:
+        if self.prior is not None and self.matrix is not None:
+            raise TypeError(
+                "ConfusionNoise takes a prior or a known matrix, not both: leave one out."
+            )
+        if self.matrix is not None:
+            known = confusion_matrix(self.matrix, self.n_answers, "matrix")
+            object.__setattr__(self, "matrix", tuple(map(tuple, known.tolist())))
         else:
-            folded: Any = self.fold(tables)
-            different, same = folded[..., 0, :], folded[..., 1, :]
-        return [
-            ("p", self.p, same[..., 1], same[..., 0]),
-            ("q", self.q, different[..., 0], different[..., 1]),
-        ]
+            given = MOSTLY_RIGHT if self.prior is None else self.prior
+            weights = dirichlet_weights(given, self.n_answers)
+            object.__setattr__(self, "prior", tuple(map(tuple, weights.tolist())))
+
+    @override
+    def priors(self) -> dict[str, Prior]:
+        if self.matrix is not None:
+            return {"confusion": Known(np.array(self.matrix))}
+        return {"confusion": np.array(self.prior or MOSTLY_RIGHT)}
 
 
-__all__ = ["ConfusionNoise", "LinkNoise", "NoiseModel", "TripletNoise", "UniformNoise"]
+# ---- checks of priors
+
+
+def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
+    """Return a Beta prior as a pair of floats, or a known value inside `interval` as a float."""
+    if isinstance(value, Real):
+        return number_between(value, name, interval)
+    if (
+        isinstance(value, str)
+        or not isinstance(value, (Sequence, np.ndarray))
+        or plain_array(value, name).shape != (2,)
+    ):
+        raise TypeError(
+            f"{name} must be a Beta prior (a, b) or a known number in {interval}; "
+            f"got {shown(value)}."
+        )
+    for weight in value:
+        real = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not real or not 0 < float(weight) < np.inf:
+            raise ValueError(
+                f"both numbers of the Beta prior {name} must be positive and finite; "
+                f"got {shown(value)}."
+            )
+    return float(value[0]), float(value[1])
+
+
+def _square(values: ArrayLike, size: int, name: str, what: str) -> FloatArray:
+    array = real_array(values, name)
+    if array.shape != (size, size):
+        raise ValueError(
+            f"{name} must have shape ({size}, {size}); got {array.shape}: "
+            f"pass one row of {what} per true answer."
+        )
+    return array
+
+
+def dirichlet_weights(weights: ArrayLike, size: int) -> FloatArray:
+    """Return (size, size) Dirichlet weights, one row per true answer."""
+    array = _square(weights, size, "prior", "Dirichlet weights")
+    for row, column in np.argwhere(~((array > 0) & np.isfinite(array))):
+        got = f"prior[{row}, {column}] is {array[row, column]:g}"
+        raise ValueError(f"{got}: weights must be positive and finite.")
+    return array
+
+
+def confusion_matrix(matrix: ArrayLike, size: int, name: str) -> FloatArray:
+    """Return a (size, size) matrix of p(answer | truth), whose rows sum to one."""
+    array = _square(matrix, size, name, "probabilities")
+    for row, column in np.argwhere(~((array >= 0) & (array <= 1))):
+        got = f"{name}[{row}, {column}] is {array[row, column]:g}"
+        raise ValueError(f"{got}: probabilities lie in [0, 1].")
+    for row, total in enumerate(array.sum(axis=1)):
+        if abs(total - 1) > 1e-8:
+            raise ValueError(f"row {row} of {name} sums to {total:.6g}: each row must sum to one.")
+    return array
+
+
+def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str) -> FloatArray:
+    """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
+    array = real_array(matrix, name)
+    if array.ndim < 3:
+        return np.tile(confusion_matrix(array, size, name), (n_sources, 1, 1))
+    if len(array) != n_sources:
+        raise ValueError(
+            f"{name} must be one matrix or one per source ({n_sources}); got {len(array)}: "
+            "set n_sources to the number of matrices."
+        )
+    return np.stack([confusion_matrix(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])
+
+
+# ---- Beta and Dirichlet arithmetic
+
+
+def scalar(value: Any) -> Any:
+    """Return a single number as a float, and an array as it is."""
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def beta_mean(prior: Beta | float) -> float:
+    """Return the mean of the prior, or the known value."""
+    return prior[0] / (prior[0] + prior[1]) if isinstance(prior, tuple) else prior
+
+
+def draw_beta(prior: Beta, ones: Counts, zeros: Counts, rng: np.random.Generator) -> FloatArray:
+    """Draw from Beta(a + ones, b + zeros), kept off 0 and 1 so that logarithms stay finite."""
+    if ones.size > FEW:
+        return _off_the_ends(rng.beta(prior[0] + ones, prior[1] + zeros))
+    # the same numbers, for which a chain of a few sources asks in every sweep
+    pairs = zip(ones.ravel().tolist(), zeros.ravel().tolist(), strict=True)
+    drawn = [
+        min(max(rng.beta(prior[0] + one, prior[1] + zero), TINY), ALMOST_ONE) for one, zero in pairs
+    ]
+    return np.array(drawn).reshape(ones.shape)
+
+
+def _off_the_ends(probability: FloatArray) -> FloatArray:
+    """Keep probabilities off 0 and 1, in half the time of `np.clip`."""
+    kept: FloatArray = np.minimum(np.maximum(probability, TINY), ALMOST_ONE)
+    return kept
+
+
+def draw_dirichlet(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw from Dirichlet distributions over the last axis, as normalised gammas kept off 0."""
+    gammas = np.maximum(rng.standard_gamma(weights), TINY)
+    drawn: FloatArray = gammas / gammas.sum(axis=-1, keepdims=True)
+    return drawn
+
+
+@cache
+def log_beta_norm(prior: Beta) -> float:
+    """Return the log of the beta function."""
+    return float(betaln(*prior))
+
+
+def log_beta(prior: Beta, value: ArrayLike) -> Any:
+    """Return the log density of Beta(a, b), summed over the last axis of `value`."""
+    a, b = prior
+    x = np.asarray(value, dtype=np.float64)
+    if x.ndim == 1 and len(x) <= FEW:
+        kept = [min(max(one, TINY), ALMOST_ONE) for one in x.tolist()]
+        densities = sum((a - 1) * math.log(one) + (b - 1) * math.log1p(-one) for one in kept)
+        return densities - len(kept) * log_beta_norm(prior)
+    x = _off_the_ends(x)
+    density = (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - log_beta_norm(prior)
+    return scalar(density.sum(axis=-1))
+
+
+def log_beta_marginal(prior: Beta | float, ones: Counts, zeros: Counts) -> Any:
+    """Return the log probability of a sequence of ones and zeros, summed over the last axis."""
+    if isinstance(prior, tuple):
+        a, b = prior
+        return scalar((betaln(a + ones, b + zeros) - betaln(a, b)).sum(axis=-1))
+    return scalar((ones * np.log(max(prior, TINY)) + zeros * np.log1p(-prior)).sum(axis=-1))
+
+
+def log_dirichlet_norm(weights: FloatArray) -> FloatArray:
+    """Return the log of the multivariate beta function over the last axis."""
+    norm: FloatArray = gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1))
+    return norm
+
+
+def expected_logs(
+    prior: Beta | float, ones: Counts, zeros: Counts
+) -> tuple[FloatArray, FloatArray]:
+    """Return E[log x] and E[log(1 - x)] under Beta(a + ones, b + zeros), or at the known value."""
+    if isinstance(prior, tuple):
+        a = prior[0] + ones
+        b = prior[1] + zeros
+        return digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)
+    shape = np.shape(ones)
+    return np.full(shape, np.log(max(prior, TINY))), np.full(shape, np.log1p(-prior))

@@ -1,4 +1,4 @@
-"""Pairwise constraints: doubtful answers to "are these two items in the same cluster?"."""
+"""Pairwise constraints: noisy answers to "are these two items in the same cluster?"."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Self, override
 
 import numpy as np
+from scipy import sparse
 
-from bayesclust.constraints import _checks as check
-from bayesclust.constraints import entailment, questions
-from bayesclust.constraints._matrix import answers_in_matrix
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.noise import LinkNoise, NoiseModel
-from bayesclust.typing import ArrayLike, CodeArray, IntArray, Seed
+from bayesclust import checks as check
+from bayesclust.constraints import entailment, sampling
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.noise import ALMOST_ONE, LinkNoise, NoiseModel
+from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ class PairwiseConstraints(Constraints):
     noise : LinkNoise, optional
         How answers go wrong; ``LinkNoise()`` by default.
     name : str, default "links"
-        What the view is called in data sets and posteriors.
+        What the constraints are called in data sets and posteriors.
 
     Attributes
     ----------
@@ -82,6 +82,33 @@ class PairwiseConstraints(Constraints):
     @override
     def default_noise(cls) -> NoiseModel:
         return LinkNoise()
+
+    @classmethod
+    @override
+    def known_noise(cls, error_rate: float) -> NoiseModel:
+        right = min(max(1.0 - error_rate, 1.0 - ALMOST_ONE), ALMOST_ONE)
+        return LinkNoise(p=right, q=right)
+
+    @property
+    @override
+    def confidence_shape(self) -> tuple[int, ...]:
+        return (2,)
+
+    @override
+    def unit_confidence(self) -> FloatArray:
+        return np.ones((self.n_sources, 2))
+
+    @override
+    def costs(self, confidence: ArrayLike) -> FloatArray:
+        """Return costs (S, answers, 5) for (S, 2) confidences xi1, xi2: -xi1 and xi2 if together."""
+        own = np.asarray(confidence, dtype=np.float64)
+        table = np.zeros((self.n_sources, self.n_answers, N_PATTERNS))
+        table[:, :, 0] = own[:, ::-1] * [1.0, -1.0]
+        return table
+
+    @override
+    def confidence_of(self, table: FloatArray) -> FloatArray:
+        return np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
 
     @override
     def _arrange(self, items: IntArray) -> IntArray:
@@ -140,16 +167,16 @@ class PairwiseConstraints(Constraints):
         (6, 2)
         """
         truth = check.true_labels(labels, least=2)
-        n, rng = len(truth), check.random_generator(seed)
+        n, rng = len(truth), check.check_random_state(seed, "seed")
         if ordered:
-            pairs = questions.random_ordered_pairs(
-                n, questions.how_many(n * n, fraction, size, "ordered pairs"), rng
+            pairs = sampling.random_ordered_pairs(
+                n, sampling.how_many(n * n, fraction, size, "ordered pairs"), rng
             )
         else:
-            pairs = questions.random_pairs(
-                n, questions.how_many(comb(n, 2), fraction, size, "pairs"), rng
+            pairs = sampling.random_pairs(
+                n, sampling.how_many(comb(n, 2), fraction, size, "pairs"), rng
             )
-        source = questions.deal_sources(len(pairs), n_sources, rng)
+        source = sampling.deal_sources(len(pairs), n_sources, rng)
         rates = check.rates_per_source(error_rate, n_sources, "error_rate")
         asked = cls(pairs, np.zeros(len(pairs), dtype=np.int8), n, source, name=name)
         return asked._answered(
@@ -165,7 +192,7 @@ class PairwiseConstraints(Constraints):
         noise: NoiseModel | None = None,
         name: str = "links",
     ) -> Self:
-        """Make a view of two lists of pairs.
+        """Make constraints of two lists of pairs.
 
         Parameters
         ----------
@@ -193,7 +220,7 @@ class PairwiseConstraints(Constraints):
 
     @classmethod
     def from_matrix(cls, E: Any, noise: NoiseModel | None = None, name: str = "links") -> Self:
-        """Make a view of TVClust's matrix E of answers.
+        """Make constraints of TVClust's matrix E of answers.
 
         Parameters
         ----------
@@ -220,7 +247,7 @@ class PairwiseConstraints(Constraints):
         >>> PairwiseConstraints.from_matrix([[1, 1, nan], [1, 1, 0], [nan, 0, 1]])
         <PairwiseConstraints 'links': 1 different, 1 same, on 3 items>
         """
-        pairs, answers, n = answers_in_matrix(E)
+        pairs, answers, n = _answers_in_matrix(E)
         return cls(pairs, answers, n, noise=noise, name=name)
 
     @property
@@ -309,4 +336,58 @@ class PairwiseConstraints(Constraints):
         ).assign(reason=reason.astype(object))
 
 
-__all__ = ["PairwiseConstraints"]
+def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
+    """Return the pairs i < j, their answers and the number of items of an (n, n) matrix of 1, 0 and NaN."""
+    rows, columns, values, n = _entries(E)
+    other = ~np.isin(values, (0.0, 1.0))
+    if other.any():
+        at = int(np.argmax(other))
+        raise ValueError(
+            f"E[{rows[at]}, {columns[at]}] is {values[at]:g}: entries are 1 (same), 0 (different) or NaN (not asked)."
+        )
+    own = (rows == columns) & (values == 0)
+    if own.any():
+        item = rows[np.argmax(own)]
+        raise ValueError(
+            f"E[{item}, {item}] is 0, but no item differs from itself: put 1 or NaN on the diagonal."
+        )
+    off = rows != columns
+    pairs = np.column_stack([np.minimum(rows, columns), np.maximum(rows, columns)])[off]
+    answers = values[off].astype(np.int8)
+    unique, first, row = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    unlike = answers != answers[first][row.reshape(-1)]
+    if unlike.any():
+        i, j = pairs[np.argmax(unlike)].tolist()
+        raise ValueError(
+            f"E[{i}, {j}] and E[{j}, {i}] contradict each other: make E symmetric, "
+            "or pass both answers to PairwiseConstraints(pairs, same, n_items)."
+        )
+    return unique.astype(np.int64), answers[first], n
+
+
+def _entries(E: Any) -> tuple[IntArray, IntArray, FloatArray, int]:
+    """Return rows, columns and values of the entries that are answers, and n."""
+    is_sparse: bool = sparse.issparse(E)
+    if is_sparse:
+        _check_square(E.shape)
+        stored = E.tocoo(copy=True)
+        stored.sum_duplicates()
+        return (
+            stored.row.astype(np.int64),
+            stored.col.astype(np.int64),
+            stored.data.astype(np.float64),
+            E.shape[0],
+        )
+    dense = check.plain_array(E, "E")
+    if dense.dtype.kind not in "biuf":
+        raise TypeError(f"E must hold numbers; got dtype {dense.dtype}: use 1, 0 and NaN.")
+    _check_square(dense.shape)
+    rows, columns = np.nonzero(~np.isnan(dense.astype(np.float64)))
+    return rows, columns, dense[rows, columns].astype(np.float64), len(dense)
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise ValueError(
+            f"E must have shape (n, n); got {shape}: pass one row and one column per item."
+        )

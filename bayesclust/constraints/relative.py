@@ -1,19 +1,24 @@
-"""Relative constraints: doubtful answers to "is i more similar to j than to k?"."""
+"""Relative constraints: noisy answers to "is i more similar to j than to k?"."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
 from typing import TYPE_CHECKING, ClassVar, Self, override
 
 import numpy as np
 
-from bayesclust.constraints import _checks as check
-from bayesclust.constraints import entailment, questions
-from bayesclust.constraints._conjugate import confusion_per_source
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.noise import NoiseModel, UniformNoise
-from bayesclust.constraints.patterns import draw_answers
-from bayesclust.typing import ArrayLike, CodeArray, IntArray, Seed
+from bayesclust import checks as check
+from bayesclust.constraints import entailment, sampling
+from bayesclust.constraints.base import Constraints, draw_answers
+from bayesclust.constraints.noise import (
+    ConfusionNoise,
+    NoiseModel,
+    UniformNoise,
+    confusion_per_source,
+)
+from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
+from bayesclust.typing import ArrayLike, BoolArray, CodeArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +46,7 @@ class RelativeConstraints(Constraints):
     noise : UniformNoise or ConfusionNoise, optional
         How answers go wrong; ``UniformNoise()`` by default.
     name : str, default "triplets"
-        What the view is called in data sets and posteriors.
+        What the constraints are called in data sets and posteriors.
 
     Attributes
     ----------
@@ -85,6 +90,36 @@ class RelativeConstraints(Constraints):
     @override
     def default_noise(cls) -> NoiseModel:
         return UniformNoise()
+
+    @classmethod
+    @override
+    def known_noise(cls, error_rate: float) -> NoiseModel:
+        return UniformNoise(error_rate)
+
+    @classmethod
+    @override
+    def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
+        return ConfusionNoise() if confusion else UniformNoise()
+
+    @property
+    @override
+    def unsure(self) -> BoolArray:
+        found: BoolArray = self.answers == DNK
+        return found
+
+    @override
+    def _statement(self, items: Sequence[int], answer: int) -> Statement:
+        """What one triplet says, if it is right.
+
+        "yes" says that j is with i wherever k is (G_i = G_k implies G_i = G_j), which is less than
+        what the probabilistic models read into it, and "no" the same with j and k exchanged; "dnk"
+        says that j and k are both with i or both not.
+        """
+        i, j, k = items
+        if answer == DNK:
+            both = Every((Together(i, j), Together(i, k)))
+            return Either((both, Every((Apart(i, j), Apart(i, k)))))
+        return Closer(i, j, k) if answer == YES else Closer(i, k, j)
 
     @classmethod
     def sample(
@@ -137,11 +172,11 @@ class RelativeConstraints(Constraints):
         np.False_
         """
         truth = check.true_labels(labels, least=3)
-        n, rng = len(truth), check.random_generator(seed)
-        triplets = questions.random_triplets(
-            n, questions.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng
+        n, rng = len(truth), check.check_random_state(seed, "seed")
+        triplets = sampling.random_triplets(
+            n, sampling.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng
         )
-        source = questions.deal_sources(len(triplets), n_sources, rng)
+        source = sampling.deal_sources(len(triplets), n_sources, rng)
         if confusion is None:
             table = UniformNoise().confusion(
                 {"noise": check.rates_per_source(error_rate, n_sources, "error_rate")}
@@ -204,6 +239,3 @@ class RelativeConstraints(Constraints):
         tally = np.zeros((len(asked), self.n_answers), dtype=np.int64)
         np.add.at(tally, (row.reshape(-1), answers), 1)
         return asked, tally
-
-
-__all__ = ["RelativeConstraints"]

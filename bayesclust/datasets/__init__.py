@@ -12,7 +12,6 @@ them.
 from bayesclust.datasets.files import load, names
 from bayesclust.datasets.generated import SHAPES, make_counts, make_mixture, make_shape
 from bayesclust.datasets.record import Dataset
-from bayesclust.datasets.visual_words import make_visual_words
 
 __all__ = [
     "SHAPES",
@@ -21,6 +20,5 @@ __all__ = [
     "make_counts",
     "make_mixture",
     "make_shape",
-    "make_visual_words",
     "names",
 ]

@@ -6,8 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesclust.checks import check_choice, check_int, check_positive, check_random_state
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_positive,
+    check_random_state,
+    number_between,
+)
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
 
@@ -21,7 +26,7 @@ def make_mixture(
     *,
     separation: float = 4.0,
     elongation: float = 4.0,
-    standardise: bool = True,
+    standardize: bool = True,
     seed: Seed,
 ) -> Dataset:
     r"""Draw from a mixture of k correlated Gaussians with equal weights.
@@ -39,7 +44,7 @@ def make_mixture(
         cluster. At the default clusters overlap; 10 sets most of them apart.
     elongation : float, default 4.0
         Largest ratio between two variances of one cluster; 1 makes every cluster a sphere.
-    standardise : bool, default True
+    standardize : bool, default True
         Give each feature mean 0 and variance 1.
     seed : int or numpy.random.Generator
         The same seed gives the same data.
@@ -77,7 +82,7 @@ def make_mixture(
             centres[component]
             + rng.standard_normal((rows.size, d)) @ _covariance_root(d, elongation, rng).T
         )
-    if standardise:
+    if standardize:
         X -= X.mean(axis=0)
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
     text = f"{k} correlated Gaussians, separation {separation:g}, elongation at most {elongation:g}"

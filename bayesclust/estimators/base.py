@@ -1,80 +1,32 @@
-"""What all estimators share: data and answers checked at the door, and scikit-learn's ways of calling."""
+"""The parts that all estimators share: input validation, partitions given by users, predictions' input."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import wraps
-from time import perf_counter
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_constraints, check_items
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.rules.base import Rules
+from bayesclust.checks import check_items, plain_array, true_labels
+from bayesclust.constraints.base import Constraints, Needs, check_constraints
+from bayesclust.posterior.labels import as_labels
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-
-def _check_no_answers(y: object) -> None:
-    """Refuse answers in the place of labels, where nobody would read them."""
-    for view in y if isinstance(y, (list, tuple)) else (y,):
-        if isinstance(view, (Constraints, Rules)):
-            raise TypeError(
-                f"a {type(view).__name__} came as y, which is ignored: pass constraints=... instead."
-            )
-
-
-def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """The same `fit`, which also leaves behind how long it took, in the estimator and in its draws."""
-
-    @wraps(fit)
-    def timed(self: Any, X: ArrayLike, y: object = None, **kwargs: Any) -> Any:
-        _check_no_answers(y)
-        start = perf_counter()
-        fitted = fit(self, X, y, **kwargs)
-        self.fit_seconds_ = perf_counter() - start
-        tree = vars(self).get(
-            "posterior_", vars(self).get("_tree")
-        )  # none yet where draws are made when asked for
-        if tree is not None:
-            tree.attrs["fit_seconds"] = self.fit_seconds_
-        return fitted
-
-    return timed
-
-
-def with_names(X: Any) -> Any:
-    """Data as scikit-learn is to see them: as they are, or without the names of columns where a name comes twice."""
-    columns = getattr(X, "columns", None)
-    return X if getattr(columns, "is_unique", True) else X.to_numpy()
+SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
+"""What a cluster is: one component, several, or what the constraints choose."""
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`, and `fit_seconds_`, its own wall-clock time.
+    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`, and `fit_seconds_`, its wall-clock time.
 
     A run that a checkpoint continues counts the seconds of its last part.
     """
 
     labels_: IntArray
     fit_seconds_: float
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        if "fit" in vars(cls):
-            setattr(cls, "fit", _timed(vars(cls)["fit"]))  # noqa: B010
-        super().__init_subclass__(**kwargs)
-
-    def _enter(
-        self,
-        X: ArrayLike,
-        constraints: Any,
-        read: Callable[[Any], FloatArray] = check_items,
-        kinds: Collection[str] | None = ("pairwise", "relative"),
-    ) -> tuple[FloatArray, list[Constraints]]:
-        """Check data with `read` and side information on it, and remember the features."""
-        items = read(X)
-        validate_data(self, with_names(X), skip_check_array=True)
-        return items, check_constraints(constraints, len(items), kinds=kinds)
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Fit and return the labels.
@@ -92,3 +44,63 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         labels: IntArray = self.fit(X, y, constraints=constraints).labels_
         return labels
+
+
+def read_input(
+    estimator: ConstrainedClusterer,
+    X: ArrayLike,
+    y: object,
+    constraints: Any,
+    *,
+    read: Callable[[Any], FloatArray] = check_items,
+    needs: Needs = "table",
+) -> tuple[FloatArray, list[Constraints]]:
+    """Validate the arguments of a fit: the data by `read`, and the constraints; remember the columns' names."""
+    for given in y if isinstance(y, (list, tuple)) else (y,):
+        if isinstance(given, Constraints):
+            raise TypeError(
+                f"a {type(given).__name__} came as y, which is ignored: pass constraints=... instead."
+            )
+    items = read(X)
+    validate_data(estimator, _with_unique_names(X), skip_check_array=True)
+    return items, check_constraints(constraints, len(items), needs=needs)
+
+
+def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
+    """Refuse new items whose columns are not those of the fit."""
+    validate_data(estimator, _with_unique_names(X), skip_check_array=True, reset=False)
+
+
+def _with_unique_names(X: Any) -> Any:
+    """The data without names of columns where one occurs twice, which scikit-learn refuses."""
+    columns = getattr(X, "columns", None)
+    return X if getattr(columns, "is_unique", True) else X.to_numpy()
+
+
+def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
+    """Labels 0 to K - 1 of the items that an estimator was fitted to."""
+    z = as_labels(labels, "labels").astype(np.int64)
+    if len(z) != n_items:
+        raise ValueError(
+            f"labels has {len(z)} items, but {n_items} were clustered: pass one label for each."
+        )
+    return z
+
+
+def start_labels(init: Any, n_items: int) -> IntArray | None:
+    """The partition to start from: labels, those of a fitted estimator, or a posterior's point estimate."""
+    if init is None:
+        return None
+    if isinstance(init, BaseEstimator):
+        check_is_fitted(init)
+        labels = np.asarray(init.labels_)
+    elif hasattr(init, "children"):
+        labels = point_estimate(init)
+    else:
+        labels = plain_array(init, "init", "pass one label per item")
+    if labels.shape != (n_items,):
+        raise ValueError(
+            f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
+            "an estimator fitted to these items, or its posterior_."
+        )
+    return true_labels(labels, least=1, name="init")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
     check_choice,
@@ -18,12 +19,16 @@ from bayesclust.checks import (
     check_items,
     check_n_clusters,
     check_random_state,
+    number_between,
 )
-from bayesclust.constraints._checks import number_between
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators._credible import confidence_by_source
-from bayesclust.estimators._means import start_labels
-from bayesclust.estimators.base import ConstrainedClusterer, with_names
+from bayesclust.estimators.base import (
+    ConstrainedClusterer,
+    describe_columns_of_new,
+    read_input,
+    start_labels,
+)
+from bayesclust.estimators.confidence import confidence_by_source
 from bayesclust.inference.limits.mpck.descend import (
     Metrics,
     Problem,
@@ -36,8 +41,8 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_views
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 METRICS = ("diagonal", "full", "euclidean")
@@ -279,7 +284,7 @@ class MPCKMeans(ConstrainedClusterer):
         must, cannot = _costs_of_a_nat(items, labels, metric)
         tree = getattr(posterior, "posterior_", posterior)
         cost: dict[str, Any] = {}
-        for stored in stored_views(tree) if "constant_data" in tree.children else []:
+        for stored in stored_constraints(tree) if "constant_data" in tree.children else []:
             if stored.kind != "pairwise":
                 raise TypeError(
                     f"the posterior is of {stored.kind} constraints {stored.name!r} too: only "
@@ -305,8 +310,9 @@ class MPCKMeans(ConstrainedClusterer):
         -------
         self
         """
+        clock = perf_counter()
         settings = self._check_settings()
-        points, given = self._enter(X, constraints, check_items, kinds=("pairwise",))
+        points, given = read_input(self, X, y, constraints, needs="links")
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(len(points))
         rng = check_random_state(self.random_state)
@@ -321,10 +327,11 @@ class MPCKMeans(ConstrainedClusterer):
             warnings.warn(
                 f"items still move after max_iter={self.max_iter} rounds: allow more rounds.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
         self._keep(problem, solution)
         self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
+        self.fit_seconds_ = perf_counter() - clock
         return self
 
     def _check_settings(self) -> Settings:
@@ -440,7 +447,7 @@ class MPCKMeans(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        validate_data(self, with_names(X), skip_check_array=True, reset=False)
+        describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
         labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)

@@ -1,32 +1,198 @@
-"""RDP-means as a scikit-learn estimator."""
+"""RDP-means and DP-means as scikit-learn estimators."""
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import number_between
-from bayesclust.estimators._confidence import GROWS, by_view, check_xi, fixed_confidence
-from bayesclust.estimators._credible import credible_settings
-from bayesclust.estimators._means import NO_LINKS, Task
-from bayesclust.estimators._several_centres import SeveralCentres
-from bayesclust.estimators._views import SINGLE
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_n_clusters,
+    check_positive,
+    check_random_state,
+    number_between,
+)
+from bayesclust.constraints.base import Constraints
+from bayesclust.estimators.base import (
+    MIXTURE,
+    SINGLE,
+    ConstrainedClusterer,
+    check_partition,
+    describe_columns_of_new,
+    read_input,
+    start_labels,
+)
+from bayesclust.estimators.confidence import (
+    GROWS,
+    by_view,
+    check_xi,
+    credible_settings,
+    fixed_confidence,
+)
+from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits import confidence
-from bayesclust.inference.limits.answers import Graph, pose, times
-from bayesclust.inference.limits.divergences import Divergence
+from bayesclust.inference.limits.answers import Graph, Xi, pose, times
 from bayesclust.inference.limits.links import link_graph
-from bayesclust.inference.limits.penalty import candidates, penalty_from_data
-from bayesclust.inference.limits.rdp_means import Problem, Schedule
-from bayesclust.inference.limits.search import PLAIN as PLAIN_STEPS
-from bayesclust.inference.limits.search import Steps
-from bayesclust.models.families import Family
-from bayesclust.typing import ArrayLike
+from bayesclust.inference.limits.penalty import candidates, penalties, penalty_from_data
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
+from bayesclust.inference.limits.search import PLAIN, Steps, search
+from bayesclust.inference.limits.two_level.descent import price_of, steps, value
+from bayesclust.inference.limits.two_level.moves import compact
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+NO_LINKS = Schedule((0.0, 0.0))
+ORDERS = ("given", "random")
 
 
-class RDPMeans(SeveralCentres):
+class MeansClusterer(ConstrainedClusterer):
+    """What RDP-means and DP-means have learned: clusters with centres, J, and the nearest centre of new items."""
+
+    penalty: float | None
+    n_clusters: int | None
+    divergence: str | Divergence | Family
+    init: Any
+    order: str
+    n_init: int
+    max_iter: int
+    random_state: int | Generator | None
+    xi_: Any
+    _problem: Problem
+    _xi: Xi
+    _divergence: Divergence
+    _centers: FloatArray
+    _owner: IntArray | None = None
+    """The cluster of each centre, where clusters may have several."""
+
+    def _search(
+        self,
+        problem: Problem,
+        schedule: Schedule,
+        start: IntArray | None,
+        rng: Generator,
+        steps: Steps = PLAIN,
+    ) -> Solution:
+        """Descend to a solution, warn if it has not converged, and set the attributes that follow from it."""
+        shuffle = self.order == "random"
+        solution = search(
+            problem,
+            schedule,
+            self.n_init,
+            self.max_iter,
+            rng,
+            start=start,
+            shuffle=shuffle,
+            steps=steps,
+        )
+        if not solution.converged:
+            warnings.warn(
+                f"items still move after max_iter={self.max_iter} passes: allow more passes.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        points, divergence = problem.points, problem.divergence
+        self.labels_: IntArray = solution.clusters
+        self.cluster_centers_: FloatArray = divergence.shown(means(points, solution.clusters)[1])
+        self.n_clusters_ = len(self.cluster_centers_)
+        self.objective_ = solution.objective
+        self.objective_path_: FloatArray = solution.path
+        self.penalty_ = problem.penalty
+        self.n_iter_ = len(solution.path)
+        self._problem = problem
+        self._xi = solution.xi
+        self._divergence = divergence
+        self._centers = solution.centers
+        self._owner = solution.owner
+        return solution
+
+    def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
+        """Return J of any partition of the items, at `penalty_` and `xi_` and with the best centres, the means.
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n,)
+            Clusters: one label for each item that was clustered.
+        components : array-like of int, shape (n,), or None, default None
+            Only with ``cluster_model="mixture"``: components, each within one cluster. None makes
+            one of every cluster.
+
+        Returns
+        -------
+        float
+            `objective_` for `labels_`, and `components_` where there are such.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called.
+        ValueError, TypeError
+            If it is not one whole number per item, or a component lies in two clusters.
+
+        Examples
+        --------
+        >>> import bayesclust as bc
+        >>> X = [[0.0], [2.0], [10.0], [12.0]]
+        >>> est = bc.DPMeans(penalty=30.0).fit(X)
+        >>> est.objective([0, 0, 1, 1]), est.objective([0, 0, 0, 0])
+        (64.0, 134.0)
+        >>> est = bc.RDPMeans(cluster_model="mixture", penalty=1.0, within_penalty=30.0).fit(X)
+        >>> est.objective([0, 0, 0, 0], [0, 0, 1, 1]), est.objective([0, 0, 1, 1])
+        (65.0, 66.0)
+        """
+        check_is_fitted(self)
+        points = self._problem.points
+        clusters = check_partition(labels, len(points))
+        if self._owner is None:
+            if components is not None:
+                raise ValueError(
+                    "components are of clusters that are mixtures: leave them out, or fit with "
+                    'cluster_model="mixture".'
+                )
+            return objective(self._problem, *means(points, clusters), self._xi)
+        lower = clusters if components is None else check_partition(components, len(points))
+        numbers, owner = compact(lower, clusters)
+        if (owner[numbers] != clusters).any():
+            raise ValueError(
+                "a component has items in two clusters of labels: give every component one cluster."
+            )
+        return value(self._problem, self.penalty_, *means(points, numbers), owner, self._xi)
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the cluster of the nearest centre to each item; constraints are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            For the training data too, labels may differ from `labels_` where constraints outweighed
+            the data.
+        """
+        check_is_fitted(self)
+        points = self._divergence.points(X, least=1)
+        describe_columns_of_new(self, X)
+        labels: IntArray = self._divergence.between(points, self._centers).argmin(axis=1)
+        return labels if self._owner is None else self._owner[labels]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        with suppress(TypeError, ValueError):  # what is no divergence is refused by fit
+            divergence = as_divergence(self.divergence)
+            tags.input_tags.positive_only = divergence.counts
+            tags.input_tags.allow_nan = divergence.takes_missing
+        return tags
+
+
+class RDPMeans(MeansClusterer):
     """Relational DP-means: k-means that finds the number of clusters and weighs doubtful answers about pairs.
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
@@ -72,7 +238,7 @@ class RDPMeans(SeveralCentres):
         is of plain clusters.
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
-        and may-not-links; or a dict by the names of the views,
+        and may-not-links; or a dict by the names of the constraints,
         ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart,
         ``{"links": {0: 2.0, 1: (0.5, 0.1)}}``. Of triplets, a number is what a true answer lowers J
         by, and (3, 3) numbers what each answer (column: yes, no, dnk) costs under each truth (row).
@@ -125,7 +291,7 @@ class RDPMeans(SeveralCentres):
     within_penalty_ : float
         Only "mixture".
     xi_ : (float, float) or dict
-        xi1 and xi2 of the last pass; where views differ, by their names: of links an array
+        xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
         (sources, 2), of triplets (sources, 3, 3), the cost of each answer under each truth.
     n_iter_ : int
         Passes of the best start.
@@ -274,47 +440,222 @@ class RDPMeans(SeveralCentres):
             Missing cells (NaN) are left out by the divergences that can do so.
         y : ignored
         constraints : PairwiseConstraints, RelativeConstraints, list of them or None, default None
-            Answers about pairs and triplets. Without any this is DP-means.
+            Without any this is DP-means.
 
         Returns
         -------
         self
         """
-        unbound, rng = self._check_settings()
-        xi = self._check_xi()
-        task = self._read(X, constraints, unbound)
-        penalty, steps = self._way_down(task)
-        graph, penalty, schedule = self._pose(task, penalty, xi, rng, steps)
-        self._keep_components(self._solve(task, graph, penalty, schedule, rng, steps))
-        self.xi_: Any = by_view(self._xi, task.constraints)
+        clock = perf_counter()
+        check_search(self.order, self.n_init, self.max_iter)
+        self._check_costs()
+        unbound, rng = as_divergence(self.divergence), check_random_state(self.random_state)
+        xi = check_confidence(self.xi, self.xi0, self.xi_rate)
+
+        divergence = unbound.bind(X)
+        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
+        start = start_labels(self.init, len(points))
+        mixture = self.cluster_model == MIXTURE
+        name, what = ("within_penalty", "component") if mixture else ("penalty", "cluster")
+        given = self.within_penalty if mixture else self.penalty
+        cost = cost_of_center(given, self.n_clusters, points, divergence, name, what)
+        descent = steps(self.penalty) if mixture else PLAIN
+
+        graph, cost, schedule = plan_confidence(
+            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, descent
+        )
+        problem = Problem.of(points, divergence, graph, cost)
+        solution = self._search(problem, schedule, start, rng, descent)
+        if solution.owner is not None:
+            self.within_penalty_ = cost
+            self.penalty_ = price_of(problem, self.penalty)
+            self.components_: IntArray = solution.labels
+            self.component_centers_: FloatArray = divergence.shown(solution.centers)
+            self.component_clusters_: IntArray = solution.owner
+        self.xi_ = by_view(self._xi, constraints)
+        self.fit_seconds_ = perf_counter() - clock
         return self
 
-    def _check_xi(self) -> Any:
-        if self.xi0 is not None:
-            check_positive(self.xi0, "xi0")
-        number_between(self.xi_rate, "xi_rate", "[1, inf)")
-        return check_xi(self.xi)
+    def _check_costs(self) -> None:
+        """Refuse a cluster model that does not exist, and costs that it does not have."""
+        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
+        if self.cluster_model == SINGLE:
+            if self.within_penalty is not None:
+                raise ValueError(
+                    f"within_penalty={self.within_penalty!r} is the cost of a component, and single "
+                    'clusters have none: leave it out, or set cluster_model="mixture".'
+                )
+            return
+        least = 0.0
+        if self.within_penalty is not None:
+            least = -check_positive(self.within_penalty, "within_penalty")
+        if self.penalty is not None:
+            number_between(self.penalty, "penalty", f"({least}, inf)")
 
-    def _pose(
-        self, task: Task, penalty: float | None, xi: Any, rng: Generator, steps: Steps = PLAIN_STEPS
-    ) -> tuple[Graph, float, Schedule]:
-        points, divergence, views, _ = task
-        rate, n = float(self.xi_rate), len(points)
-        if xi is None and rate > 1 and confidence.enough(views):
-            tried = candidates(points, divergence) if penalty is None else np.array([penalty])
-            penalty, schedule = confidence.choose(
-                views, points, divergence, tried, self.xi0, rate, rng, steps
-            )
-            return pose(views, n)[0], penalty, schedule
-        fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, views, n)
-        if penalty is None:
-            penalty = penalty_from_data(points, divergence)
-        if not sum(map(len, views)):
-            return link_graph([], n), penalty, NO_LINKS
-        if fixed is not None:
-            return fixed[0], penalty, Schedule(fixed[1])
-        graph, unit = pose(views, n)
-        start = self.xi0
-        if start is None:
-            start = confidence.first_xi(Problem.of(points, divergence, graph, penalty))
-        return graph, penalty, Schedule(times(unit, float(start)), rate)
+
+class DPMeans(MeansClusterer):
+    """DP-means: k-means that finds the number of clusters (Kulis and Jordan 2012).
+
+    RDP-means without answers; see `RDPMeans` for what the parameters and attributes have in common.
+    Passes over the items and merges of clusters lower J = sum_i D(x_i, m_{z_i}) + penalty K.
+
+    Parameters
+    ----------
+    penalty : float or None, default None
+        lambda, the cost of a cluster: an item farther than this from all centres opens one.
+    n_clusters : int or None, default None
+        A guess of the number of clusters, from which the penalty is set by furthest-first. With
+        neither this nor `penalty`, of the penalties of 1 to about sqrt(n) clusters, at most 50, the
+        one is taken whose solution has the smallest Bayesian information criterion.
+    divergence : str, Divergence or Family, default "euclidean"
+        D, as in `RDPMeans`.
+    init : labels of shape (n,), fitted estimator, posterior or None, default None
+        The first start; None is all items in one cluster.
+    order : {"given", "random"}, default "given"
+        In which order passes visit the items.
+    n_init : int, default 1
+        Starts, the first and random ones; the smallest J is kept.
+    max_iter : int, default 300
+        Most passes in one descent.
+    random_state : int, Generator or None, default None
+        Decides the random starts and the random order; with one start in the given order nothing is
+        random.
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, objective_, objective_path_, penalty_, xi_, n_iter_,
+    n_features_in_
+        As in `RDPMeans`; `xi_` is (0, 0).
+
+    Raises
+    ------
+    ValueError, TypeError
+        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+
+    Examples
+    --------
+    >>> DPMeans(penalty=30.0).fit_predict([[0.0], [1.0], [10.0], [11.0], [5.4]])
+    array([0, 0, 1, 1, 0])
+    """
+
+    def __init__(
+        self,
+        penalty: float | None = None,
+        n_clusters: int | None = None,
+        divergence: str | Divergence | Family = "euclidean",
+        *,
+        init: Any = None,
+        order: str = "given",
+        n_init: int = 1,
+        max_iter: int = 300,
+        random_state: int | Generator | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.n_clusters = n_clusters
+        self.divergence = divergence
+        self.init = init
+        self.order = order
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: None = None) -> Self:
+        """Cluster items.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        constraints : None
+            For a common way of calling; `RDPMeans` takes constraints.
+
+        Returns
+        -------
+        self
+        """
+        clock = perf_counter()
+        check_search(self.order, self.n_init, self.max_iter)
+        unbound, rng = as_divergence(self.divergence), check_random_state(self.random_state)
+        if constraints is not None:
+            raise TypeError("DPMeans takes no constraints: use RDPMeans.")
+        divergence = unbound.bind(X)
+        points, _ = read_input(self, X, y, None, read=divergence.points)
+        start = start_labels(self.init, len(points))
+        cost = cost_of_center(self.penalty, self.n_clusters, points, divergence)
+        if cost is None:
+            cost = penalty_from_data(points, divergence)
+        problem = Problem.of(points, divergence, link_graph([], len(points)), cost)
+        self._search(problem, NO_LINKS, start, rng)
+        self.xi_ = NO_LINKS.xi
+        self.fit_seconds_ = perf_counter() - clock
+        return self
+
+
+# --- the steps of a fit
+
+
+def check_search(order: Any, n_init: Any, max_iter: Any) -> None:
+    """Refuse settings of the search that do not exist."""
+    check_choice(order, "order", ORDERS)
+    check_int(n_init, "n_init")
+    check_int(max_iter, "max_iter")
+
+
+def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
+    """The parameter xi, its numbers checked; infinity becomes `GROWS`."""
+    if xi0 is not None:
+        check_positive(xi0, "xi0")
+    number_between(rate, "xi_rate", "[1, inf)")
+    return check_xi(xi)
+
+
+def cost_of_center(
+    given: float | None,
+    n_clusters: int | None,
+    points: FloatArray,
+    divergence: Divergence,
+    name: str = "penalty",
+    what: str = "cluster",
+) -> float | None:
+    """The cost of a centre: given, or from a guess of the number; None where it is to be chosen."""
+    if given is not None and n_clusters is not None:
+        raise ValueError(
+            f"{name} and n_clusters both set what a {what} costs: leave one of them out."
+        )
+    if given is not None:
+        return check_positive(given, name)
+    if n_clusters is None:
+        return None
+    return float(penalties(points, divergence, check_n_clusters(n_clusters, len(points)))[-1])
+
+
+def plan_confidence(
+    points: FloatArray,
+    divergence: Divergence,
+    constraints: list[Constraints],
+    cost: float | None,
+    xi: Any,
+    xi0: float | None,
+    rate: float,
+    rng: Generator,
+    descent: Steps = PLAIN,
+) -> tuple[Graph, float, Schedule]:
+    """The constraints as a graph, the cost of a centre, and how confidence grows; both chosen where not given."""
+    n, rate = len(points), float(rate)
+    if xi is None and rate > 1 and confidence.enough(constraints):
+        tried = candidates(points, divergence) if cost is None else np.array([cost])
+        cost, schedule = confidence.choose(
+            constraints, points, divergence, tried, xi0, rate, rng, descent
+        )
+        return pose(constraints, n)[0], cost, schedule
+    fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
+    if cost is None:
+        cost = penalty_from_data(points, divergence)
+    if not any(map(len, constraints)):
+        return link_graph([], n), cost, NO_LINKS
+    if fixed is not None:
+        return fixed[0], cost, Schedule(fixed[1])
+    graph, unit = pose(constraints, n)
+    if xi0 is None:
+        xi0 = confidence.first_xi(Problem.of(points, divergence, graph, cost))
+    return graph, cost, Schedule(times(unit, float(xi0)), rate)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+from time import perf_counter
 from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust.checks import check_int, check_random_state
-from bayesclust.estimators._confidence import by_view
-from bayesclust.estimators._means import MeansClusterer, Task
-from bayesclust.estimators.rdp_means import RDPMeans
+from bayesclust.estimators.base import read_input
+from bayesclust.estimators.confidence import by_view
+from bayesclust.estimators.rdp_means import (
+    MeansClusterer,
+    check_confidence,
+    cost_of_center,
+    plan_confidence,
+)
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Xi, largest, times
 from bayesclust.inference.limits.confidence import LARGEST_SHARE, first_xi
-from bayesclust.inference.limits.divergences import SquaredEuclidean
 from bayesclust.inference.limits.penalty import MOST_CLUSTERS
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
@@ -125,18 +131,24 @@ class SpectralRDPMeans(MeansClusterer):
         X : array-like of shape (n, d)
         y : ignored
         constraints : PairwiseConstraints, list of them or None, default None
-            Answers about pairs; those of several views and sources count alike.
+            Answers about pairs; those of several constraints and sources count alike.
 
         Returns
         -------
         self
         """
-        squared, most = SquaredEuclidean(), check_int(self.max_clusters, "max_clusters") - 1
-        chooser = RDPMeans(xi=self.xi, xi0=self.xi0, xi_rate=self.xi_rate)
-        asked, rng = chooser._check_xi(), check_random_state(self.random_state)
-        points, views = self._enter(X, constraints, squared.points, kinds=("pairwise",))
-        task, wanted = Task(points, squared, views, None), self._penalty(points, squared)
-        graph, penalty, schedule = chooser._pose(task, wanted, asked, rng)
+        clock = perf_counter()
+        most = check_int(self.max_clusters, "max_clusters") - 1
+        asked = check_confidence(self.xi, self.xi0, self.xi_rate)
+        rng = check_random_state(self.random_state)
+        squared = SquaredEuclidean()
+        points, constraints = read_input(
+            self, X, y, constraints, read=squared.points, needs="links"
+        )
+        cost = cost_of_center(self.penalty, self.n_clusters, points, squared)
+        graph, penalty, schedule = plan_confidence(
+            points, squared, constraints, cost, asked, self.xi0, self.xi_rate, rng
+        )
         problem = Problem.of(points, squared, graph, penalty)
         xi = last_xi(schedule, problem)
         check_memory(
@@ -152,15 +164,19 @@ class SpectralRDPMeans(MeansClusterer):
         self.eigenvalues_: FloatArray = relaxation.eigenvalues
         self.bound_ = relaxation.bound
         self.relaxed_objective_ = relaxed_objective(problem, solution.labels, xi)
-        self.objective_, self.penalty_ = solution.objective, penalty
-        self.xi_: Any = by_view(xi, views)
-        self._divergence, self._centers = squared, solution.centers
-        self._problem, self._xi = problem, xi
+        self.objective_ = solution.objective
+        self.penalty_ = penalty
+        self.xi_: Any = by_view(xi, constraints)
+        self._divergence = squared
+        self._centers = solution.centers
+        self._problem = problem
+        self._xi = xi
+        self.fit_seconds_ = perf_counter() - clock
         return self
 
 
 def last_xi(schedule: Schedule, problem: Problem) -> Xi:
-    """Return the confidence at which a schedule ends."""
+    """The confidence at which a schedule ends."""
     if schedule.rate == 1:
         return schedule.xi
     most = (

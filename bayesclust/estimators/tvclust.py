@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import suppress
 from functools import partial
+from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
 from numpy.random import Generator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
+from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
@@ -16,66 +23,106 @@ from bayesclust.checks import (
     check_random_state,
     check_threads,
 )
-from bayesclust.constraints._checks import plain_array, true_labels
-from bayesclust.estimators._checkpoint import open_store, run_seed
-from bayesclust.estimators._draws import check_room, draw_dims, draws_tree
-from bayesclust.estimators._joint import JudgesPartitions
-from bayesclust.estimators._means import MeansClusterer
-from bayesclust.estimators._path import PathMixin
-from bayesclust.estimators._samplers import ONE_BY_ONE, VARIATIONAL, chain_starts, check_sampler
-from bayesclust.estimators._variational import VariationalMixin, check_variational
-from bayesclust.estimators._views import AUTO, Pieces, bind_families, check_cluster_model, settle
-from bayesclust.estimators.prediction import PredictsNewItems
+from bayesclust.estimators.base import (
+    AUTO,
+    ConstrainedClusterer,
+    check_partition,
+    describe_columns_of_new,
+    read_input,
+    start_labels,
+)
+from bayesclust.estimators.cluster_models import (
+    Candidates,
+    Choice,
+    bind_families,
+    check_cluster_model,
+    choose,
+)
+from bayesclust.estimators.gamma_path import (
+    AtGamma,
+    fitted_limit,
+    limit_in_words,
+    limit_problem,
+    model_at,
+    takes_missing,
+)
+from bayesclust.estimators.sampling import (
+    BLOCKED,
+    SEQUENTIAL,
+    chain_starts,
+    check_draws_fit_in_memory,
+    check_moves,
+    check_schedule,
+    draws_tree,
+    open_checkpoint,
+    run_seed,
+)
+from bayesclust.families import Family, get_family
 from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.runner import Draws, Schedule, run_chains
+from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.schedule import Moves
+from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
+from bayesclust.inference.variational.draws import draw_mean_field
+from bayesclust.inference.variational.fit import fit_variational
 from bayesclust.inference.variational.settings import VariationalSettings
-from bayesclust.models.families import Family, get_family
+from bayesclust.models.joint import log_marginal_joint
 from bayesclust.models.priors import Concentration
-from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.losses import check_additive
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
+VARIATIONAL = "variational"
+MAX_DRAWS = 200
 
-class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
-    """Dirichlet-process mixture with side information: the posterior over partitions given data and doubtful answers.
+
+def _has_single_clusters(estimator: Any) -> bool:
+    return not isinstance(getattr(estimator, "_problem", None), TwoLevelProblem)
+
+
+class TVClust(ConstrainedClusterer):
+    """Dirichlet-process mixture with side information: the posterior over partitions given data and noisy constraints.
 
     Parameters
     ----------
-    sampler : {"collapsed", "gibbs", "blocked", "variational"} or class, default "collapsed"
+    sampler : str, VariationalSettings or class, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster
         parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which
         draws the parameters in every sweep; cheap sweeps, but it moves single items alone, and so
         can sit in a bad start unless `moves` gives it the moves of the collapsed sampler.
-        "variational": no sampler but mean field (Blei and Jordan 2006), much faster; it finds one
-        mode, and understates what else is possible. Or one's own, a subclass of
-        `inference.collapsed.CollapsedChain`.
+        "blocked": all items at once, on all devices, for very many items (Walker's slices).
+        "variational", or a `VariationalSettings`: no sampler but mean field (Blei and Jordan 2006),
+        much faster; it finds one mode, and understates what else is possible. Or one's own, a
+        subclass of `inference.collapsed.CollapsedChain`.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `check_columns` tells), or an object of `bayesclust.families`. Its base measure is learned
-        unless fixed there, in units of the data: shifts and changes of unit of columns change no
-        Gaussian fit.
-    cluster_model : {"single", "mixture", "auto"}, default "single"
+        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base measure is
+        gets learned, in units of the data, unless fixed there: shifts of columns change no Gaussian
+        fit, and changes of unit none but those of "gaussian_spherical".
+    cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a
         Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
-        component splits, and the answers that hold the class together are dismissed as noise; in a
-        mixture answers group components instead of fighting them. "auto" tries models and powers in
-        short runs, beside "gaussian" also "mixed" where many items share a value, and
-        "gaussian_tied" and "gaussian_diagonal" of more than 20 columns, and takes what predicts
-        each answer best from the others; labels have no part in it.
+        component splits, and the constraints that hold the class together are taken for noise; in a
+        mixture they group components instead. "auto" tries models and powers in short runs, beside
+        "gaussian" also "mixed" where many items share a value, and "gaussian_tied" and
+        "gaussian_diagonal" for more than 20 columns. It takes the simplest whose prediction of each
+        constraint from the others is within one standard error of the best; labels have no part in
+        it. An `estimators.AtGamma` is the model on the way to its small-variance limit, for
+        "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data are asked to fit the model only
         roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
-        answers. The posterior is then that of a model of fewer items, and its uncertainty is wider.
+        constraints. The posterior is then that of a model of fewer items, and its uncertainty is wider.
         None is 1, or what "auto" finds.
     within_concentration : float or (shape, rate), default (1.0, 10.0)
         Only "mixture": concentration of the components within a cluster, or its Gamma prior.
     concentration : float or (shape, rate), default (1.0, 1.0)
         alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has
-        mean 1; answers and data soon outweigh it.
+        mean 1; data and constraints soon outweigh it.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -87,21 +134,8 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     loss : str or loss, default "vi"
         Loss whose posterior expectation `labels_` minimises: "vi", "binder" or a value from
         `bayesclust.losses`.
-    init : "dispersed" or array of shape (n,), default "dispersed"
-        Starting partitions: k-means++ partitions into 3, 6, 12, 24 clusters, or one partition for
-        all chains.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
-    variational : VariationalSettings or None, default None
-        How "variational" searches; None takes the defaults.
-    gamma : float or None, default None
-        Put the model on the way to its small-variance limit, for "collapsed" and "gibbs": an item
-        weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance 1 /
-        (2 gamma)), and family, concentration and noise are what the limit says; nothing but the
-        partition is learned. `bayesclust.limit_path` follows many gammas.
-    limit : RDPMeans or None, default None
-        The limit that gamma leads to, which gives lambda, xi and the divergence; it is fitted first
-        if it is not yet. None is `RDPMeans` with its defaults and the same `random_state`.
     n_jobs : int or None, default None
         Threads; None takes one per chain, at most one per processor. It does not change the draws.
     progress : bool, default True
@@ -114,7 +148,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     posterior_ : xarray.DataTree
         Draws in ArviZ's groups: z, n_clusters, concentration, base-measure and noise parameters in
         `posterior`; log_joint, moved and split_merge_accept in `sample_stats`; `observed_data`; the
-        answers in `constant_data`.
+        constraints in `constant_data`.
     labels_ : ndarray of shape (n,)
         The partition of least expected loss, labels 0..K-1.
     n_clusters_ : int
@@ -124,20 +158,26 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     cluster_model_, power_, family_ : str, float, str
         As used.
     model_scores_ : pandas.DataFrame
-        With ``cluster_model="auto"`` how well each cluster model predicted the answers, else None.
+        With ``cluster_model="auto"`` how well each model predicted the constraints, else None.
     limit_ : RDPMeans
-        Only with `gamma`: the limit, fitted.
+        Only with ``cluster_model=AtGamma(...)``: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
         Only "variational": probability of each component for each item, the first columns being the
         clusters of `labels_`, which are the items' most probable components (`loss` is not used).
     bound_ : float
-        Only "variational": lower bound on the log evidence of data and answers, in the user's
+        Only "variational": lower bound on the log evidence of data and constraints, in the user's
         units. Learned hyper-parameters of the base measure are point values, and their log prior is
         part of it.
     bound_path_ : ndarray
         Only "variational": the bound after each sweep and accepted move; it never falls.
     converged_ : bool
         Only "variational".
+
+    Notes
+    -----
+    Predictions average over posterior draws. Every method takes `max_draws`: that many draws,
+    evenly spaced over all chains, are used. With 200 independent draws the standard error of a
+    probability is at most about 0.035; the time grows with their number.
 
     Warns
     -----
@@ -161,18 +201,24 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(8, 1, (20, 2))]
-    >>> links = bc.PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 39)], n_items=40)
-    >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
+    >>> links = bc.PairwiseConstraints.from_lists([(0, 1)], [(0, 39)], n_items=40)
+    >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
+    >>> est = bc.TVClust(**short).fit(X, constraints=links)
     >>> est.n_clusters_
     2
+    >>> new = [[0.5, 0.5], [8.0, 7.5], [100.0, -100.0]]
+    >>> bool(est.predict(new)[0] == est.labels_[0]), bool(est.predict(new)[1] == est.labels_[-1])
+    (True, True)
+    >>> (est.predict_novelty(new) > 0.5).tolist()
+    [False, False, True]
     """
 
     def __init__(
         self,
-        sampler: str | type[CollapsedChain] = "collapsed",
+        sampler: str | type[CollapsedChain] | VariationalSettings = "collapsed",
         *,
         family: str | Family = "gaussian",
-        cluster_model: str = "single",
+        cluster_model: str | AtGamma = "single",
         power: float | None = None,
         concentration: float | tuple[float, float] = (1.0, 1.0),
         within_concentration: float | tuple[float, float] = (1.0, 10.0),
@@ -181,11 +227,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         num_samples: int = 1000,
         thinning: int = 1,
         loss: Any = "vi",
-        init: str | ArrayLike = "dispersed",
         moves: Moves | None = None,
-        variational: VariationalSettings | str | None = None,
-        gamma: float | None = None,
-        limit: MeansClusterer | None = None,
         n_jobs: int | None = None,
         progress: bool = True,
         random_state: int | Generator | None = None,
@@ -201,11 +243,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         self.num_samples = num_samples
         self.thinning = thinning
         self.loss = loss
-        self.init = init
         self.moves = moves
-        self.variational = variational
-        self.gamma = gamma
-        self.limit = limit
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
@@ -216,6 +254,7 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         y: object = None,
         *,
         constraints: Any = None,
+        init: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Sample the posterior, or fit the mean field.
@@ -227,14 +266,18 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
             do so.
         y : ignored
         constraints : Constraints, list of Constraints or None
-            Answers about the items, of any kinds.
+            Side information about the items, of any kinds.
+        init : labels of shape (n,), fitted estimator, posterior or None, default None
+            One starting partition for all chains: labels, those of a fitted estimator, or the point
+            estimate of a posterior. None: dispersed ones, by k-means++ into 3, 6, 12 and 24
+            clusters.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
-            call goes on from there, and its result is bit for bit that of a run never stopped; with
-            a larger `num_samples` it goes on to the longer run. With ``random_state=None`` the seed
-            that was drawn is kept there too; a Generator must be in the state that it was in at the
-            first call. A kill costs a few seconds of work. `xarray.open_datatree` reads the
-            directory, also while the run goes on.
+            call resumes there, and its result is bitwise identical to that of a run never stopped;
+            with a larger `num_samples` it continues to the longer run. With ``random_state=None``
+            the seed that was drawn is kept there too; a Generator must be in the state that it was
+            in at the first call. A kill costs a few seconds of work. `xarray.open_datatree` reads
+            the directory, also during the run.
 
         Returns
         -------
@@ -243,101 +286,388 @@ class TVClust(PredictsNewItems, JudgesPartitions, VariationalMixin, PathMixin):
         Raises
         ------
         ValueError
-            Also if the checkpoint is damaged or of another run (data, answers, version, any setting
-            but `num_samples`, `loss`, `n_jobs` and `progress`), naming what differs.
+            Also if the checkpoint is damaged or of another run (data, constraints, version, any
+            setting but `num_samples`, `loss`, `n_jobs` and `progress`), naming what differs.
         """
-        schedule, settings = self._check_settings(), check_variational(self.variational)
-        loss = as_loss(self.loss)
-        if checkpoint is not None and self.sampler == VARIATIONAL:
+        clock = perf_counter()
+        schedule = self._check_settings()
+        loss = check_additive(self.loss)
+        if checkpoint is not None and self._is_variational:
             raise ValueError(
-                "checkpoint keeps the draws of chains, and sampler='variational' has none: leave it out."
+                "checkpoint keeps the draws of chains, and sampler='variational' has none: "
+                "leave it out."
             )
-        random_state = (
-            self.random_state if checkpoint is None else run_seed(self.random_state, checkpoint)
-        )
-        items, problem = self._pose(X, constraints, random_state)
-        check_room(problem.n_items, self.num_chains, schedule.num_samples)
-        store = open_store(
-            checkpoint,
-            self._settings(),
-            items,
-            problem.constraints,
-            random_state,
-            draw_dims(problem.constraints),
-        )
-        seed = check_random_state(random_state)
-        if self.sampler == VARIATIONAL:
-            shape = (self.num_chains, schedule.num_samples)
-            drawn = self._maximise(problem, settings, self._start(problem.n_items), shape, seed)
-            self._problem = problem
-            self.posterior_ = draws_tree(
-                Draws(drawn, {}, False), problem.constraints, items, self._settings()
+        seed = run_seed(self.random_state, checkpoint)
+        items, problem = self._build_problem(X, y, constraints, seed)
+        settings = self._settings()
+        check_draws_fit_in_memory(problem.n_items, self.num_chains, schedule.num_samples)
+        start = start_labels(init, problem.n_items)
+        run = settings | {"init": start}
+        store = open_checkpoint(checkpoint, run, items, problem.constraints, seed)
+        rng = check_random_state(seed)
+        if self._is_variational:
+            draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
+            self.posterior_ = draws_tree(draws, problem.constraints, items, settings, "mean field")
+        else:
+            rngs = rng.spawn(self.num_chains)
+            chains = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
+            draws = run_chains(
+                chains,
+                schedule,
+                progress=self.progress,
+                n_jobs=self.n_jobs,
+                checkpoint=store,
+                spread=True,
             )
-            return self
-        given, rngs = self._start(problem.n_items), seed.spawn(self.num_chains)
-        starts = chain_starts(self.sampler, problem, given, self.moves, rngs)
-        draws = run_chains(
-            starts,
-            schedule,
-            progress=self.progress,
-            n_jobs=self.n_jobs,
-            checkpoint=store,
-            spread=True,
-        )
+            self.posterior_ = draws_tree(draws, problem.constraints, items, settings)
+            self.labels_: IntArray = point_estimate(
+                self.posterior_, loss=loss, seed=int(rng.integers(2**31))
+            )
+            self.n_clusters_ = int(self.labels_.max()) + 1
         self._problem = problem
-        self.posterior_ = draws_tree(draws, problem.constraints, items, self._settings())
-        self.labels_: IntArray = point_estimate(
-            self.posterior_, loss=loss, seed=int(seed.integers(2**31))
-        )
-        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.fit_seconds_ = perf_counter() - clock
+        self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
         return self
+
+    def predict(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> IntArray:
+        """Return the most probable cluster of each new item.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items, with the columns of the data that were clustered and in their units.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            Clusters as in `labels_`. For the data that were clustered too, they may differ from
+            `labels_` where constraints outweighed the data: new items have no constraints.
+        """
+        labels: IntArray = self.predict_proba(X, max_draws=max_draws).argmax(axis=1)
+        return labels
+
+    def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
+
+        In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
+        items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
+        members. That x may belong to none of them is left to `predict_novelty`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters_)
+            Rows sum to 1.
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.memberships(rows, self.labels_)
+
+    def predict_novelty(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the probability that each new item opens a cluster of its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items; each is judged by itself.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.novelty(rows)
+
+    def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the posterior probability that each new item shares a cluster with each item that was clustered.
+
+        As `bayesclust.similarity_matrix` for two items of the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.similarity(rows)
+
+    def score_samples(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+        """Return the log posterior predictive density of each new item.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items.
+        max_draws : int, default 200
+            Number of posterior draws to average over, at most.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            In nats and in the units of the data: per unit of every column that the family models
+            (columns that were constant are left out), or the log probability of counts, their
+            multinomial coefficient included.
+        """
+        prediction, rows = self._prediction(X, max_draws)
+        return prediction.log_density(rows)
+
+    @available_if(_has_single_clusters)
+    def log_joint(self, labels: ArrayLike) -> float:
+        """Return log p(labels, data, constraints | base measure) of any partition of the items.
+
+        Cluster parameters, the concentration and the noise of every source are integrated out,
+        exactly. The learned hyper-parameters of the base measure, which all clusters share, stay at
+        their posterior geometric means. So differences between partitions are differences of log
+        posterior probability under that base measure; a draw's own `log_joint` in `sample_stats` is
+        another thing, the density of everything drawn with it. Fits with
+        ``cluster_model="mixture"`` have no such method: it would be a sum over all ways to make
+        clusters of components.
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n,)
+            One label for each item that was clustered.
+
+        Returns
+        -------
+        float
+            In nats, and in the units of the data.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called.
+        ValueError, TypeError
+            If it is not one whole number per item.
+        """
+        check_is_fitted(self)
+        problem = self._problem
+        draws, hyper = group(self.posterior_, "posterior"), problem.family.initial_hyper()
+        for j, prior in enumerate(problem.family.hyper_priors):
+            if prior.log_sd > 0:
+                hyper[j] = np.exp(np.log(draws[prior.name].values).mean())
+        return log_marginal_joint(
+            check_partition(labels, problem.n_items),
+            problem.family,
+            constraints=problem.constraints,
+            concentration=problem.concentration,
+            hyper=hyper,
+        )
+
+    def start_chains(self, X: ArrayLike, constraints: Any, rng: Generator) -> list[Chain]:
+        """The chains of a fit at their starts, for those who advance them themselves."""
+        self._check_settings()
+        _, problem = self._build_problem(X, None, constraints, rng)
+        rngs = rng.spawn(self.num_chains)
+        makers = chain_starts(self._chain_sampler, problem, None, self.moves, rngs)
+        return [make() for make in makers]
+
+    @property
+    def _is_variational(self) -> bool:
+        return self.sampler == VARIATIONAL or isinstance(self.sampler, VariationalSettings)
+
+    @property
+    def _chain_sampler(self) -> str | type[CollapsedChain]:
+        """The sampler of a fit that has chains."""
+        assert not isinstance(self.sampler, VariationalSettings)
+        return self.sampler
+
+    def _check_settings(self) -> Schedule:
+        """Refuse settings that do not exist or do not go together."""
+        check_sampler(self.sampler, self.moves)
+        if isinstance(self.cluster_model, AtGamma):
+            self._check_gamma()
+        else:
+            check_cluster_model(self.cluster_model, self.power, self.sampler)
+        check_int(self.num_chains, "num_chains")
+        check_threads(self.n_jobs)
+        schedule = check_schedule(self.num_warmup, self.num_samples)
+        return Schedule(
+            schedule.num_warmup, schedule.num_samples, check_int(self.thinning, "thinning")
+        )
+
+    def _check_gamma(self) -> None:
+        """Refuse settings that the model at gamma does not have, or that follow from its limit."""
+        if self.sampler not in SEQUENTIAL:
+            names = " or ".join(f'"{name}"' for name in SEQUENTIAL)
+            raise ValueError(
+                f"sampler={self.sampler!r} does not sample the model at a gamma: choose {names}."
+            )
+        usual = {"family": "gaussian", "power": None, "concentration": (1.0, 1.0)}
+        usual["within_concentration"] = (1.0, 10.0)
+        for name, default in usual.items():
+            value = getattr(self, name)
+            if not (isinstance(value, type(default)) and value == default):
+                raise ValueError(
+                    f"{name} is given, and at a gamma it follows from the limit: leave it out."
+                )
+
+    def _build_problem(
+        self, X: ArrayLike, y: object, constraints: Any, seed: int | Generator | None
+    ) -> tuple[FloatArray, TVClustProblem]:
+        """Validate the data; the model and the data, chosen where ``cluster_model="auto"``."""
+        if isinstance(self.cluster_model, AtGamma):
+            return self._build_problem_at_gamma(self.cluster_model, X, y, constraints, seed)
+        concentration = Concentration.parse(self.concentration)
+        within = Concentration.parse(self.within_concentration, "within_concentration")
+        read = partial(check_items, missing=get_family(self.family).takes_missing)
+        items, constraints = read_input(self, X, y, constraints, read=read)
+        several = self.cluster_model == AUTO and any(map(len, constraints))
+        families = bind_families(self.family, items, several=several)
+        candidates = Candidates(families, tuple(constraints), concentration, within)
+        self.model_scores_ = None
+        if self.cluster_model == AUTO:
+            rng = check_random_state(seed).spawn(1)[0]
+            choice, self.model_scores_ = choose(
+                candidates, self.power, items, self.moves, self._settings(), rng
+            )
+        else:
+            power = 1.0 if self.power is None else float(self.power)
+            choice = Choice(self.cluster_model, power, next(iter(families)))
+        self.cluster_model_, self.power_, self.family_ = choice
+        return items, candidates.problem(choice)
+
+    def _build_problem_at_gamma(
+        self,
+        model: AtGamma,
+        X: ArrayLike,
+        y: object,
+        constraints: Any,
+        seed: int | Generator | None,
+    ) -> tuple[FloatArray, TVClustProblem]:
+        """Validate the data, fit the limit if need be, and scale the model to gamma."""
+        limit = model.unfitted_limit(seed)
+        read = partial(check_items, missing=takes_missing(limit))
+        items, constraints = read_input(self, X, y, constraints, read=read)
+        self.limit_ = fitted_limit(limit, X, constraints, items)
+        problem, _ = limit_problem(self.limit_, items, constraints)
+        return items, model_at(model.gamma, self.limit_, problem, constraints).problem
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as they are recorded with the draws."""
+        settings: dict[str, Any] = self.get_params(deep=False)
+        if self._is_variational:
+            settings["sampler"] = VARIATIONAL
+        elif isinstance(self.sampler, type):
+            settings["sampler"] = f"{self.sampler.__module__}.{self.sampler.__qualname__}"
+        if isinstance(self.cluster_model, AtGamma):
+            limit = limit_in_words(self.limit_)
+            settings["cluster_model"] = {"gamma": self.cluster_model.gamma, "limit": limit}
+        return settings
+
+    def _maximise_bound(
+        self, problem: TVClustProblem, start: IntArray | None, num_samples: int, rng: Generator
+    ) -> Draws:
+        """Fit the mean field, set what follows from it, and draw from it."""
+        given = self.sampler
+        settings = given if isinstance(given, VariationalSettings) else VariationalSettings()
+        n_components = min(settings.truncation, problem.n_items)
+        check_memory(
+            16 * problem.n_items * n_components * settings.n_init,
+            f"{settings.n_init} starts of {n_components} components for {problem.n_items:,} items",
+            "lower n_init or truncation of VariationalSettings",
+        )
+        fit = fit_variational(problem, settings, rng, start)
+        if not fit.converged:
+            warnings.warn(
+                f"the bound still rises after max_iter={settings.max_iter} sweeps: "
+                "allow more sweeps.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        r = fit.state.r
+        mode = r.argmax(axis=1)
+        used = np.unique(mode)
+        rest = np.setdiff1d(np.arange(r.shape[1]), used)
+        self.responsibilities_ = r[:, np.append(used, rest)]
+        self.labels_ = np.searchsorted(used, mode)
+        self.n_clusters_ = len(used)
+        self.bound_ = fit.state.bound
+        self.bound_path_ = fit.path
+        self.converged_ = fit.converged
+        drawn = draw_mean_field(fit.state, (self.num_chains, num_samples), rng)
+        return Draws(drawn, {}, False)
+
+    def _prediction(self, X: ArrayLike, max_draws: int) -> tuple[Prediction, FloatArray]:
+        """The draws to average over, and the new items in the family's coordinates."""
+        check_is_fitted(self)
+        number = check_int(max_draws, "max_draws")
+        family = self._problem.family
+        if _is_table(X):
+            check_items(X, least=1, missing=family.takes_missing)
+            describe_columns_of_new(self, X)
+        rows = family.transform(X)
+        draws = group(self.posterior_, "posterior")
+        every = draws["z"].values.reshape(-1, draws.sizes["item"])
+        chosen = np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)
+        z = stacked_partitions(every[chosen]).astype(np.int64)
+        hyper = np.empty((len(chosen), len(family.hyper_priors)))
+        for j, prior in enumerate(family.hyper_priors):
+            hyper[:, j] = (
+                draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
+            )
+        concentration = draws["concentration"].values.ravel()[chosen]
+        log_alpha = (
+            draws["log_concentration"].values.ravel()[chosen]
+            if "log_concentration" in draws
+            else None
+        )
+        components = within = log_within = None
+        if "component" in draws:
+            components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
+            within = draws["within_concentration"].values.ravel()[chosen]
+            if "log_within_concentration" in draws:
+                log_within = draws["log_within_concentration"].values.ravel()[chosen]
+        hyper = with_shared(family, z if components is None else components, hyper)
+        return Prediction(
+            family, z, concentration, hyper, log_alpha, components, within, log_within
+        ), rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        with suppress(TypeError, ValueError):  # a family that is none is refused by fit
+        with suppress(TypeError, ValueError):  # an unknown family is refused by fit
             tags.input_tags.allow_nan = get_family(self.family).takes_missing
         return tags
 
-    def _pose(
-        self, X: ArrayLike, constraints: Any, random_state: int | Generator | None
-    ) -> tuple[FloatArray, TVClustProblem]:
-        """Check the data, and say what is to be sampled."""
-        if self.gamma is not None:
-            items, model = self._on_path(X, constraints, random_state)
-            return items, model.problem
-        family, concentration = get_family(self.family), Concentration.parse(self.concentration)
-        within = Concentration.parse(self.within_concentration, "within_concentration")
-        items, views = self._enter(
-            X, constraints, partial(check_items, missing=family.takes_missing), kinds=None
-        )
-        several = self.cluster_model == AUTO and any(map(len, views))
-        pieces = Pieces(
-            bind_families(self.family, items, several=several), tuple(views), concentration, within
-        )
-        choice, self.model_scores_ = settle(pieces, items, self._settings(), random_state)
-        self.cluster_model_, self.power_, self.family_ = choice
-        return items, pieces.problem(choice)
 
-    def _check_settings(self) -> Schedule:
-        check_sampler(self.sampler, self.moves)
-        check_cluster_model(self.cluster_model, self.power, self.sampler, self.gamma)
-        self._check_gamma(tuple(ONE_BY_ONE))
-        check_int(self.num_chains, "num_chains")
-        check_threads(self.n_jobs)
-        return Schedule(
-            check_int(self.num_warmup, "num_warmup", least=0),
-            check_int(self.num_samples, "num_samples"),
-            check_int(self.thinning, "thinning"),
-        )
-
-    def _start(self, n_items: int) -> IntArray | None:
-        """The partition given to start from; None for dispersed ones."""
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", ("dispersed",))
-            return None
-        labels = plain_array(self.init, "init", "pass one label per item")
-        if labels.shape != (n_items,):
-            raise ValueError(
-                f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, or 'dispersed'."
+def check_sampler(sampler: object, moves: object) -> None:
+    """Refuse a sampler that does not exist, or moves that it does not have."""
+    check_moves(moves)
+    if isinstance(sampler, type):
+        if not issubclass(sampler, CollapsedChain) or issubclass(sampler, TwoLevelChain):
+            raise TypeError(
+                f"sampler is the class {sampler.__name__}, which samples no single clusters: pass "
+                "a name or a subclass of bayesclust.inference.collapsed.CollapsedChain."
             )
-        return true_labels(labels, least=1, what="init")
+        return
+    variational = isinstance(sampler, VariationalSettings)
+    if not variational:
+        check_choice(sampler, "sampler", (*SEQUENTIAL, BLOCKED, VARIATIONAL))
+    if (variational or sampler not in SEQUENTIAL) and moves is not None:
+        name = VARIATIONAL if variational else sampler
+        raise ValueError(
+            f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
+        )
+
+
+def _is_table(X: ArrayLike) -> bool:
+    """Whether it has rows and columns to count; anything else is refused by the family, in a sentence."""
+    try:
+        return np.ndim(X) == 2
+    except (TypeError, ValueError):
+        return False

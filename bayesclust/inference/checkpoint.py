@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust._files import check_path, replaced
+from bayesclust._io import check_path, replaced
 from bayesclust.inference import processes
 from bayesclust.inference.snapshots import from_text, to_text
 

@@ -16,7 +16,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.families.gaussian import FullState
 from bayesclust.inference.anchors import AnchorProposal
 from bayesclust.inference.hyper import HyperSampler, log_data
 from bayesclust.inference.joint_moves import NONE_DRAWN, SHARE, UnheardNoise
@@ -30,7 +31,6 @@ from bayesclust.inference.seating import Seating, new_seating, refresh
 from bayesclust.inference.split_merge import DECIDE, attempt, split_merge
 from bayesclust.inference.split_merge_shared import SharedMove
 from bayesclust.inference.tally import Tally
-from bayesclust.models.families.gaussian_full import FullState
 
 FAST_SCANS = {FullState: scan_full}
 SPARE_SLOTS = 4

@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesclust.families.base import Components, Terms, hard_statistics
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.scan_given import NONE_OPENED, prior_predictive, scan_given
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import Seating, new_seating, refresh
-from bayesclust.models.components import Components, Terms, hard_statistics
 
 CHUNK = 1 << 17
 """Numbers that a chunk's likelihood makes on its way, about: they should stay in the processor's cache."""

@@ -18,9 +18,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, kernel
+from bayesclust.families.base import (
+    BoundFamily,
+    Components,
+    Terms,
+    derive,
+    hard_statistics,
+    log_marginal,
+    log_marginal_union,
+)
 from bayesclust.inference.seating import Seating, refresh
-from bayesclust.models.components import Components, Terms, hard_statistics
-from bayesclust.models.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3

@@ -24,9 +24,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device
-from bayesclust.constraints import dirichlets
-from bayesclust.constraints.dirichlets import Dirichlets, stack_dirichlets, unheard_surplus
-from bayesclust.constraints.sites import N_PATTERNS, Sites, stack_tables
+from bayesclust.constraints.base import N_PATTERNS
+from bayesclust.constraints.factor_graph import (
+    NONE,
+    Dirichlets,
+    Sites,
+    stack_dirichlets,
+    stack_tables,
+    unheard_surplus,
+)
 from bayesclust.inference.proposals import Gain
 from bayesclust.inference.seating import seat_each
 from bayesclust.inference.tally import Tally
@@ -45,7 +51,7 @@ class Drawn(NamedTuple):
     rows: Dirichlets
 
 
-NONE_DRAWN = Drawn(np.zeros((0, 0, N_PATTERNS)), dirichlets.NONE)
+NONE_DRAWN = Drawn(np.zeros((0, 0, N_PATTERNS)), NONE)
 """For proposals that are all made by the noise as it is."""
 
 

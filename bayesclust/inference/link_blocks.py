@@ -26,7 +26,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits
+from bayesclust.families.base import (
+    add_item,
+    derive,
+    log_marginal,
+    log_marginal_joined,
+    remove_item,
+    set_items,
+)
 from bayesclust.inference.seating import (
     Seating,
     close_slot,
@@ -36,8 +44,6 @@ from bayesclust.inference.seating import (
     sort_by_group,
     use_slot,
 )
-from bayesclust.models.families.base import add_item, derive, log_marginal, remove_item, set_items
-from bayesclust.models.families.joined import log_marginal_joined
 
 
 @device(fastmath=FAST)

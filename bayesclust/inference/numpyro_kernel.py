@@ -12,9 +12,8 @@ import numpy as np
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.util import is_prng_key
 
-from bayesclust.checks import check_constraints
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.coloring import greedy_coloring
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.constraints.factor_graph import greedy_coloring
 from bayesclust.inference.numpyro_scopes import Program
 
 
@@ -47,7 +46,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     covariates.
 
     The sites of one item (likelihood, local variables) belong into the plate of the items, answers
-    into the model by `bayesclust.models.constraint_sites`. Weights that are a stick-breaking site make
+    into the model by `bayesclust.models.sites`. Weights that are a stick-breaking site make
     this the blocked Gibbs sampler of Ishwaran and James (2001) for a truncated Dirichlet process;
     `bayesclust.models.tvclust` is such a model.
 

@@ -21,7 +21,7 @@ from numpyro.infer.initialization import init_to_sample
 from numpyro.infer.util import compute_log_probs
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.models.answers import answers_plate
+from bayesclust.models.sites import answers_plate
 from bayesclust.typing import BoolArray, IntArray
 
 TRIALS = 8

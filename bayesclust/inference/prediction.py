@@ -20,9 +20,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bayesclust._numba import FAST, kernel
+from bayesclust.families.base import BoundFamily, hard_statistics, log_predictive
 from bayesclust.inference.seating import Seating, new_seating, refresh
-from bayesclust.models.components import hard_statistics
-from bayesclust.models.families.base import BoundFamily, log_predictive
 from bayesclust.typing import FloatArray, IntArray
 
 # terms held at a time: new items x clusters x draws
@@ -92,7 +91,7 @@ class Prediction:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
     >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
     >>> draws = Prediction(family, z, np.ones(2), np.tile(family.initial_hyper(), (2, 1)))
@@ -171,7 +170,9 @@ class Prediction:
 
     def _terms(self, which: slice, rows: FloatArray, capacity: int) -> _Terms:
         n = self.z.shape[1]
-        family = self.family.with_rows(np.concatenate([self.family.X, rows[which]])).judging()
+        family = self.family.with_rows(
+            np.concatenate([self.family.X, rows[which]])
+        ).for_prediction()
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))

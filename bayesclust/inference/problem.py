@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.dataset import noise_names
-from bayesclust.models.families.base import BoundFamily
+from bayesclust.constraints.stored import noise_names
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 
 

@@ -12,11 +12,10 @@ import math
 from typing import Any
 
 from bayesclust._numba import FAST, device, generic, implements
-from bayesclust.constraints.sites import UNPLACED
+from bayesclust.constraints.factor_graph import UNPLACED
+from bayesclust.families.base import add_item, log_predictive, remove_item
+from bayesclust.families.gaussian import FullState, quadratic_form
 from bayesclust.inference.scan_full import predictive_by_form
-from bayesclust.models.families.base import add_item, log_predictive, remove_item
-from bayesclust.models.families.gaussian_full import FullState
-from bayesclust.models.families.quadratic import quadratic_form
 
 
 @generic

@@ -25,11 +25,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, remove_item
+from bayesclust.families.gaussian import FullState, write_direction
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
-from bayesclust.models.families.base import add_item, clear_cluster, remove_item
-from bayesclust.models.families.gaussian_full import FullState
-from bayesclust.models.families.quadratic import write_direction
 
 BLOCK = 64
 

@@ -21,9 +21,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.families.base import log_predictive
 from bayesclust.inference.seating import Seating, close_slot, open_slot
-from bayesclust.models.families.base import log_predictive
 
 NONE_OPENED = -1
 LOST = -100.0

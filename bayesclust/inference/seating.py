@@ -14,7 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.models.families.base import derive, set_items
+from bayesclust.families.base import derive, set_items
 
 random_interval: Any = random_methods.random_interval
 

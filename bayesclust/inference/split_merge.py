@@ -29,19 +29,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.families.base import add_item, clear_cluster, derive, log_marginal, set_items
 from bayesclust.inference.anchors import NOWHERE, Places, fill_pairs
 from bayesclust.inference.joint_moves import NONE_DRAWN, Drawn, gain_of_split
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless, settle
 from bayesclust.inference.reseating import log_odds, reseat
 from bayesclust.inference.seating import Seating, members, seat_each, shuffle
-from bayesclust.models.families.base import (
-    add_item,
-    clear_cluster,
-    derive,
-    log_marginal,
-    set_items,
-)
 
 BOUND, PROPOSE, DECIDE = range(3)
 """Stages of a proposal: what is known of a merge before anything is launched; the proposal; all of it."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import N_PATTERNS, Sites, count_answers
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.factor_graph import Sites, count_answers
 from bayesclust.typing import IntArray
 
 

@@ -6,12 +6,12 @@ JAX is told to compute in 64 bits, but not loaded: only running a program does t
 import os
 import sys
 
-from bayesclust.models.answers import constraint_sites
 from bayesclust.models.dcrc import dcrc, dcrc_log_joint
 from bayesclust.models.dcrc_objective import PaperObjective
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.models.joint import log_joint
 from bayesclust.models.mixture import mixture_log_joint, tvclust_mixture
+from bayesclust.models.sites import constraint_sites
 from bayesclust.models.tvclust import tvclust
 
 # JAX reads the variable when it is loaded; a JAX that is loaded already has to be told.

@@ -20,12 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_constraints, check_int, check_items
-from bayesclust.constraints._checks import item_labels, real_array
-from bayesclust.constraints.base import Constraints
-from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.checks import check_int, check_items, item_labels, real_array
+from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms, weight_site
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
 

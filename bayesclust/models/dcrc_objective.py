@@ -15,11 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from bayesclust.checks import check_constraints, check_int, check_items
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.coloring import constraint_graph
-from bayesclust.models._numpyro import numpyro_modules
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.checks import check_int, check_items, number_between
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.constraints.factor_graph import constraint_graph
 from bayesclust.models.dcrc import unnamed
 from bayesclust.models.dcrc_weights import class_terms
 from bayesclust.typing import ArrayLike, FloatArray, IntArray

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
-from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import number_between, shown
-from bayesclust.models._numpyro import numpyro_modules
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.checks import check_positive, number_between, shown
 from bayesclust.typing import BoolArray, FloatArray
 
 TINY = float(np.finfo(np.float64).tiny)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_positive
-from bayesclust.constraints._checks import item_labels
+from bayesclust.checks import check_positive, item_labels
 from bayesclust.constraints.base import Constraints
-from bayesclust.models.families.base import BoundFamily
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.priors import Concentration
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -54,7 +53,7 @@ def log_joint(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.5, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
     >>> bool(log_joint([0, 0, 1, 1], family) > log_joint([0, 1, 0, 1], family))
     True
@@ -107,7 +106,7 @@ def log_marginal_joint(
     alpha)].
 
     >>> import numpy as np
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> from bayesclust.models.priors import Concentration
     >>> family = SphericalGaussian(1.0, 1e-6, 100.0).bind(np.zeros((2, 1)))
     >>> together = Concentration().log_marginal(np.array([2]))

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_constraints, check_int, check_items, check_positive
-from bayesclust.constraints._checks import item_labels
-from bayesclust.constraints.base import Constraints
-from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
-from bayesclust.models.families import Family, get_family
-from bayesclust.models.families.base import BoundFamily
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.checks import check_int, check_items, check_positive, item_labels
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.families import Family, get_family
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.joint import log_data
 from bayesclust.models.nested import WITHIN, nested_log_prob
 from bayesclust.models.priors import Concentration
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.models.tvclust import concentration_site, hyper_site, item_site, stick_weights
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -152,7 +151,7 @@ def mixture_log_joint(
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
     >>> two, one = mixture_log_joint([0, 0, 0, 0], [0, 0, 1, 1], family), mixture_log_joint([0] * 4, [0] * 4, family)
     >>> bool(two > one)

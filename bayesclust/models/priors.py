@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from bayesclust.constraints._checks import plain_array, shown
+from bayesclust.checks import plain_array, shown
 
 FEW = 32
 """Clusters up to which their factorials are faster one by one than as an array."""

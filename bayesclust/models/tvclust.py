@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_constraints, check_int, check_items
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.base import Constraints
-from bayesclust.models._numpyro import numpyro_modules
-from bayesclust.models.answers import constraint_sites, refuse_enumerated
-from bayesclust.models.families import Family, HyperPrior, get_family
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.checks import check_int, check_items, number_between
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.families import Family, HyperPrior, get_family
 from bayesclust.models.priors import Concentration
+from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.typing import ArrayLike
 
 
@@ -136,11 +135,11 @@ def hyper_site(prior: HyperPrior) -> Any:
     if prior.log_sd == 0:
         return prior.median
     logarithm, exp = dist.Normal(np.log(prior.median), prior.log_sd), dist.transforms.ExpTransform()
-    if prior.least > 0:
-        least = np.log(prior.least)
-        logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=least)
+    if prior.lower > 0:
+        lower = np.log(prior.lower)
+        logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=lower)
         # without it, samplers would not know of the cut
-        exp = dist.transforms.ExpTransform(domain=dist.constraints.greater_than(least))
+        exp = dist.transforms.ExpTransform(domain=dist.constraints.greater_than(lower))
     return numpyro.sample(prior.name, dist.TransformedDistribution(logarithm, exp))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesclust.plots._style import counted, shortened
 from bayesclust.posterior.credibility import constraint_credibility
-from bayesclust.posterior.names import item_names, source_names
+from bayesclust.posterior.tree import item_names, source_names
 from bayesclust.typing import ArrayLike, BoolArray
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.membership import cluster_similarity
-from bayesclust.posterior.similarity import similarity_matrix
+from bayesclust.posterior.similarity import cluster_similarity, similarity_matrix
 from bayesclust.typing import FloatArray, IntArray
 
 PIXELS = 600

@@ -9,8 +9,7 @@ import numpy as np
 from bayesclust.checks import check_items
 from bayesclust.plots._style import MARKERS, PALETTE, bare, counted, dot_size
 from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.names import feature_names
-from bayesclust.posterior.tree import group
+from bayesclust.posterior.tree import feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesclust.plots._answers import judged
 from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, counted, in_words, shortened
-from bayesclust.posterior.names import source_names
+from bayesclust.posterior.tree import source_names
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
 if TYPE_CHECKING:

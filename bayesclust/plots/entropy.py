@@ -33,7 +33,7 @@ def entropy(
     """Show in the plane how unsure it is with whom each item belongs.
 
     The colour of an item is the mean over all other items j of the entropy, in bits, of whether the
-    two are together (`bayesclust.item_entropy`); the least sure items lie on top. Behind them,
+    two are together (`bayesclust.posterior.item_entropy`); the least sure items lie on top. Behind them,
     regions have the colour of the mean over the items near by, weighted by a Gaussian kernel whose
     width follows Scott's rule.
 

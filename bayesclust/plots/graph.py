@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.plots._plane import plane
 from bayesclust.plots._style import BLUE, VERMILION, axes_or_new, counted, dot_size
 from bayesclust.posterior.credibility import constraint_credibility

@@ -18,7 +18,7 @@ from bayesclust.plots._style import (
     counted,
 )
 from bayesclust.posterior.labels import as_labels
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray
 

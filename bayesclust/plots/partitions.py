@@ -12,7 +12,7 @@ from bayesclust.plots._style import counted, several_axes
 from bayesclust.posterior.credible_ball import credible_ball
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.losses import VI, Loss
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, IntArray, NDArray
 

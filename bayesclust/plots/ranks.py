@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.plots._style import DASHES, PALETTE, bare, chosen_names, counted, several_axes
-from bayesclust.posterior.functionals import label_free
+from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.labels import Labels
 from bayesclust.typing import FloatArray, NDArray
 

@@ -17,8 +17,8 @@ from bayesclust.plots._style import (
     several_axes,
     shortened,
 )
-from bayesclust.posterior.answers import source_reliability
-from bayesclust.posterior.names import source_names
+from bayesclust.posterior.credibility import source_reliability
+from bayesclust.posterior.tree import source_names
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_choice
-from bayesclust.constraints._checks import plain_array
+from bayesclust.checks import check_choice, plain_array
 from bayesclust.plots._order import by_cluster, by_tree, picture
 from bayesclust.plots._plane import matched
 from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, bare, counted, shade
 from bayesclust.posterior.labels import Labels, as_labels
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import item_entropy
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray

@@ -1,15 +1,21 @@
-"""What the draws say: similarity, point estimates, credibility of answers, diagnosis. Knows no model and no sampler."""
+"""Summaries of posterior draws: similarity, point estimates, credibility, diagnosis.
+
+Knows neither models nor samplers.
+"""
 
 from bayesclust.posterior import losses
-from bayesclust.posterior.answers import constraint_log_likelihood, source_reliability
 from bayesclust.posterior.conflict import view_conflict
-from bayesclust.posterior.counts import n_clusters_posterior
-from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.credibility import (
+    constraint_credibility,
+    constraint_log_likelihood,
+    source_reliability,
+)
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
-from bayesclust.posterior.diagnostics import Diagnosis, diagnose
-from bayesclust.posterior.distances import PosteriorDistance, posterior_distance
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.replicates import constraint_ppc
+from bayesclust.posterior.diagnosis import Diagnosis, diagnose
+from bayesclust.posterior.distance import PosteriorDistance, posterior_distance
+from bayesclust.posterior.n_clusters import n_clusters_posterior
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import item_entropy, similar_items, similarity_matrix
 from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 

@@ -1,4 +1,4 @@
-"""How far the posterior reaches around a partition: credible balls and their bounds (Wade and Ghahramani 2018)."""
+"""Credible balls around a partition, and their bounds (Wade and Ghahramani 2018)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.constraints._checks import number_between
+from bayesclust.checks import number_between
 from bayesclust.posterior.labels import Labels, as_labels
-from bayesclust.posterior.losses import Loss, as_loss, expected_losses
-from bayesclust.posterior.partition import point_estimate
+from bayesclust.posterior.losses import Loss, check_metric, expected_losses
+from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -62,43 +62,29 @@ class CredibleBall:
         return self.distance(labels) <= self.radius + SAME
 
     def distance(self, labels: ArrayLike) -> float:
-        """Return how far a partition is from the centre, in units of the loss.
-
-        Parameters
-        ----------
-        labels : (n,) array of int
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError, TypeError
-            If there are not as many labels as items, or they are no integers.
-        """
+        """Return how far a partition (n,) is from the centre, in units of the loss."""
         partition = as_labels(labels, "labels")
         if len(partition) != len(self.labels):
             raise ValueError(
-                f"labels has {len(partition)} entries, but the ball is about {len(self.labels)} items: pass one for each."
+                f"labels has {len(partition)} entries, but the ball is about {len(self.labels)} "
+                "items: pass one for each."
             )
         return self.loss.loss(self.labels, partition)
 
     def __repr__(self) -> str:
-        bounds = (
-            f"{name} {int(part[0].max()) + 1}"
-            for name, part in (("upper", self.upper), ("lower", self.lower))
+        clusters, upper, lower = (
+            int(labels.max()) + 1 for labels in (self.labels, self.upper[0], self.lower[0])
         )
         return (
-            f"<CredibleBall of {self.level:.0%}: radius {self.radius:.4g} around {int(self.labels.max()) + 1} clusters; "
-            f"clusters of the bounds: {', '.join(bounds)}>"
+            f"<CredibleBall of {self.level:.0%}: radius {self.radius:.4g} around {clusters} "
+            f"clusters; clusters of the bounds: upper {upper}, lower {lower}>"
         )
 
 
 def credible_ball(
     posterior: Any, labels: ArrayLike | None = None, *, level: float = 0.95, loss: str | Loss = "vi"
 ) -> CredibleBall:
-    """Return the smallest ball around a partition that holds a given share of the posterior, and its bounds.
+    """Return the smallest ball around a partition that holds a given share of the posterior.
 
     The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B |
     data) >= 1 - alpha (Wade and Ghahramani 2018, section 4), d being the loss, which must be a
@@ -116,7 +102,7 @@ def credible_ball(
         Share of the posterior that the ball holds.
     loss : str or Loss, default "vi"
         The distance, by name or as a value of `bayesclust.losses`: one that is a metric, so not 1 -
-        ARI, and prices must be equal (a = 1).
+        ARI, and with equal costs (a = 1).
 
     Returns
     -------
@@ -139,22 +125,20 @@ def credible_ball(
     >>> [0, 0, 1, 2] in ball
     True
     """
-    metric = as_loss(loss)
-    if not metric.is_metric:
-        raise ValueError(
-            f"a credible ball needs a distance, and {metric!r} is none: take VI() or another loss with a=1."
-        )
+    metric = check_metric(loss, "a credible ball")
     number_between(level, "level", "(0, 1)")
     draws = stacked_partitions(posterior)
     centre = as_labels(point_estimate(draws, metric) if labels is None else labels, "labels")
     if len(centre) != draws.shape[1]:
         raise ValueError(
-            f"labels has {len(centre)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+            f"labels has {len(centre)} items, but the posterior has {draws.shape[1]}: "
+            "pass one label per item."
         )
     distances = np.maximum(expected_losses(metric, draws, centre[None]), 0.0)
     radius = float(np.sort(distances)[int(np.ceil(level * len(draws) - SAME)) - 1])
     inside = distances <= radius + SAME
-    members, away = draws[inside], distances[inside]
+    members = draws[inside]
+    away = distances[inside]
     clusters = members.max(axis=1)
     return CredibleBall(
         labels=centre.astype(np.int64),

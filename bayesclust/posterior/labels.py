@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numba import kernel
-from bayesclust.constraints._checks import plain_array
+from bayesclust.checks import plain_array
 from bayesclust.typing import ArrayLike
 
 __all__ = ["Labels", "as_labels", "as_partitions", "canonical", "label_rows", "partition_sizes"]
@@ -45,7 +45,8 @@ def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     array = plain_array(z, what, ONE_EACH)
     if array.ndim == 0:
         raise ValueError(
-            f"{what} must have shape (..., n); got a single number: pass an array with one label per item."
+            f"{what} must have shape (..., n); got a single number: pass an array with one label "
+            "per item."
         )
     if array.dtype.kind not in "iub":
         raise TypeError(
@@ -55,7 +56,8 @@ def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
     if array.size == 0:
         return out
-    low, high = int(array.min()), int(array.max())
+    low = int(array.min())
+    high = int(array.max())
     if low < 0 or high >= 4 * n + 1024:
         array = np.unique(array, return_inverse=True)[1].reshape(array.shape)
         high = int(array.max())
@@ -80,70 +82,29 @@ def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
 
 
 def as_labels(z: ArrayLike, what: str) -> Labels:
-    """Return one partition in canonical form.
-
-    Parameters
-    ----------
-    z : (n,) array of int
-    what : str
-        What the caller's argument is called.
-
-    Returns
-    -------
-    (n,) array of int16
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is not one label per item.
-    """
+    """Return one partition (n,) in canonical form; `what` is what the caller calls it."""
     array = plain_array(z, what, ONE_EACH)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
-            f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label per item."
+            f"{what} must have shape (n,) with n at least 1; got {array.shape}: pass one label "
+            "per item."
         )
     return canonical(array, what)
 
 
 def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
-    """Return partitions in canonical form.
-
-    Parameters
-    ----------
-    draws : (draws, n) array of int
-    what : str, default "draws"
-        What the sentences call them.
-
-    Returns
-    -------
-    (draws, n) array of int16
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the shape is another or the labels are not integers.
-    """
+    """Return partitions (draws, n) in canonical form."""
     array = plain_array(draws, what, "pass one row of labels per draw")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row of labels per draw."
+            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row "
+            "of labels per draw."
         )
     return canonical(array, what)
 
 
 def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the cluster sizes of partitions.
-
-    Parameters
-    ----------
-    z : (..., n) array of int
-        Labels 0, 1, ...
-
-    Returns
-    -------
-    (..., K) array of int64
-        K is the largest number of clusters; zeros where a partition has fewer.
-    """
+    """Return cluster sizes (..., K) of partitions (..., n); zeros where one has fewer clusters."""
     rows = z.reshape(-1, z.shape[-1]).astype(np.int64)
     width = int(rows.max()) + 1
     flat = rows + np.arange(len(rows))[:, None] * width
@@ -153,19 +114,9 @@ def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
 def label_rows(
     draws: Labels,
 ) -> tuple[np.ndarray[Any, np.dtype[np.uint32]], np.ndarray[Any, np.dtype[np.int64]]]:
-    """Number the labels of all draws through, so that every label of every draw has a row of its own.
+    """Number the labels of draws (B, n) through: rows (n, B), and the first row of each draw.
 
-    Parameters
-    ----------
-    draws : (B, n) array of int
-        Labels 0, 1, ...
-
-    Returns
-    -------
-    rows : (n, B) array of uint32
-        Row of the label of item i in draw b.
-    first : (B + 1,) array of int64
-        The first row of each draw, and the number of rows.
+    Every label of every draw has a row of its own; the last "first row" is the number of rows.
     """
     first = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
     return np.ascontiguousarray((draws + first[:-1, None]).T.astype(np.uint32)), first

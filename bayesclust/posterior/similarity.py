@@ -1,4 +1,4 @@
-"""How often each two items share a cluster."""
+"""How often each two items share a cluster, and items and the clusters of a partition."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._memory import check_memory
+from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int
-from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import FloatArray, IntArray, NDArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["item_entropy", "similar_items", "similarity_matrix"]
+__all__ = [
+    "cluster_confidence",
+    "cluster_similarity",
+    "item_entropy",
+    "similar_items",
+    "similarity_matrix",
+]
 
 TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
@@ -69,7 +75,7 @@ def similarity_matrix(posterior: Any) -> FloatArray:
 
 
 def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
-    """Return the items that each item most often shares a cluster with: the similarity matrix where n x n is too much.
+    """Return the items that each item most often shares a cluster with, where n x n is too much.
 
     Parameters
     ----------
@@ -83,8 +89,8 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
     -------
     scipy.sparse.csr_array of shape (n, n)
         Posterior probabilities of sharing a cluster; row i holds the most similar other items of
-        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory beside
-        the draws.
+        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory
+        beside the draws.
 
     Raises
     ------
@@ -119,7 +125,7 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
 
 
 def item_entropy(posterior: Any) -> FloatArray:
-    """Return how unsure it is, on average over all other items j, whether an item shares a cluster with j.
+    """Return how uncertain it is, on average, which other items share a cluster with an item.
 
     Parameters
     ----------
@@ -155,7 +161,7 @@ def item_entropy(posterior: Any) -> FloatArray:
 
 
 def _by_rows[Part](draws: Labels, use: Callable[[int, NDArray[np.int32]], Part]) -> Iterator[Part]:
-    """What `use` makes of some rows at a time: the first row, and in how many draws their items are with each item."""
+    """Yield use(first row, counts of draws together with each item), for `ROWS` rows at a time."""
     z = np.ascontiguousarray(draws.T)
 
     def rows(first: int) -> Part:
@@ -206,3 +212,48 @@ def _count_together(z: Labels) -> NDArray[np.int32]:
         for j in range(i):
             out[i, j] = out[j, i]
     return out
+
+
+def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
+    """Return the mean similarity (K, n) of each item to the members of each cluster of labels (n,).
+
+    Entry (k, i) is the posterior probability that i shares a cluster with a random member of k, i
+    itself among them. O(n K draws) time; no n x n matrix is formed.
+
+    Examples
+    --------
+    >>> cluster_similarity([[0, 0, 1], [0, 1, 1]], [0, 0, 1])
+    array([[0.75, 0.75, 0.25],
+           [0.  , 0.5 , 1.  ]])
+    """
+    draws = stacked_partitions(posterior)
+    z = as_labels(labels, "labels")
+    if len(z) != draws.shape[1]:
+        raise ValueError(
+            f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label "
+            "per item."
+        )
+    sizes = np.bincount(z)
+    total = np.zeros((len(sizes), len(z)))
+    for draw in draws.astype(np.int64):
+        common = np.zeros((len(sizes), int(draw.max()) + 1))
+        np.add.at(common, (z, draw), 1)
+        total += common[:, draw]
+    return total / (len(draws) * sizes[:, None])
+
+
+def cluster_confidence(posterior: Any, labels: ArrayLike) -> FloatArray:
+    """Return the probability (n,) that an item is with a random other member of its cluster.
+
+    It is 1 of an item that is alone in its cluster.
+
+    Examples
+    --------
+    >>> cluster_confidence([[0, 0, 1], [0, 1, 1]], [0, 0, 1])
+    array([0.5, 0.5, 1. ])
+    """
+    z = as_labels(labels, "labels")
+    size = np.bincount(z)[z]
+    with_itself = cluster_similarity(posterior, labels)[z, np.arange(len(z))]
+    others: FloatArray = (with_itself * size - 1) / np.maximum(size - 1, 1)
+    return np.where(size > 1, others, 1.0)

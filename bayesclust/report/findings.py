@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
-from bayesclust.posterior.answers import source_reliability
-from bayesclust.posterior.counts import n_clusters_posterior
-from bayesclust.posterior.credibility import constraint_credibility
+from bayesclust.posterior.credibility import constraint_credibility, source_reliability
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
-from bayesclust.posterior.diagnostics import diagnose
-from bayesclust.posterior.membership import belonging
-from bayesclust.posterior.names import item_names, source_names
-from bayesclust.posterior.partition import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions
+from bayesclust.posterior.diagnosis import diagnose
+from bayesclust.posterior.n_clusters import n_clusters_posterior
+from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.similarity import cluster_confidence
+from bayesclust.posterior.tree import group, item_names, source_names, stacked_partitions
 from bayesclust.report.surprises import surprises
 from bayesclust.typing import IntArray
 
@@ -64,14 +62,14 @@ class Findings:
     numbers : dict of int to float
         Posterior probability of each number of clusters.
     clusters : pandas.DataFrame
-        One row for each cluster, the largest first: cluster, items, belonging (mean posterior
+        One row for each cluster, the largest first: cluster, items, confidence (mean posterior
         probability that an item of it is with a random other member) and typical (the items that
         belong to it most surely).
     ball : CredibleBall
         Around the point estimate.
     least_sure : pandas.DataFrame
         The items that belong to their clusters least surely, at most ten and only those below 0.95:
-        item, cluster, belonging.
+        item, cluster, confidence.
     answers : int
         How many there are.
     doubted : int
@@ -139,7 +137,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     if kind == CHAINS:
         judged = diagnose(posterior)
         ok, verdict, dismissed = judged.ok, judged.verdict, judged.conflict
-    clusters, least_sure = _clusters(labels, belonging(draws, labels), names)
+    clusters, least_sure = _clusters(labels, cluster_confidence(draws, labels), names)
     table = _answers(posterior, names)
     doubted = table[table["credibility"] < 0.5] if len(table) else table
     sources = _sources(posterior)
@@ -215,11 +213,15 @@ def _clusters(labels: IntArray, sure: Any, names: list[str]) -> tuple[pd.DataFra
     for k, size in enumerate(np.bincount(labels).tolist()):
         members = np.flatnonzero(labels == k)
         best = members[np.argsort(-sure[members], kind="stable")[:TYPICAL]]
-        row = {"cluster": k, "items": size, "belonging": float(sure[members].mean())}
+        row = {"cluster": k, "items": size, "confidence": float(sure[members].mean())}
         rows.append(row | {"typical": [names[i] for i in best]})
     least = np.argsort(sure, kind="stable")[:LEAST_SURE]
     least = least[sure[least] < SURE]
-    unsure = {"item": [names[i] for i in least], "cluster": labels[least], "belonging": sure[least]}
+    unsure = {
+        "item": [names[i] for i in least],
+        "cluster": labels[least],
+        "confidence": sure[least],
+    }
     table = pd.DataFrame(rows).sort_values(
         "items", ascending=False, kind="stable", ignore_index=True
     )

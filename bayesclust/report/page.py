@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bayesclust._files import check_path, check_target, replaced
+from bayesclust._io import check_path, check_target, replaced
 from bayesclust.report import markup
 from bayesclust.report.figures import pictures
 from bayesclust.report.findings import CHAINS, PARTITION, Findings, findings
@@ -158,14 +158,14 @@ def _clusters(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
         {
             "cluster": "number",
             "items": "number",
-            "belonging": "number",
+            "confidence": "number",
             "most typical items": "word",
         },
         (
             (
                 str(row["cluster"]),
                 f"{row['items']:,}",
-                f"{row['belonging']:.3f}",
+                f"{row['confidence']:.3f}",
                 ", ".join(row["typical"]),
             )
             for row in found.clusters.to_dict("records")
@@ -183,10 +183,10 @@ def _doubts(found: Findings, drawn: Sequence[Picture]) -> Iterator[str]:
     parts = [f"<p>{escape(ball_in_words(found))}</p>"]
     if len(found.least_sure):
         rows = found.least_sure.to_dict("records")
-        cells = ((row["item"], str(row["cluster"]), f"{row['belonging']:.3f}") for row in rows)
+        cells = ((row["item"], str(row["cluster"]), f"{row['confidence']:.3f}") for row in rows)
         parts.append(
             markup.table(
-                {"least sure items": "word", "cluster": "number", "belonging": "number"}, cells
+                {"least sure items": "word", "cluster": "number", "confidence": "number"}, cells
             )
         )
     yield from markup.section("How sure it is", parts, drawn, "doubts")

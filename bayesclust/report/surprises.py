@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesclust.posterior.conflict import view_conflict
-from bayesclust.posterior.names import source_names
-from bayesclust.posterior.replicates import constraint_ppc
-from bayesclust.posterior.tree import stored_views
+from bayesclust.posterior.posterior_predictive import constraint_ppc
+from bayesclust.posterior.tree import source_names, stored_constraints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +46,7 @@ def surprises(posterior: Any) -> list[str]:
     """
     names = {
         view.name: source_names(posterior, view.name, view.n_sources)
-        for view in stored_views(posterior)
+        for view in stored_constraints(posterior)
     }
     checks, conflict = constraint_ppc(posterior), view_conflict(posterior)
     told = [

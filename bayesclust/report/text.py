@@ -67,11 +67,11 @@ def _numbers(found: Findings) -> Iterator[str]:
 
 
 def _clusters(found: Findings) -> Iterator[str]:
-    yield "CLUSTERS              items   belonging   most typical"
+    yield "CLUSTERS              items  confidence   most typical"
     for row in found.clusters.to_dict("records"):
         typical = textwrap.shorten(", ".join(row["typical"]), 2 * LONGEST - 20, placeholder=" ...")
-        yield f"  {row['cluster']:<18}{row['items']:>7,}{row['belonging']:>12.3f}   {typical}".rstrip()
-    yield "  belonging: how probable it is that an item is with a random other member of its cluster, on average"
+        yield f"  {row['cluster']:<18}{row['items']:>7,}{row['confidence']:>12.3f}   {typical}".rstrip()
+    yield "  confidence: how probable it is that an item is with a random other member of its cluster, on average"
 
 
 def _ball(found: Findings) -> Iterator[str]:
@@ -110,9 +110,9 @@ def ball_in_words(found: Findings) -> str:
 def _unsure(found: Findings) -> Iterator[str]:
     if found.least_sure.empty:
         return
-    yield "LEAST SURE ITEMS    cluster   belonging"
+    yield "LEAST SURE ITEMS    cluster  confidence"
     for row in found.least_sure.to_dict("records"):
-        yield f"  {row['item']:<18}{row['cluster']:>7}{row['belonging']:>12.3f}"
+        yield f"  {row['item']:<18}{row['cluster']:>7}{row['confidence']:>12.3f}"
 
 
 def _suspects(found: Findings) -> Iterator[str]:

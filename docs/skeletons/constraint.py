@@ -1,4 +1,4 @@
-"""A kind of side information: which of three items is the odd one out, and how such answers go wrong.
+"""A kind of constraints: which of three items is the odd one out, and how such answers go wrong.
 
 The question shows three items. Where exactly two of them share a cluster, the third is the odd one;
 where all three do, or no two, a faultless source says "none". People who are not offered "none"
@@ -6,16 +6,13 @@ name one of the three all the same: how often is learned, as a row of the confus
 is everything else that they get wrong.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
-from scipy.special import digamma, gammaln
 
-from bayesclust.constraints import Constraints, DirichletRows, NoiseModel
-from bayesclust.typing import ArrayLike, CodeArray, Counts, FloatArray, IntArray, Params
+from bayesclust.constraints import Constraints, DirichletNoise, NoiseModel
+from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray
 
 WORDS = ("first", "second", "third", "none")
 # under the equality patterns ijk, ij|k, ik|j, jk|i, i|j|k
@@ -23,8 +20,10 @@ TRUTH = (3, 2, 1, 0, 3)
 
 
 @dataclass(frozen=True)
-class OddNoise(NoiseModel):
-    """Each source has a confusion matrix; its rows, one a true answer, are Dirichlet.
+class OddNoise(DirichletNoise):
+    """Each source has a confusion matrix; its rows, one for each true answer, are Dirichlet.
+
+    All samplers, variational methods, NumPyro programs and diagnostics follow from these weights.
 
     Parameters
     ----------
@@ -50,61 +49,10 @@ class OddNoise(NoiseModel):
                 f"right and wrong must be positive weights; got {self.right!r} and {self.wrong!r}."
             )
 
-    @property
-    def free(self) -> tuple[str, ...]:
-        """All of it is learned."""
-        return tuple(self.parameters)
-
-    @property
-    def weights(self) -> FloatArray:
-        """Of the prior, (truth, answer)."""
-        return np.where(np.eye(self.n_answers, dtype=np.bool_), self.right, self.wrong)
-
-    def initial(self, n_sources: int) -> Params:
-        """Prior means."""
-        mean = self.weights / self.weights.sum(axis=1, keepdims=True)
-        return {"odd_confusion": np.tile(mean, (n_sources, 1, 1))}
-
-    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        """p(answer | truth), (..., S, truth, answer)."""
-        return np.asarray(params["odd_confusion"], dtype=np.float64)
-
-    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
-        """From the Dirichlet posteriors, as normalised gammas kept off 0."""
-        gammas = np.maximum(
-            rng.standard_gamma(self.weights + self.fold(counts)), np.finfo(np.float64).tiny
-        )
-        return {"odd_confusion": gammas / gammas.sum(axis=-1, keepdims=True)}
-
-    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
-        """Dirichlet density, summed over rows and sources."""
-        density = ((self.weights - 1) * np.log(self.confusion(params))).sum(axis=-1) - log_beta(
-            self.weights
-        )
-        return density.sum(axis=(-2, -1))
-
-    def log_marginal(self, counts: Counts) -> Any:
-        """log p(answers | partition): a ratio of multivariate beta functions."""
-        return (log_beta(self.weights + self.fold(counts)) - log_beta(self.weights)).sum(
-            axis=(-2, -1)
-        )
-
-    def dirichlet_rows(self) -> DirichletRows:
-        """The same integral in the form that compiled samplers take; without it they ask `log_marginal`, and are slower."""
-        rows, kinds = tuple(map(tuple, self.weights.tolist())), np.arange(self.n_answers**2)
-        return DirichletRows(
-            rows, kinds.reshape(self.n_answers, -1), np.zeros((self.n_answers, self.n_answers))
-        )
-
-    def expected_log_confusion(self, counts: Counts) -> FloatArray:
-        """E log under the Dirichlet posteriors: what mean field needs."""
-        weights = self.weights + self.fold(counts)
-        return np.asarray(digamma(weights) - digamma(weights.sum(axis=-1, keepdims=True)))
-
-
-def log_beta(weights: FloatArray) -> FloatArray:
-    """Log of the multivariate beta function over the last axis."""
-    return np.asarray(gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1)))
+    def priors(self) -> dict[str, FloatArray]:
+        """Dirichlet weights, (truth, answer)."""
+        right = np.eye(self.n_answers, dtype=np.bool_)
+        return {"odd_confusion": np.where(right, self.right, self.wrong)}
 
 
 class OddOneOut(Constraints):
@@ -112,7 +60,8 @@ class OddOneOut(Constraints):
 
     What a user writes:
     ``bc.TVClust().fit(X, constraints=OddOneOut([(0, 1, 9)], ["third"], n_items=10))``. Likelihood,
-    site weights, simulation, restriction, storage and all samplers follow from the table `truth`.
+    site weights, simulation, restriction, storage, statements, limits and all samplers follow from
+    the table `truth`.
 
     Parameters
     ----------

@@ -2,13 +2,13 @@
 
     mu_kj ~ Uniform on the circle,    x_ij | mu_kj ~ von Mises(mu_kj, kappa)
 
-with one concentration kappa for all clusters and columns. The resultant of a cluster in column j is
-the vector sum of its items' directions, of length r_j, and with s items
+with one concentration kappa for all clusters and columns. T(x) = (cos x_j, sin x_j)_j, so that t
+holds the resultant of a cluster in each column, of length r_j, and with n items
 
-    p(X) = prod_j  I_0(kappa r_j) / (2 pi I_0(kappa))^s
+    L = prod_j  I_0(kappa r_j) / (2 pi I_0(kappa))^n
 
-(Mardia and Jupp 2000, Sec. 12.4.2 with a flat prior; I_0 the modified Bessel function). The
-predictive of a further direction is the ratio with and without it.
+(Mardia and Jupp 2000, Sec. 12.4.2 with a flat prior; I_0 the modified Bessel function). Marginals,
+predictives, unions of clusters and coarsening follow from this in `bayesclust.families.base`.
 """
 
 import math
@@ -20,32 +20,27 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ive
 
-from bayesclust._numba import FAST, kernel
+from bayesclust._numba import FAST, device
 from bayesclust.checks import check_items
-from bayesclust.models.components import Components, Terms
-from bayesclust.models.families import BoundFamily, Family, HyperPrior, base
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.families import BoundFamily, Family, HyperPrior
+from bayesclust.families.base import Terms, implements, log_normaliser
+from bayesclust.typing import ArrayLike, FloatArray
 
 PRECISION = HyperPrior("base_precision", 4.0, 1.0)
-"""Of kappa: median 4, at which two in three directions of a cluster lie within half a radian of its mean; it is learned."""
+"""Of kappa: median 4, at which two in three directions of a cluster lie within half a radian of its mean."""
 
 
-# The state: what compiled samplers know of the clusters. One slot per cluster, and a last one that
-# stays empty.
+# What compiled samplers need: the parameters of the prior, and log L.
 
 
-class DirectionState(NamedTuple):
-    """Clusters of directions; C slots and the empty one, d columns."""
+class DirectionPrior(NamedTuple):
+    """What L depends on beside n and t."""
 
-    X: FloatArray  # (n, 2 d) cosines, then sines
     kappa: FloatArray  # (1,)
     log_norm: FloatArray  # (1,) log(2 pi I_0(kappa))
-    count: IntArray  # type: ignore[assignment]  # (C + 1,) items
-    total: FloatArray  # (C + 1, 2 d) the resultants
-    level: FloatArray  # (C + 1,) sum over columns of log I_0(kappa r), derived from `total`
 
 
-@kernel(fastmath=FAST)
+@device(fastmath=FAST, no_refcount=True)
 def log_bessel(x: float) -> float:
     """log I_0(x): the power series, or from 20 on the asymptotic one (Abramowitz and Stegun 9.6.12 and 9.7.1)."""
     term, total, k = 1.0, 1.0, 1.0
@@ -62,151 +57,54 @@ def log_bessel(x: float) -> float:
     return x - 0.5 * math.log(2.0 * math.pi * x) + math.log(total)
 
 
-@kernel(fastmath=FAST)
-def sum_levels(state: DirectionState, total: FloatArray, more: FloatArray) -> float:
-    """Sum over columns of log I_0(kappa r), r the length of total + more."""
-    value, d = 0.0, state.X.shape[1] // 2
+@implements(log_normaliser, DirectionPrior)
+def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
+    d = len(first) // 2
+    value = -mass * d * prior.log_norm[0]
     for j in range(d):
-        value += log_bessel(
-            state.kappa[0] * math.hypot(total[j] + more[j], total[j + d] + more[j + d])
-        )
+        length = math.hypot(first[j] + second[j], first[d + j] + second[d + j])
+        value += log_bessel(prior.kappa[0] * length)
     return value
 
 
-@base.implements(base.clear_cluster, DirectionState, no_refcount=True)
-def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
-    state.count[k] = 0
-    state.total[k] = 0.0
-    state.level[k] = 0.0
-
-
-@base.implements(base.add_item, DirectionState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.level[k] = sum_levels(state, state.total[k], state.X[i])
-    state.count[k] += 1
-    state.total[k] += state.X[i]
-
-
-@base.implements(base.remove_item, DirectionState)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.level[k] = sum_levels(state, state.total[k], -state.X[i])
-    state.count[k] -= 1
-    state.total[k] -= state.X[i]
-
-
-@base.implements(base.log_predictive, DirectionState, no_refcount=True)
-def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    d = state.X.shape[1] // 2
-    return sum_levels(state, state.total[k], state.X[i]) - state.level[k] - d * state.log_norm[0]
-
-
-@base.implements(base.log_marginal, DirectionState, no_refcount=True)
-def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    return state.level[k] - state.count[k] * (state.X.shape[1] // 2) * state.log_norm[0]
-
-
-@base.implements(base.log_marginal_union, DirectionState)
-def _log_marginal_union(state, first, second):  # type: ignore[no-untyped-def]
-    together = (state.count[first] + state.count[second]) * (state.X.shape[1] // 2)
-    return sum_levels(state, state.total[first], state.total[second]) - together * state.log_norm[0]
-
-
-@base.implements(base.set_items, DirectionState)
-def _set_items(state, items, k):  # type: ignore[no-untyped-def]
-    state.count[k] = len(items)
-    state.total[k] = 0.0
-    for i in items:
-        state.total[k] += state.X[i]
-
-
-@base.implements(base.derive, DirectionState)
-def _derive(state, k):  # type: ignore[no-untyped-def]
-    state.level[k] = sum_levels(state, state.total[k], np.zeros(state.X.shape[1]))
-
-
-# The same clusters with their mean directions in hand, for samplers that do not integrate them out.
-
-
-class DirectionComponents(Components):
-    """Statistics: weights (K,) and resultants (K, 2 d). Terms: kappa times cosines and sines of mu, and log norms (K,)."""
-
-    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
-        """Sums over the items."""
-        return weight.sum(axis=0), weight.T @ rows[0]
-
-    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
-        """Of each item in each cluster, (n, K)."""
-        return rows[0] @ terms[0].T - terms[1]
-
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        """From von Mises(angle of the resultant, kappa times its length)."""
-        angle, length = self._resultant(statistics)
-        mu = rng.vonmises(angle, hyper[0] * length)
-        return self._terms(np.cos(mu), np.sin(mu), hyper[0])
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        """E cos mu and E sin mu: those of the angle, times I_1 / I_0."""
-        angle, length = self._resultant(statistics)
-        shrunk = ive(1, hyper[0] * length) / ive(0, hyper[0] * length)
-        return self._terms(shrunk * np.cos(angle), shrunk * np.sin(angle), hyper[0])
-
-    def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
-        """log p(X) of each cluster, (K,)."""
-        _, length = self._resultant(statistics)
-        weight = np.asarray(statistics[0])
-        value = log_i0(hyper[0] * length).sum(axis=1) - weight * length.shape[1] * log_norm(
-            hyper[0]
-        )
-        return np.asarray(value)
-
-    def _resultant(self, statistics: Terms) -> tuple[FloatArray, FloatArray]:
-        """Angles and lengths, (K, d) each."""
-        cosine, sine = np.split(np.asarray(statistics[1]), 2, axis=1)
-        return np.arctan2(sine, cosine), np.hypot(cosine, sine)
-
-    def _terms(self, cosine: FloatArray, sine: FloatArray, kappa: float) -> Terms:
-        norms = np.full(len(cosine), cosine.shape[1] * log_norm(kappa))
-        return kappa * np.concatenate([cosine, sine], axis=1), norms
-
-
-def log_i0(x: ArrayLike) -> FloatArray:
-    """log I_0(x), the plain twin of `log_bessel`."""
-    return np.log(ive(0, x)) + np.asarray(x)
-
-
-def log_norm(kappa: float) -> float:
-    """What normalises one direction."""
-    return float(np.log(2 * np.pi) + log_i0(kappa))
-
-
-# The family on some data, and what a user writes.
-
-
-def unit_vectors(X: FloatArray) -> FloatArray:
-    """Cosines, then sines, (n, 2 d)."""
-    return np.concatenate([np.cos(X), np.sin(X)], axis=1)
+# The family on some data.
 
 
 @dataclass(frozen=True)
 class BoundDirections(BoundFamily):
-    """The family on some data, angles from -pi to pi; hyper = (kappa,)."""
+    """X holds angles from -pi to pi; hyper = (kappa,)."""
 
-    def new_state(self, capacity: int, hyper: FloatArray) -> DirectionState:
-        """Empty clusters."""
-        slots, X = capacity + 1, unit_vectors(self.X)
-        count, total = np.zeros(slots, np.int64), np.zeros((slots, X.shape[1]))
-        state = DirectionState(X, np.zeros(1), np.zeros(1), count, total, np.zeros(slots))
-        self.set_hyper(state, hyper)
-        return state
+    def prior(self, hyper: FloatArray) -> DirectionPrior:
+        """From the hyper-parameters, arrays all."""
+        log_norm = math.log(2 * math.pi) + log_bessel(float(hyper[0]))
+        return DirectionPrior(hyper[:1], np.array([log_norm]))
 
-    def set_hyper(self, state: DirectionState, hyper: FloatArray) -> None:
-        """Write kappa into the state."""
-        state.kappa[0], state.log_norm[0] = hyper[0], log_norm(hyper[0])
+    def rows(self, X: FloatArray) -> Terms:
+        """T(x) of every row, (n, 2 d)."""
+        return (np.concatenate([np.cos(X), np.sin(X)], axis=1),)
 
-    def log_marginal(self, X: FloatArray, hyper: FloatArray) -> float:
-        """log p(X) of one cluster, plainly: what the compiled function is compared with."""
-        length = np.hypot(np.cos(X).sum(axis=0), np.sin(X).sum(axis=0))
-        return float(log_i0(hyper[0] * length).sum() - X.size * log_norm(hyper[0]))
+    # With the mean directions in hand, log p(x | mu) = <T(x), eta> - a.
+
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        """eta and a for mu from von Mises(angle of the resultant, kappa times its length)."""
+        angle, length = self._resultant(statistics)
+        mu = rng.vonmises(angle, hyper[0] * length)
+        return self._terms(np.cos(mu), np.sin(mu), hyper)
+
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        """E eta and a: E cos mu and E sin mu are those of the angle, times I_1 / I_0."""
+        angle, length = self._resultant(statistics)
+        shrunk = ive(1, hyper[0] * length) / ive(0, hyper[0] * length)
+        return self._terms(shrunk * np.cos(angle), shrunk * np.sin(angle), hyper)
+
+    def _resultant(self, statistics: Terms) -> tuple[FloatArray, FloatArray]:
+        """Angles and lengths, (K, d) each, from (n, t)."""
+        cosine, sine = np.split(statistics[1], 2, axis=1)
+        return np.arctan2(sine, cosine), np.hypot(cosine, sine)
+
+    def _terms(self, cosine: FloatArray, sine: FloatArray, hyper: FloatArray) -> Terms:
+        level = cosine.shape[1] * self.prior(hyper).log_norm[0]
+        return hyper[0] * np.concatenate([cosine, sine], axis=1), np.full(len(cosine), level)
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """The family as NumPyro code: site "direction"."""
@@ -217,16 +115,15 @@ class BoundDirections(BoundFamily):
         mu = sample("direction", dist.Uniform(-np.pi, np.pi).expand((d,)).to_event(1))
         return lambda z: dist.VonMises(mu[z], kappa).to_event(1)
 
-    def components(self) -> DirectionComponents:
-        """For the samplers that draw mean directions."""
-        return DirectionComponents((unit_vectors(self.X),), lambda hyper: hyper)
+    # What may be left out: where items are points for starting partitions, and how further rows of
+    # the user's data are read.
 
     def embedding(self) -> FloatArray:
-        """Points of the circle: from these starting partitions are made."""
-        return unit_vectors(self.X)
+        """Points of the circle."""
+        return np.asarray(self.rows(self.X)[0])
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Further rows, checked and wrapped."""
+        """Checked and wrapped."""
         return wrapped(check_items(X, least=1))
 
 
@@ -240,9 +137,12 @@ def wrapped(X: FloatArray) -> FloatArray:
     return np.arctan2(np.sin(X), np.cos(X))
 
 
+# What a user writes.
+
+
 @dataclass(frozen=True)
 class Directions(Family):
-    """What a user writes: ``bc.TVClust(family=Directions())``.
+    """Columns of directions: ``bc.TVClust(family=Directions())``.
 
     Parameters
     ----------

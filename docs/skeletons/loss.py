@@ -1,15 +1,16 @@
-"""A loss between partitions: one minus the pairwise F, by which clusterings with side information are compared.
+"""A loss between partitions: the variation of information of Tsallis entropies.
 
-Precision is the share of the pairs that the estimate joins which the truth joins too, recall the
-share of the truth's pairs that the estimate joins, and F their harmonic mean. With A, B and C pairs
-joined by the truth, the estimate and both,
+The Tsallis entropy of order q of shares p is (1 - sum p^q) / (q - 1). With A, B and C the sums of
+the sizes to the power of q over the clusters of the truth, of the estimate and over their
+intersections,
 
-    1 - F = 1 - 2 C / (A + B) = ((A + B) / 2 - C) / ((A + B) / 2).
+    2 H(truth, estimate) - H(truth) - H(estimate) = (A + B - 2 C) / (n^q (q - 1)),
 
-The labels of least expected loss are those of most expected F. Pairs apart in both do not count, so
-that many small clusters do not look alike for all that they keep apart, as they do to Binder's
-loss.
+which is Binder's loss at q = 2 and VI (in nats) in the limit of q = 1. It is a metric
+(Simovici and Jaroszewicz 2006).
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,18 +18,16 @@ import bayesclust as bc
 from bayesclust.typing import ArrayLike, FloatArray
 
 
-class OneMinusF(bc.losses.RatioLoss):
-    """What a user writes: ``bc.point_estimate(posterior, loss=OneMinusF())``, or ``bc.TVClust(loss=OneMinusF())``."""
+@dataclass(frozen=True)
+class TsallisVI(bc.losses.AdditiveLoss):
+    """For ``bc.point_estimate(posterior, loss=TsallisVI())`` or ``bc.TVClust(loss=TsallisVI())``."""
 
-    # three partitions of three items break the triangle inequality: one pair, all three together,
-    # another pair
-    is_metric = False
+    q: float = 1.5
 
     def potential(self, counts: ArrayLike) -> FloatArray:
-        """Pairs within clusters of these sizes."""
-        x = np.asarray(counts, dtype=np.float64)
-        return np.asarray(x * (x - 1) / 2)
+        """Return sizes to the power of q."""
+        return np.asarray(np.asarray(counts, dtype=np.float64) ** self.q)
 
-    def form(self, n: int) -> bc.losses.RatioForm:
-        """The denominator is the mean of A and B."""
-        return bc.losses.RatioForm(average=1.0)
+    def scale(self, n: int) -> float:
+        """Return n^q (q - 1)."""
+        return float(n**self.q * (self.q - 1))

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.seating import Seating, close_slot, open_slot
-from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.typing import FloatArray, IntArray
 
 

@@ -70,7 +70,9 @@ def test_everything_can_be_taken_back(blobs):
     keep()
     session.answer(Query("pair", (0, 40)), "different")
     keep()
-    session.add([bc.LabelConstraints([(1, 0)], 60), bc.SpreadConstraints([([0, 1, 2], 1)], 60)])
+    session.add(
+        [bc.LabelConstraints([(1, 0)], 60), bc.constraints.SpreadConstraints([([0, 1, 2], 1)], 60)]
+    )
     keep()
     session.modify()
     keep()

@@ -15,7 +15,7 @@ Y = np.repeat([0, 1, 2], 10)
 
 def session():
     settings = bc.MinimalModification(
-        0.1, np.float64(0.5), satisfied=0.9, new_clusters=2, time_limit=None
+        0.1, np.float64(0.5), min_satisfied=0.9, new_clusters=2, time_limit=None
     )
     made = bc.InteractiveSession(
         X, Y, y=np.array(list("aabbc") * 6), modification=settings, random_state=3
@@ -24,7 +24,7 @@ def session():
         [
             bc.LabelConstraints([(0, 4)], 30),
             bc.SpanConstraints([([1, 2], [0, 3])], 30),
-            bc.SpreadConstraints([([3, 13, 23], 2)], 30),
+            bc.constraints.SpreadConstraints([([3, 13, 23], 2)], 30),
             bc.ImplicationConstraints([([(0, 1, True)], [(4, 5, False)])], 30),
             bc.RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["no", "dnk"], 30),
         ]

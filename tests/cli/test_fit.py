@@ -13,9 +13,9 @@ import xarray as xr
 import bayesclust as bc
 from bayesclust import cli
 from bayesclust.cli import _models
+from bayesclust.families import COMPOSED, FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.models.families import COMPOSED, FAMILIES
-from bayesclust.posterior.names import feature_names, item_names, source_names
+from bayesclust.posterior.tree import feature_names, item_names, source_names
 
 SHORT = ["--chains", "2", "--warmup", "20", "--samples", "30", "--no-progress"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust import cli
-from bayesclust.posterior.membership import belonging
+from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.report import as_text, findings, report_page
 
@@ -40,7 +40,7 @@ def test_labels_are_written_by_name(run_nc, tree, tmp_path, capsys):
     assert [row["id"] for row in rows] == [f"n{i:02d}" for i in range(12)]
     assert [int(row["cluster"]) for row in rows] == labels.tolist()
     np.testing.assert_allclose(
-        [float(row["belonging"]) for row in rows], belonging(tree, labels), atol=5e-5
+        [float(row["confidence"]) for row in rows], cluster_confidence(tree, labels), atol=5e-5
     )
 
 
@@ -124,7 +124,7 @@ def test_tables_of_labels_that_do_not_fit_are_refused(run_nc, tmp_path, capsys, 
 
 
 def test_fits_of_other_items_are_refused(run_nc, tmp_path, capsys):
-    from bayesclust.posterior.names import with_names
+    from bayesclust.posterior.tree import with_names
 
     other = with_names(
         to_datatree({"z": np.zeros((1, 3, 12), int)}), items=[f"other {i}" for i in range(12)]

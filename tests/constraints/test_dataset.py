@@ -12,7 +12,7 @@ from bayesclust.constraints import (
     constraints_from_dataset,
     to_dataset,
 )
-from bayesclust.constraints.dataset import noise_names
+from bayesclust.constraints.stored import noise_names
 
 
 @pytest.fixture

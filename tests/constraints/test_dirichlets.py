@@ -1,4 +1,4 @@
-"""Rows with Dirichlet priors: their integral is the noise model's own, and a model that changes it has none."""
+"""Noise made of Dirichlet rows: its integral in compiled form is the model's own log marginal."""
 
 from dataclasses import dataclass
 
@@ -6,41 +6,15 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bayesclust.constraints import (
-    ConfusionNoise,
-    DirichletRows,
-    LinkNoise,
-    PairwiseConstraints,
-    RelativeConstraints,
-    UniformNoise,
-)
-from bayesclust.constraints.dirichlets import GIVEN, PASSED_OVER, stack_dirichlets
-from tests.constraints.test_view_contract import COMBINATIONS, CUT, random_view
-
-WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
-MODELS = [
-    LinkNoise(),
-    LinkNoise(p=(2.0, 3.0), q=(1.0, 0.5)),
-    LinkNoise(p=0.9),
-    LinkNoise(q=0.7),
-    UniformNoise(),
-    UniformNoise(eps=(2.0, 2.5)),
-    ConfusionNoise(),
-    ConfusionNoise(prior=WEIGHTS),
-]
-
-
-def view_of(noise, n_sources=3, name="answers"):
-    """Questions about four items, to every source."""
-    items = [(0, 1), (1, 2)] if noise.kind == "pairwise" else [(0, 1, 2), (1, 2, 3)]
-    kind = PairwiseConstraints if noise.kind == "pairwise" else RelativeConstraints
-    source = np.repeat(np.arange(n_sources), 2)
-    return kind(items * n_sources, np.zeros(2 * n_sources, int), 4, source, noise=noise, name=name)
+from bayesclust.constraints import DirichletNoise, LinkNoise
+from bayesclust.constraints.factor_graph import GIVEN, PASSED_OVER, stack_dirichlets
+from tests.constraints.test_contract import COMBINATIONS, random_constraints
 
 
 def integral(rows, counts):
-    """log of the product over rows, this module's first formula."""
-    mass, value = rows.weight.copy(), 0.0
+    """Log of the product over rows, the first formula of `bayesclust.constraints.noise`."""
+    mass = rows.weight.copy()
+    value = 0.0
     for code, pattern in np.ndindex(counts.shape):
         if rows.kind[code, pattern] >= 0:
             mass[rows.kind[code, pattern]] += counts[code, pattern]
@@ -51,129 +25,97 @@ def integral(rows, counts):
     return value
 
 
-@pytest.mark.parametrize("noise", MODELS, ids=str)
-def test_the_integral_of_the_rows_is_the_log_marginal(noise, rng):
-    rows = stack_dirichlets([view_of(noise)])
-    for _ in range(5):
-        counts = rng.integers(6, size=(3 * noise.n_answers, len(noise.truth)))
-        assert integral(rows, counts) == pytest.approx(noise.log_marginal(counts), rel=1e-10)
-
-
-@pytest.mark.parametrize(("kind", "noise"), COMBINATIONS, ids=str)
-def test_so_it_is_of_every_noise_model_that_says_its_rows(kind, noise, rng):
-    view = random_view(kind, rng, noise)
-    rows = stack_dirichlets([view])
-    assert rows is not None or noise in CUT
-    if rows is not None and noise.free:
-        counts = view.counts(rng.integers(3, size=view.n_items))
-        assert integral(rows, counts) == pytest.approx(noise.log_marginal(counts), rel=1e-10)
-
-
-def test_views_are_laid_out_one_after_another(rng):
-    views = [view_of(noise, 1 + k % 3, f"view_{k}") for k, noise in enumerate(MODELS)]
-    rows, first, expected = stack_dirichlets(views), 0, 0.0
+def test_the_integral_of_all_rows_is_the_sum_of_log_marginals(rng):
+    learned = [(kind, noise) for kind, noise in COMBINATIONS if noise.free]
+    given = [random_constraints(kind, rng, noise) for kind, noise in learned]
+    rows = stack_dirichlets(given)
     counts = np.zeros(rows.kind.shape, int)
-    for view in views:
-        own = rng.integers(6, size=(view.n_sources * view.n_answers, view.n_patterns))
-        counts[first : first + len(own), : view.n_patterns] = own
-        first, expected = first + len(own), expected + view.noise.log_marginal(own)
+    first = 0
+    expected = 0.0
+    for one in given:
+        own = rng.integers(6, size=(one.n_sources * one.n_answers, one.n_patterns))
+        alone = stack_dirichlets([one])
+        assert integral(alone, own) == pytest.approx(one.noise.log_marginal(own), rel=1e-10)
+        counts[first : first + len(own), : one.n_patterns] = own
+        first += len(own)
+        expected += one.noise.log_marginal(own)
     assert first == len(counts)
     assert integral(rows, counts) == pytest.approx(expected, rel=1e-10)
 
 
-def test_what_is_not_learned_is_passed_over():
-    known, half = view_of(LinkNoise(p=0.9, q=0.8), 1), view_of(LinkNoise(p=0.9), 1)
-    assert (stack_dirichlets([known]).kind == PASSED_OVER).all()
-    rows = stack_dirichlets([half])
-    np.testing.assert_array_equal(rows.kind[:, :2], [[GIVEN, 0], [GIVEN, 1]])
-    np.testing.assert_allclose(rows.factor[:, :2], [[np.log(0.1), 0.0], [np.log(0.9), 0.0]])
+def links(noise, rng):
+    kind = next(kind for kind, _ in COMBINATIONS if kind.kind == "pairwise")
+    return random_constraints(kind, rng, noise, m=3).restrict(np.arange(9))
+
+
+def test_known_noise_is_passed_over(rng):
+    known = stack_dirichlets([links(LinkNoise(p=0.9, q=0.8), rng)])
+    assert (known.kind == PASSED_OVER).all()
+    rows = stack_dirichlets([links(LinkNoise(p=0.9), rng)])
+    np.testing.assert_array_equal(rows.kind[:2, :2], [[GIVEN, 0], [GIVEN, 1]])
+    np.testing.assert_allclose(rows.factor[:2, :2], [[np.log(0.1), 0.0], [np.log(0.9), 0.0]])
 
 
 @dataclass(frozen=True)
 class Tempered(LinkNoise):
-    """Believes half of everything."""
+    """Weighs all answers by a half."""
 
     def log_marginal(self, counts):
         return super().log_marginal(counts) / 2
 
 
+def test_a_model_with_another_integral_has_no_rows(rng):
+    assert stack_dirichlets([links(Tempered(), rng)]) is None
+    assert stack_dirichlets([links(LinkNoise(), rng), links(Tempered(), rng)]) is None
+
+
 @dataclass(frozen=True)
-class DrawsOtherwise(LinkNoise):
-    """The same model, with a sampler of its own."""
+class Own(DirichletNoise):
+    """A noise model as a user may write it, wrong in places."""
 
-    def draw(self, counts, params, rng):
-        return super().draw(counts, params, rng)
+    weights: tuple = ((1.0, 2.0), (2.0, 1.0))
+    cells: tuple = ((0, 1), (2, 3))
 
+    kind = "pairwise"
+    truth = (1, 0)
+    n_answers = 2
+    parameters = {"own": ("source", "truth", "answer")}  # noqa: RUF012
 
-def test_a_model_that_changes_the_integral_has_no_rows_of_its_parent():
-    assert stack_dirichlets([view_of(Tempered())]) is None
-    assert stack_dirichlets([view_of(LinkNoise()), view_of(Tempered(), name="other")]) is None
-    assert stack_dirichlets([view_of(DrawsOtherwise())]) is not None
+    @property
+    def cell(self):
+        return self.cells
 
-
-@pytest.mark.parametrize(
-    "noise", [LinkNoise(informative=True), UniformNoise(informative=True)], ids=str
-)
-def test_a_cut_prior_has_none(noise):
-    assert noise.dirichlet_rows() is None
-    assert stack_dirichlets([view_of(noise)]) is None
-
-
-class Says(LinkNoise):
-    """The same model, which says other rows."""
-
-    said: DirichletRows
-
-    def dirichlet_rows(self):
-        return self.said
-
-
-def saying(**changes):
-    noise = Says()
-    object.__setattr__(noise, "said", LinkNoise().dirichlet_rows()._replace(**changes))
-    return view_of(noise)
+    def priors(self):
+        return {"own": np.array(self.weights)}
 
 
 @pytest.mark.parametrize(
-    ("changes", "fault"),
+    ("wrong", "fault"),
     [
-        ({"kind": np.array([[0, 1], [2, 4]])}, "from -1 to 3"),
-        ({"kind": np.array([[0, 1], [2, -2]])}, "from -1 to 3"),
-        ({"kind": np.array([[0, 1], [2, 100_000_000]])}, "from -1 to 3"),
-        ({"kind": np.array([[0.0, 1.0], [2.0, 3.0]])}, "integers"),
-        ({"kind": np.array([[0, 1]])}, "a row for each truth"),
-        ({"log_factor": np.zeros(2)}, "a row for each truth"),
-        ({"log_factor": np.zeros((2, 3))}, "each of 2 answers"),
-        ({"log_factor": np.full((2, 2), np.nan)}, "log_factor must be finite"),
-        ({"log_factor": np.full((2, 2), -np.inf)}, "log_factor must be finite"),
-        ({"weights": ((1.0, 1.0), (1.0, 0.0))}, "weights must be finite and above 0"),
-        ({"weights": ((1.0, 1.0), (np.inf, 1.0))}, "weights must be finite and above 0"),
-        ({"weights": ((1.0, 1.0), (1.0,))}, "from -1 to 2"),
+        ({"cells": ((0, 1), (2, 4))}, r"Own\.cell must have 2 rows of 2 kinds, numbered 0 to 3"),
+        ({"cells": ((0, 1), (2, -1))}, r"Own\.cell must have 2 rows of 2 kinds"),
+        ({"cells": ((0, 1),)}, r"Own\.cell must have 2 rows of 2 kinds"),
+        ({"cells": ((0, 1, 2), (2, 3, 1))}, r"Own\.cell must have 2 rows of 2 kinds"),
+        ({"weights": ((1.0, 1.0), (1.0, 0.0))}, r"weights of 'own' must be finite and above 0"),
+        ({"weights": ((1.0, 1.0), (np.inf, 1.0))}, r"weights of 'own' must be finite"),
     ],
 )
-def test_rows_that_are_none_are_refused(changes, fault):
-    with pytest.raises(ValueError, match=rf"^Says\.dirichlet_rows\(\): .*{fault}"):
-        stack_dirichlets([saying(**changes)])
-
-
-def test_rows_that_are_said_as_they_are_pass():
-    for ours, own in zip(
-        stack_dirichlets([saying()]), stack_dirichlets([view_of(LinkNoise())]), strict=True
-    ):
-        np.testing.assert_array_equal(ours, own)
+def test_layouts_that_cannot_be_are_refused(wrong, fault, rng):
+    assert stack_dirichlets([links(Own(), rng)]) is not None
+    with pytest.raises(ValueError, match=fault):
+        stack_dirichlets([links(Own(**wrong), rng)])
 
 
 class Reversed(LinkNoise):
-    """Of patterns that come in the other order."""
+    """For patterns that come in the other order."""
 
     truth = (0, 1)
 
 
 def test_tallies_go_by_the_truth_of_each_pattern(rng):
     noise = {"p": (4.0, 1.0), "q": (2.0, 3.0)}
-    for _ in range(5):
-        counts = rng.integers(6, size=(6, 2))
-        other_way = counts[:, ::-1]
-        assert Reversed(**noise).log_marginal(counts) == LinkNoise(**noise).log_marginal(other_way)
-        expected = LinkNoise(**noise).expected_log_table(other_way, 3)[:, ::-1]
-        np.testing.assert_array_equal(Reversed(**noise).expected_log_table(counts, 3), expected)
+    counts = rng.integers(6, size=(6, 2))
+    other_way = counts[:, ::-1]
+    assert Reversed(**noise).log_marginal(counts) == LinkNoise(**noise).log_marginal(other_way)
+    expected = LinkNoise(**noise).expected_log_table(other_way, 3)[:, ::-1]
+    np.testing.assert_array_equal(Reversed(**noise).expected_log_table(counts, 3), expected)

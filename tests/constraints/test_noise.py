@@ -1,8 +1,8 @@
-"""Noise models against numerical integration, conjugate moments and definitions."""
+"""Noise models against conjugate posteriors of SciPy, and definitions."""
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from bayesclust.constraints import (
     ConfusionNoise,
@@ -17,68 +17,6 @@ WEIGHTS = [[5.0, 1.5, 2.0], [1.0, 4.0, 1.0], [2.0, 2.0, 6.0]]
 
 def counts_of(noise, n_sources, rng, high=5):
     return rng.integers(high, size=(n_sources * noise.n_answers, len(noise.truth)))
-
-
-def likelihood(noise, counts, /, **params):
-    """p(answers | partition, params) for one source."""
-    return np.exp((counts * noise.log_table({k: np.array([v]) for k, v in params.items()})).sum())
-
-
-def by_source(counts, n_sources):
-    return np.split(counts, n_sources)
-
-
-@pytest.mark.parametrize("noise", [LinkNoise(), LinkNoise(p=(2.0, 3.0), q=(1.0, 1.0))])
-def test_link_evidence_is_the_integral_over_p_and_q(noise, rng):
-    counts = counts_of(noise, 2, rng)
-    prior_p, prior_q = stats.beta(*noise.p).pdf, stats.beta(*noise.q).pdf
-    expected = 0.0
-    for table in by_source(counts, 2):
-        value, _ = integrate.dblquad(
-            lambda p, q, table=table: likelihood(noise, table, p=p, q=q) * prior_p(p) * prior_q(q),
-            0,
-            1,
-            0,
-            1,
-        )
-        expected += np.log(value)
-    assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("noise", [UniformNoise(), UniformNoise(eps=(2.0, 2.5))])
-def test_uniform_evidence_is_the_integral_over_eps(noise, rng):
-    counts = counts_of(noise, 2, rng)
-    prior = stats.beta(*noise.eps).pdf
-    expected = 0.0
-    for table in by_source(counts, 2):
-        value, _ = integrate.quad(
-            lambda eps, table=table: likelihood(noise, table, noise=eps) * prior(eps),
-            0,
-            1,
-            epsabs=0,
-        )
-        expected += np.log(value)
-    assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("noise", [ConfusionNoise(), ConfusionNoise(prior=WEIGHTS)])
-def test_confusion_evidence_is_the_integral_over_its_rows(noise, rng):
-    counts = counts_of(noise, 1, rng, high=3)
-    expected = 0.0
-    for truth, (row, weights) in enumerate(zip(noise.fold(counts)[0], noise.prior, strict=True)):
-        density = stats.dirichlet(weights).pdf
-
-        def integrand(second, first, row=row, density=density):
-            rest = 1 - first - second
-            if min(first, second, rest) <= 0:
-                return 0.0
-            point = np.array([first, second, rest])
-            return np.prod(point**row) * density(point / point.sum())
-
-        value, _ = integrate.dblquad(integrand, 0, 1, 0, lambda first: 1 - first, epsabs=1e-10)
-        expected += np.log(value)
-        assert row.sum() == counts[:, np.array(noise.truth) == truth].sum()
-    assert noise.log_marginal(counts) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -181,30 +119,7 @@ def test_evidence_is_likelihood_times_prior_over_posterior(noise, rng):
 
 
 @pytest.mark.parametrize(
-    "noise", [LinkNoise(), UniformNoise(), ConfusionNoise(), LinkNoise(p=0.9)], ids=repr
-)
-def test_prior_draws_have_the_prior_mean_and_the_promised_shapes(noise, rng):
-    sample = noise.sample_prior(3000, rng)
-    sizes = {"source": 3000, "truth": 3, "answer": 3}
-    for name, dims in noise.parameters.items():
-        assert sample[name].shape == tuple(sizes[dim] for dim in dims)
-        error = 4.5 * sample[name].std(axis=0) / np.sqrt(3000)
-        assert (
-            np.abs(sample[name].mean(axis=0) - noise.initial(1)[name][0]) <= error + 1e-12
-        ).all()
-
-
-@pytest.mark.parametrize(
-    "noise",
-    [
-        *(LinkNoise(), LinkNoise(p=(1, 1), q=(1, 1), informative=True)),
-        *(
-            UniformNoise(),
-            UniformNoise(eps=(3, 2), informative=True),
-            ConfusionNoise(prior=WEIGHTS),
-        ),
-    ],
-    ids=repr,
+    "noise", [LinkNoise(), UniformNoise(), ConfusionNoise(prior=WEIGHTS)], ids=repr
 )
 def test_the_next_answer_is_as_the_mean_confusion_matrix_says(noise, rng):
     counts = np.stack([counts_of(noise, 2, rng) for _ in range(2)])

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.constraints.questions import (
+from bayesclust.constraints.sampling import (
     deal_sources,
     how_many,
     random_ordered_pairs,

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.constraints.rules import KINDS as CLASSES
-from bayesclust.constraints.rules import statements_of, unsure
-from bayesclust.constraints.rules.statements import Apart, Together
+from bayesclust.constraints.base import KINDS as CLASSES
+from bayesclust.constraints.statements import Apart, Together
 from tests.inference.limits.minimal_modification.plain import KINDS
 
 ROWS = {
@@ -26,7 +25,7 @@ EVERYTHING = np.array(list(product(range(3), repeat=4)))
 
 
 def test_every_kind_is_judged():
-    assert set(CLASSES) == set(ROWS)
+    assert {kind for kind, one in CLASSES.items() if not len(one.truth)} == set(ROWS)
 
 
 @pytest.mark.parametrize("kind", ROWS)
@@ -161,28 +160,53 @@ def test_arrays_and_sets_are_rows_too():
 
 def test_answers_say_what_is_written():
     links = bc.PairwiseConstraints([(0, 1), (2, 1)], [True, False], n_items=4)
-    assert statements_of(links) == [Together(0, 1), Apart(1, 2)]
+    assert links.statements() == [Together(0, 1), Apart(1, 2)]
     words = ("yes", "no", "dnk")
     triplets = bc.RelativeConstraints([(0, 1, 2)] * 3, words, n_items=4)
-    assert unsure(triplets).tolist() == [False, False, True]
-    assert unsure(links).tolist() == [False, False]
-    for statement, answer in zip(statements_of(triplets), words, strict=True):
+    assert triplets.unsure.tolist() == [False, False, True]
+    assert links.unsure.tolist() == [False, False]
+    for statement, answer in zip(triplets.statements(), words, strict=True):
         expected = KINDS["triplets"](EVERYTHING, 0, 1, 2, answer).tolist()
         assert [statement.holds(labels) for labels in EVERYTHING] == expected
     # where a source is right about a triplet, what it says of the partition holds
     for labels in EVERYTHING:
         answer = words[int(triplets.truths(labels)[0])]
-        assert statements_of(triplets.with_answers([answer] * 3))[0].holds(labels)
-    with pytest.raises(
-        TypeError, match=r"^int says nothing of a partition: pass a view or rules\.$"
-    ):
-        statements_of(3)
+        assert triplets.with_answers([answer] * 3).statements()[0].holds(labels)
 
 
-def test_methods_that_know_views_only_refuse_rules():
-    with pytest.raises(
-        TypeError, match=r"^constraints\[0\] is a LabelConstraints, but only pairwise and relative"
-    ):
-        bc.RDPMeans().fit(
-            np.arange(8.0).reshape(4, 2), constraints=bc.LabelConstraints([(0, 1)], 4)
-        )
+@pytest.mark.parametrize("kind", ["span", "spread", "implication"])
+def test_methods_that_need_a_table_refuse_rules(kind):
+    with pytest.raises(TypeError, match=r"^constraints\[0\] is a \w+, but this method uses"):
+        bc.RDPMeans().fit(np.arange(8.0).reshape(4, 2), constraints=CLASSES[kind](ROWS[kind], 4))
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_restriction_keeps_what_rules_say_of_the_items_left(kind):
+    rules = CLASSES[kind](ROWS[kind], 4)
+    for kept in ([3, 0, 1], [2, 3], [1]):
+        small = rules.restrict(kept)
+        assert small.n_items == len(kept)
+        for labels in EVERYTHING[::7]:
+            # whatever the partition, fewer items satisfy what all of them did
+            if rules.satisfied(labels).all():
+                assert small.satisfied(labels[kept]).all()
+
+
+def test_labels_are_the_pairs_that_they_imply():
+    labels = bc.LabelConstraints([(0, 5), (3, 1), (2, 5)], 4, noise=bc.LinkNoise(p=0.9))
+    pairs = labels.factors()
+    assert pairs.rows == ((0, 3, "different"), (0, 2, "same"), (2, 3, "different"))
+    assert (pairs.name, pairs.noise) == ("label", bc.LinkNoise(p=0.9))
+    assert len(bc.LabelConstraints([], 4).factors()) == 0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[2, -1, 0, 2], [2.0, float("nan"), 0, 2], ["c", None, "a", "c"], np.array([2, -1, 0, 2])],
+)
+def test_labels_are_read_off_a_column(given):
+    found = bc.LabelConstraints.from_labels(given)
+    expected = [int(value == 2 or value == "c") for value in np.array(given, object)[[0, 2, 3]]]
+    assert [row[0] for row in found.rows] == [0, 2, 3]
+    clusters = [row[1] for row in found.rows]
+    assert [c == clusters[0] for c in clusters] == [e == 1 for e in expected]

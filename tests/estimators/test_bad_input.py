@@ -224,7 +224,7 @@ SETTINGS = {
         bc.RDPMeans,
         {"xi": (1.0, 1.0, 1.0)},
         TypeError,
-        "xi must be a number, a pair (xi1, xi2), a dict by the names of the views, or None; got (1.0, 1.0, 1.0).",
+        "xi must be a number, a pair (xi1, xi2), a dict by the names of the constraints, or None; got (1.0, 1.0, 1.0).",
     ),
     "xi0 zero": (bc.RDPMeans, {"xi0": 0.0}, ValueError, "xi0 must lie in (0, inf); got 0.0."),
     "shrinking xi": (

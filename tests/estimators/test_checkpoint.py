@@ -14,9 +14,16 @@ def fit(tmp_path, rng):
     X = np.concatenate([rng.normal(size=(7, 2)), rng.normal(5, 1, size=(7, 2))])
     links = bc.PairwiseConstraints([(0, 1), (2, 12)], [True, False], n_items=14)
 
-    def run(X=X, constraints=links, checkpoint=tmp_path / "run.zarr", random_state=1, **settings):
+    def run(
+        X=X,
+        constraints=links,
+        checkpoint=tmp_path / "run.zarr",
+        init=None,
+        random_state=1,
+        **settings,
+    ):
         est = bc.TVClust(random_state=random_state, **(SHORT | settings))
-        return est.fit(X, constraints=constraints, checkpoint=checkpoint)
+        return est.fit(X, constraints=constraints, init=init, checkpoint=checkpoint)
 
     run.X, run.links = X, links
     return run

@@ -7,7 +7,8 @@ import pytest
 from scipy.special import gammaln
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import Mahalanobis, SquaredEuclidean
+from bayesclust.families.gaussian import Mahalanobis
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.posterior.tree import to_datatree
 
 Y = np.repeat([0, 1, 2], [20, 10, 10])

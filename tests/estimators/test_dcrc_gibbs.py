@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators._dcrc_gibbs import best_columns, class_shares, match_classes
+from bayesclust.estimators.dcrc import best_columns, class_shares, match_classes
 
 QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1, "progress": False}
 SHORT = {"inference": "gibbs", "num_chains": 2, "num_warmup": 60, "num_samples": 80, **QUICK}
@@ -163,7 +163,7 @@ def test_classes_are_matched(rng):
             ValueError,
             'weights="sample" needs chains',
         ),
-        ({"noise": 0.0}, ValueError, "noise=0 makes answers binding"),
+        ({"noise": 0.0}, ValueError, "noise=0.0 makes answers binding"),
         ({"temperature": 0.5}, ValueError, "temperature=0.5 is of the mean field"),
         (
             {"weights": "sample", "penalty": 0.0},

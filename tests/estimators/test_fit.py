@@ -8,13 +8,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bayesclust as bc
 
-SHORT = bc.VariationalSettings(max_sweeps=1, tolerance=1e-300)
+SHORT = bc.VariationalSettings(max_iter=1, tol=1e-300)
 CUT_SHORT = [
     bc.RDPMeans(penalty=0.5, max_iter=1),
     bc.DPMeans(penalty=0.5, max_iter=1),
     bc.DCRC(3, n_init=1, max_iter=1, random_state=0),
     bc.MPCKMeans(3, max_iter=1, random_state=0),
-    bc.TVClust("variational", variational=SHORT, num_samples=5, random_state=0),
+    bc.TVClust(SHORT, num_samples=5, random_state=0),
 ]
 
 

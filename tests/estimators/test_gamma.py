@@ -10,9 +10,9 @@ import xarray as xr
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators._path_functionals import adjusted_rand, entropy
-from bayesclust.estimators.paths import default_gammas
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.estimators import AtGamma
+from bayesclust.estimators.gamma_path import adjusted_rand, default_gammas, entropy
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem
 
@@ -51,8 +51,8 @@ def path(data, links, limit):
 
 @pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
 def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
-    est = bc.TVClust(sampler, gamma=1e6, limit=limit, init=limit.labels_, **SHORT).fit(
-        data.X, constraints=links
+    est = bc.TVClust(sampler, cluster_model=AtGamma(1e6, limit=limit), **SHORT).fit(
+        data.X, constraints=links, init=limit
     )
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 60)
     assert (draws == draws[0]).all()
@@ -66,7 +66,9 @@ def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
 
 
 def test_new_items_are_seen_at_large_gamma(data):
-    est = bc.TVClust(gamma=1e6, limit=bc.DPMeans(penalty=40.0), init=data.y, **SHORT).fit(data.X)
+    est = bc.TVClust(cluster_model=AtGamma(1e6, limit=bc.DPMeans(penalty=40.0)), **SHORT).fit(
+        data.X, init=data.y
+    )
     assert (est.predict(data.X) == est.labels_).all()
     # a new item costs the penalty alone, and n / (n + 1) of its squared distance in a cluster of n
     # = 20
@@ -78,7 +80,7 @@ def test_new_items_are_seen_at_large_gamma(data):
 def test_counts_at_gamma():
     data = bc.datasets.make_counts(40, 12, 3, seed=0)
     limit = bc.DPMeans(n_clusters=3, divergence="kl", n_init=10, random_state=0)
-    est = bc.TVClust(gamma=1e5, limit=limit, init=data.y, **SHORT).fit(data.X)
+    est = bc.TVClust(cluster_model=AtGamma(1e5, limit=limit), **SHORT).fit(data.X, init=data.y)
     assert bc.metrics.adjusted_rand(est.labels_, est.limit_.labels_) > 0.8
     assert est.predict_proba(data.X[:3]).shape == (3, est.n_clusters_)
     np.testing.assert_array_equal(est.posterior_["observed_data"]["X"], data.X)
@@ -86,30 +88,33 @@ def test_counts_at_gamma():
 
 def test_a_limit_that_is_not_fitted_is_fitted_as_a_copy(data, links):
     limit = bc.RDPMeans(n_clusters=3, xi=2.0, random_state=0)
-    est = bc.TVClust(gamma=2.0, limit=limit, **SHORT).fit(data.X, constraints=links)
+    est = bc.TVClust(cluster_model=AtGamma(2.0, limit=limit), **SHORT).fit(
+        data.X, constraints=links
+    )
     assert not hasattr(limit, "labels_")
     expected = clone(limit).fit(data.X, constraints=links)
     np.testing.assert_array_equal(est.limit_.labels_, expected.labels_)
-    plain = bc.TVClust(gamma=2.0, **SHORT).fit(data.X, constraints=links).limit_
+    plain = bc.TVClust(cluster_model=AtGamma(2.0), **SHORT).fit(data.X, constraints=links).limit_
     default = bc.RDPMeans(random_state=0).fit(data.X, constraints=links)
     assert (plain.penalty_, plain.xi_) == (default.penalty_, default.xi_)
 
 
 def test_draws_repeat_and_clones_are_the_same(data, links, limit):
-    est = bc.TVClust(gamma=1.0, limit=limit, **SHORT).fit(data.X, constraints=links)
+    est = bc.TVClust(cluster_model=AtGamma(1.0, limit=limit), **SHORT).fit(
+        data.X, constraints=links
+    )
     again = clone(est).fit(data.X, constraints=links)
     xr.testing.assert_identical(
         again.posterior_["posterior"].to_dataset(), est.posterior_["posterior"].to_dataset()
     )
-    assert again.get_params()["limit__penalty"] == 40.0
 
 
 def test_a_run_of_another_limit_is_not_continued(data, links, limit, tmp_path):
-    est = bc.TVClust(gamma=1.0, limit=limit, **SHORT)
+    est = bc.TVClust(cluster_model=AtGamma(1.0, limit=limit), **SHORT)
     est.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
     est.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
-    other = bc.TVClust(gamma=1.0, limit=bc.RDPMeans(n_clusters=2, xi=2.0), **SHORT)
-    with pytest.raises(ValueError, match="limit"):
+    other = bc.TVClust(cluster_model=AtGamma(1.0, limit=bc.RDPMeans(n_clusters=2, xi=2.0)), **SHORT)
+    with pytest.raises(ValueError, match="cluster_model"):
         other.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
 
 
@@ -179,7 +184,9 @@ def test_answers_of_all_kinds_and_sources(data, links):
     assert float(path["energy"].sel(statistic="mean")[-1]) == pytest.approx(
         path.attrs["best_objective"], rel=1e-2
     )
-    est = bc.TVClust(gamma=2.0, limit=limit, **SHORT).fit(data.X, constraints=[sources, triplets])
+    est = bc.TVClust(cluster_model=AtGamma(2.0, limit=limit), **SHORT).fit(
+        data.X, constraints=[sources, triplets]
+    )
     draws = est.posterior_["posterior"]
     np.testing.assert_allclose(draws["evidence_same"][0, 0], [10.0, 2.0])
     np.testing.assert_allclose(draws["evidence_different"][0, 0], [10.0, 4.0])
@@ -191,7 +198,9 @@ def test_answers_of_all_kinds_and_sources(data, links):
 )
 def test_a_fit_survives_pickling(name, rng):
     X = rng.integers(0, 2, size=(20, 3)).astype(float) + (name == "kl")
-    est = bc.TVClust(gamma=2.0, limit=bc.DPMeans(n_clusters=2, divergence=name), **SHORT).fit(X)
+    est = bc.TVClust(
+        cluster_model=AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence=name)), **SHORT
+    ).fit(X)
     again = pickle.loads(pickle.dumps(est))
     np.testing.assert_array_equal(again.predict_proba(X[:4]), est.predict_proba(X[:4]))
     np.testing.assert_array_equal(again.limit_.labels_, est.limit_.labels_)
@@ -251,48 +260,43 @@ def test_gammas_go_from_one_cluster_to_far_beyond(rng):
 X = np.arange(12.0).reshape(6, 2)
 OTHER = bc.RDPMeans(penalty=3.0).fit(np.arange(10.0).reshape(5, 2))
 BAD = {
-    "no gamma": (
-        lambda: bc.TVClust(limit=bc.RDPMeans()).fit(X),
-        ValueError,
-        "limit is given without gamma, and only the model at a gamma has one: give gamma too.",
-    ),
     "gamma zero": (
-        lambda: bc.TVClust(gamma=0.0).fit(X),
+        lambda: bc.TVClust(cluster_model=AtGamma(0.0)).fit(X),
         ValueError,
         "gamma must lie in (0, inf); got 0.0.",
     ),
     "gamma in words": (
-        lambda: bc.TVClust(gamma="large").fit(X),
+        lambda: bc.TVClust(cluster_model=AtGamma("large")).fit(X),
         TypeError,
         "gamma must be a number in (0, inf); got 'large' of type str.",
     ),
     "sampler without gamma": (
-        lambda: bc.TVClust("blocked", gamma=1.0).fit(X),
+        lambda: bc.TVClust("blocked", cluster_model=AtGamma(1.0)).fit(X),
         ValueError,
         'sampler=\'blocked\' does not sample the model at a gamma: choose "collapsed" or "gibbs".',
     ),
     "family too": (
-        lambda: bc.TVClust(gamma=1.0, family="multinomial").fit(X),
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0), family="multinomial").fit(X),
         ValueError,
-        "family and gamma are both given, and at gamma it follows from the limit: leave one out.",
+        "family is given, and at a gamma it follows from the limit: leave it out.",
     ),
     "concentration too": (
-        lambda: bc.TVClust(gamma=1.0, concentration=[1.0, 1.0]).fit(X),
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0), concentration=[1.0, 1.0]).fit(X),
         ValueError,
-        "concentration and gamma are both given, and at gamma it follows from the limit: leave one out.",
+        "concentration is given, and at a gamma it follows from the limit: leave it out.",
     ),
     "no limit": (
-        lambda: bc.TVClust(gamma=1.0, limit="kl").fit(X),
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit="kl")).fit(X),
         TypeError,
         "limit is a str: pass an RDPMeans, fitted or not, or None for its defaults.",
     ),
     "limit of other data": (
-        lambda: bc.TVClust(gamma=1.0, limit=OTHER).fit(X),
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=OTHER)).fit(X),
         ValueError,
         "limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to the same X, or pass it unfitted.",
     ),
     "triplets that the limit was not fitted to": (
-        lambda: bc.TVClust(gamma=1.0, limit=bc.RDPMeans(penalty=3.0).fit(X)).fit(
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=bc.RDPMeans(penalty=3.0).fit(X))).fit(
             X, constraints=bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
         ),
         ValueError,
@@ -300,7 +304,7 @@ BAD = {
         "unfitted.",
     ),
     "divergence without a model": (
-        lambda: bc.TVClust(gamma=1.0, limit=bc.RDPMeans(divergence="poisson")).fit(
+        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=bc.RDPMeans(divergence="poisson"))).fit(
             [[1, np.nan], [2, 2], [3, 3]]
         ),
         ValueError,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import Mahalanobis, as_divergence
+from bayesclust.families import as_divergence
+from bayesclust.families.gaussian import Mahalanobis
 from tests.inference.limits.twins import KINDS, some_data
 
 
@@ -224,16 +225,16 @@ TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 XI = {
     "a pair beside triplets": (
         (1.0, 2.0),
-        "xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the views, "
+        "xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the constraints, "
         "{'links': ..., 'triplets': ...}.",
     ),
     "no entry": (
         {"links": 1.0},
-        "xi has no entry for the constraints 'triplets': give every view one, 0 to leave it aside.",
+        "xi has no entry for the constraints 'triplets': give one to each, 0 to leave it aside.",
     ),
     "an unknown view": (
         {"links": 1.0, "triplets": 1.0, "more": 1.0},
-        "xi names the view 'more', but the constraints are 'links' and 'triplets': use the views' names.",
+        "xi names the constraints 'more', but there are 'links' and 'triplets': use these names.",
     ),
     "a source too many": (
         {"links": {0: 1.0, 1: 2.0}, "triplets": 1.0},

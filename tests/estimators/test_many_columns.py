@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators._views import POWERS
+from bayesclust.estimators.cluster_models import POWERS
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.snapshots import from_text, to_text

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import KullbackLeibler
+from bayesclust.families.multinomial import KullbackLeibler
 
 
 @parametrize_with_checks(

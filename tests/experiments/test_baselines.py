@@ -1,135 +1,116 @@
-"""The methods compared with: one way of calling, Lloyd's k-means, and LCVQE's rules, against slow twins."""
-
-import sys
+"""The methods compared with, against scikit-learn and slow reference implementations."""
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
 import bayesclust as bc
-from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
-from experiments.baselines import BASELINES, k_means, lcvqe, mixture
-from experiments.baselines.bregman_k_means import nearest, partition, spread_out
-from experiments.baselines.vector_quantization import error, follow_links
+from experiments import baselines
+from experiments.authors import MAX_PASSES, RATE, STILL, XI0, released_rdp_means
+from experiments.baselines import (
+    Weighted,
+    closed_form,
+    comparisons,
+    descend,
+    dp_means,
+    follow_links,
+    gaps,
+    k_means,
+    lcvqe,
+    lcvqe_error,
+    sssvad,
+)
+from experiments.learned_metrics import itml, lsml, mmc, rca, sparse_lp
 
-FAST = sorted(set(BASELINES) - {"mixture"})
+PAIRWISE = {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mmc": mmc}
+PAIRWISE["rca"] = rca
+RELATIVE = {"sssvad": sssvad, "lsml": lsml, "sparse-lp": sparse_lp}
 
 
-@pytest.fixture
-def blobs(rng):
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_one_call_for_all_that_use_pairs(name, rng):
     y = np.repeat([0, 1, 2], 40)
-    return rng.normal(size=(120, 2)) + 3.0 * np.array([[0, 0], [2, 0], [0, 2]])[y], y
-
-
-def groups(labels):
-    return (np.asarray(labels)[:, None] == labels).tolist()
-
-
-@pytest.mark.parametrize("name", FAST)
-def test_one_call_for_all(name, blobs):
-    X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=100, seed=0)
-    for answers in (links, [links, links], None):
-        labels = BASELINES[name](X, answers, 3, 7)
-        assert labels.shape == (120,)
+    X = rng.normal(size=(120, 2)) + 3.0 * np.array([[0, 0], [2, 0], [0, 2]])[y]
+    for given in (bc.PairwiseConstraints.sample(y, size=100, seed=0), None):
+        labels = PAIRWISE[name](X, given, 3, 7)
         assert sorted(set(labels.tolist())) == list(range(labels.max() + 1))
-        assert (labels == BASELINES[name](X, answers, 3, 7)).all()
+        assert (labels == PAIRWISE[name](X, given, 3, 7)).all()
         assert bc.metrics.adjusted_rand(labels, y) > 0.9
 
 
-@pytest.mark.parametrize("name", FAST)
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (
-            {"n_clusters": 5},
-            "ValueError: n_clusters=5 is more than the 4 items of X: ask for fewer clusters.",
-        ),
-        ({"n_clusters": 0}, "ValueError: n_clusters must be an integer of at least 1; got 0."),
-        (
-            {"X": [[0.0], [np.nan]]},
-            "ValueError: X has NaN in row 1: remove these items or fill in values.",
-        ),
-    ],
-)
-def test_bad_input_is_named(name, wrong, sentence):
-    given = {
-        "X": [[0.0], [1.0], [5.0], [6.0]],
-        "constraints": None,
-        "n_clusters": 2,
-        "seed": 0,
-        **wrong,
-    }
-    with pytest.raises((ValueError, TypeError)) as error:
-        BASELINES[name](**given)
-    assert f"{error.typename}: {error.value}" == sentence
-
-
-def test_the_mixture_takes_no_notice_of_answers(blobs):
-    X, y = blobs
-    nonsense = bc.PairwiseConstraints.sample(y, size=100, error_rate=1.0, seed=0)
-    settings = {
-        "family": "gaussian_spherical",
-        "num_chains": 1,
-        "num_warmup": 100,
-        "num_samples": 100,
-    }
-    labels = mixture(X[::2], nonsense.restrict(np.arange(0, 120, 2)), 3, 0, **settings)
-    assert (
-        labels == bc.TVClust(random_state=0, progress=False, **settings).fit(X[::2]).labels_
-    ).all()
-    assert bc.metrics.adjusted_rand(labels, y[::2]) > 0.9
+@pytest.mark.parametrize("name", RELATIVE)
+def test_triplets_help_and_dnk_is_not_used(name, rng):
+    """Two clusters that one narrow column of four separates."""
+    y = np.repeat([0, 1], 50)
+    X = rng.normal(scale=[5.0, 1.0, 4.0, 3.0], size=(100, 4))
+    X[:, 1] += 5.0 * y
+    triplets = bc.RelativeConstraints.sample(y, size=200, error_rate=0.0, seed=0)
+    settings = {"weight": 100.0} if name == "lsml" else {}
+    labels = RELATIVE[name](X, triplets, 2, 7, **settings)
+    assert bc.metrics.adjusted_rand(labels, y) > 0.9
+    assert bc.metrics.adjusted_rand(k_means(X, None, 2, 7), y) < 0.3
+    told = triplets.answers < 2
+    some, rest = (
+        bc.RelativeConstraints(triplets.items[kept], triplets.answers[kept], n_items=100)
+        for kept in (told, ~told)
+    )
+    assert (RELATIVE[name](X, some, 2, 7, **settings) == labels).all()
+    assert (RELATIVE[name](X, rest, 3, 0) == RELATIVE[name](X, None, 3, 0)).all()
 
 
 def test_k_means_from_one_start_is_scikit_learns(rng, monkeypatch):
-    """From the same centres the same partition, on data without structure, where many partitions are near the best."""
+    """From the same centres the same partition, on data where many partitions are near the best."""
     X = rng.normal(size=(200, 3))
-    for trial in range(20):
+    for trial in range(10):
         start = X[rng.choice(200, 6, replace=False)]
-        monkeypatch.setattr(
-            sys.modules[k_means.__module__], "spread_out", lambda *_, start=start: start
-        )
-        theirs = KMeans(6, init=start, n_init=1, max_iter=1000, tol=0.0).fit(X)
-        assert groups(k_means(X, None, 6, trial, n_init=1)) == groups(theirs.labels_)
+        monkeypatch.setattr(baselines, "spread_out", lambda *_, start=start: start)
+        theirs = KMeans(6, init=start, n_init=1, max_iter=1000, tol=0.0).fit(X).labels_
+        ours = k_means(X, None, 6, trial, n_init=1)
+        assert ((ours[:, None] == ours) == (theirs[:, None] == theirs)).all()
 
 
 def test_k_means_plus_plus_draws_by_squared_distance(rng):
-    """With two centres, how often each item is the second, given the first, over many draws."""
     points = np.array([[0.0], [1.0], [3.0]])
-    draws = [spread_out(points, SquaredEuclidean(), 2, rng)[:, 0] for _ in range(6000)]
+    draws = [baselines.spread_out(points, 2, rng)[:, 0] for _ in range(6000)]
     second = np.array([b for a, b in draws if a == 0.0])
     assert (second == 3.0).mean() == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / len(second)))
-    assert len(second) == pytest.approx(2000, abs=4 * np.sqrt(6000 * 2 / 9))
 
 
-def test_a_divergence_is_lowered_at_every_visit(rng):
-    X = rng.poisson(3.0, size=(60, 5)) + 1
-    kl = KullbackLeibler()
-    points, seen = kl.points(X), []
+def test_the_kl_divergence_is_scipys_and_falls_at_every_visit(rng):
+    from scipy.stats import entropy
+
+    p, seen = rng.dirichlet(np.ones(5), size=60), []
+    expected = entropy(p[:, None], p[None, :4], axis=2)
+    np.testing.assert_allclose(baselines.kl_divergences(p, p[:4]), expected, atol=1e-12)
 
     def visit(distances):
-        labels, total = nearest(distances)
-        seen.append(total)
-        return labels, total
+        seen.append(float(distances.min(axis=1).sum()))
+        return baselines.nearest(distances)
 
-    partition(points, kl, 4, visit, 0, 1, 300)
-    assert len(seen) > 3
-    assert (np.diff(seen) < 0).sum() >= len(seen) - 2
+    baselines.partition(p, 4, visit, 0, 1, 300, baselines.kl_divergences)
     assert (np.diff(seen) <= 1e-12).all()
 
 
-@pytest.mark.parametrize("divergence", ["gaussian_diagonal", bc.families.DiagonalGaussian()])
-def test_a_divergence_may_take_its_units_from_the_data(divergence, rng):
-    X = rng.normal(size=(80, 3)) * [1.0, 100.0, 0.01]
-    labels = k_means(X, None, 4, 0, divergence=divergence)
-    assert (labels == k_means(X / X.std(axis=0), None, 4, 0)).all()
-    assert (labels != k_means(X, None, 4, 0)).any()
-
-
-def test_fewer_different_items_than_clusters():
-    labels = k_means([[0.0], [0.0], [7.0], [7.0]], None, 3, 0)
-    assert labels.tolist() == [0, 0, 1, 1]
-    assert k_means(np.ones((5, 2)), None, 3, 0).tolist() == [0] * 5
+def plain_pass(distances, pairs, same):
+    """Pelleg and Baras's assignment with all of its cases; those that keep a violation are never the cheapest."""
+    d, z = distances, [int(np.argmin(row)) for row in distances]
+    changed = 0
+    for (x, y), may in zip(pairs, same, strict=True):
+        if may and z[x] != z[y]:
+            j, n = z[x], z[y]
+            keep = 0.5 * (d[x, j] + d[y, n]) + 0.25 * (d[x, n] + d[y, j])
+            choices = [keep, 0.5 * (d[x, j] + d[y, j]), 0.5 * (d[x, n] + d[y, n])]
+            choice = int(np.argmin(choices))
+            assert choice > 0
+            z[x] = z[y] = [j, n][choice - 1]
+            changed += 1
+    for (x, y), may in zip(pairs, same, strict=True):
+        if not may and z[x] == z[y]:
+            j = z[x]
+            far = y if d[y, j] > d[x, j] else x
+            z[far] = min((k for k in range(d.shape[1]) if k != j), key=lambda k, far=far: d[far, k])
+            changed += 1
+    return z, changed
 
 
 def plain_error(distances, z, pairs, same):
@@ -144,104 +125,89 @@ def plain_error(distances, z, pairs, same):
     return total
 
 
-def plain_pass(distances, pairs, same):
-    """Their assignment with all of its cases; those that keep a violation are never the cheapest."""
-    z = [int(np.argmin(row)) for row in distances]
-    mended = 0
-    for (x, y), may in zip(pairs, same, strict=True):
-        if may and z[x] != z[y]:
-            j, n = z[x], z[y]
-            keep = 0.5 * (distances[x, j] + distances[y, n]) + 0.25 * (
-                distances[x, n] + distances[y, j]
-            )
-            both_j = 0.5 * distances[x, j] + 0.5 * distances[y, j]
-            both_n = 0.5 * distances[x, n] + 0.5 * distances[y, n]
-            case = int(np.argmin([keep, both_j, both_n]))
-            assert case > 0
-            z[x] = z[y] = [j, n][case - 1]
-            mended += 1
-    for (x, y), may in zip(pairs, same, strict=True):
-        if not may and z[x] == z[y]:
-            j = z[x]
-            far, near = (y, x) if distances[y, j] > distances[x, j] else (x, y)
-            other = min(
-                (k for k in range(distances.shape[1]) if k != j), key=lambda k: distances[far, k]
-            )
-            stay = 0.5 * (distances[x, j] + distances[y, j] + distances[far, other])
-            assert 0.5 * (distances[near, j] + distances[far, other]) < stay
-            z[far] = other
-            mended += 1
-    return z, mended
-
-
-def random_links(seed):
-    rng = np.random.default_rng(seed)
-    n, k, m = 12, int(rng.integers(2, 5)), int(rng.integers(1, 25))
-    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)])
-    return rng.exponential(size=(n, k)), pairs, rng.random(m) < 0.5, rng
-
-
-def test_lcvqe_assigns_as_written():
+def test_lcvqe_assigns_and_scores_as_written():
     total = 0
     for seed in range(200):
-        distances, pairs, same, _ = random_links(seed)
+        rng = np.random.default_rng(seed)
+        k, m = int(rng.integers(2, 5)), int(rng.integers(1, 25))
+        pairs = np.array([rng.choice(12, 2, replace=False) for _ in range(m)])
+        distances, same = rng.exponential(size=(12, k)), rng.random(m) < 0.5
         labels = distances.argmin(axis=1)
         follow_links(distances, pairs[same], pairs[~same], labels)
-        expected, mended = plain_pass(distances, pairs.tolist(), same)
+        expected, changed = plain_pass(distances, pairs.tolist(), same)
         assert labels.tolist() == expected
-        total += mended
+        total += changed
+        labels = rng.integers(k, size=12)
+        found = lcvqe_error(distances, labels, pairs[same], pairs[~same])
+        assert found == pytest.approx(plain_error(distances, labels.tolist(), pairs.tolist(), same))
     assert total > 400
 
 
-def test_lcvqe_error_is_as_written():
-    for seed in range(100):
-        distances, pairs, same, rng = random_links(seed)
-        labels = rng.integers(distances.shape[1], size=12)
-        found = error(distances, labels, pairs[same], pairs[~same])
-        assert found == pytest.approx(plain_error(distances, labels.tolist(), pairs.tolist(), same))
+def test_weights_of_columns_have_their_least_sum(rng):
+    spread = rng.uniform(0.5, 3.0, size=4)
+    for beta in (1.5, 2.0, 4.0):
+        w = closed_form(spread, beta)
+        assert w.sum() == pytest.approx(1.0)
+        others = rng.dirichlet(np.ones(4), size=50)
+        assert ((w**beta) @ spread <= (others**beta) @ spread + 1e-12).all()
 
 
-def test_of_several_starts_the_one_of_least_error_is_kept(rng):
-    X = rng.normal(size=(60, 2))
-    links = bc.PairwiseConstraints.sample(rng.integers(4, size=60), size=60, seed=0)
-
-    def error_of(labels):
-        centers = np.array([X[labels == k].mean(axis=0) for k in range(labels.max() + 1)])
-        distances = np.square(X[:, None] - centers).sum(axis=2)
-        return error(distances, labels, links.may_links, links.may_not_links)
-
-    starts = np.random.default_rng(5)
-    single = [error_of(lcvqe(X, links, 4, starts, n_init=1)) for _ in range(8)]
-    assert error_of(lcvqe(X, links, 4, np.random.default_rng(5), n_init=8)) == pytest.approx(
-        min(single), rel=0.02
+def test_costs_of_sssvad_are_its_objective_which_never_rises(rng):
+    X = rng.normal(size=(80, 5))
+    y = rng.integers(3, size=80)
+    triplets = bc.RelativeConstraints.sample(y, size=150, error_rate=0.0, seed=0)
+    compared = comparisons(triplets)
+    near, far = gaps(X, compared)
+    problem = Weighted(X, compared[:, 0], near**2 - far**2, 2.0, np.full(5, 0.01))
+    powers, labels = rng.dirichlet(np.ones(5), size=4) ** 2, rng.integers(4, size=80)
+    expected = sum(
+        powers[k] @ (np.square(x - X[k]) + 0.01)
+        + sum(2.0 * max(0.0, powers[k] @ e) for e in problem.excess[problem.item == i])
+        for i, (x, k) in enumerate(zip(X, labels, strict=True))
     )
-    assert max(single) > 1.05 * min(single)
+    found = problem.costs(X[:4], powers)[np.arange(80), labels].sum()
+    assert found == pytest.approx(expected, rel=1e-10)
+    for start in range(6):
+        _, path = descend(problem, X[10 * start : 10 * start + 4], 2.0, 100)
+        assert (np.diff(path) <= 1e-9).all()
+        assert path[-1] < path[0]
 
 
-def test_lcvqe_without_answers_is_k_means(rng):
-    X = rng.normal(size=(150, 3))
-    nothing = bc.PairwiseConstraints(np.empty((0, 2), dtype=int), [], n_items=150)
-    for seed in range(5):
-        expected = k_means(X, None, 5, seed)
-        assert (lcvqe(X, None, 5, seed) == expected).all()
-        assert (lcvqe(X, nothing, 5, seed) == expected).all()
+def plainly(X, E, k, seed):
+    """RDP-means as released, line by line; E is +1, -1 or 0, symmetric."""
+    n, rng = len(X), np.random.default_rng(seed)
+    penalty = sorted(np.sqrt(((x - X.mean(axis=0)) ** 2).sum()) for x in X)[-k]
+    centers = [rng.uniform(X.min(axis=0), X.max(axis=0))]
+    z, still = [0] * n, 0
+    for number in range(MAX_PASSES):
+        xi = 0.0 if number == 0 else XI0 * RATE**number
+        for i in rng.permutation(n):
+            cost = []
+            for at, m in enumerate(centers):
+                links = sum(E[i, j] for j in range(n) if j != i and z[j] == at)
+                cost.append(np.sqrt(((X[i] - m) ** 2).sum()) - xi * links)
+            if min(cost) < penalty:
+                z[i] = max(at for at, value in enumerate(cost) if value == min(cost))
+            else:
+                centers.append(X[i])
+                z[i] = len(centers) - 1
+        kept = sorted(set(z))
+        means = [X[[i for i in range(n) if z[i] == at]].mean(axis=0) for at in kept]
+        z = [kept.index(label) for label in z]
+        alike = len(means) == len(centers) and np.allclose(means, centers, rtol=0, atol=1e-12)
+        still, centers = still + 1 if alike else 0, means
+        if still == STILL:
+            break
+    return np.array(z)
 
 
-def test_right_answers_help_and_wrong_ones_harm_as_in_the_paper(blobs):
-    """Tables 2 and 3 of TVClust: LCVQE gains from right answers and falls below k-means where one in five is wrong."""
-    X, y = blobs
-    X = X + np.random.default_rng(1).normal(scale=1.5, size=X.shape)
-    scores = {"none": [], "right": [], "wrong": []}
-    for seed in range(4):
-        right = bc.PairwiseConstraints.sample(y, fraction=0.05, seed=seed)
-        wrong = bc.PairwiseConstraints.sample(y, fraction=0.05, error_rate=0.2, seed=seed)
-        for name, links in (("none", None), ("right", right), ("wrong", wrong)):
-            scores[name].append(bc.metrics.pairwise_f(lcvqe(X, links, 3, seed), y))
-    none, right, wrong = (np.mean(values) for values in scores.values())
-    assert right > none + 0.1
-    assert wrong < none
-
-
-def test_one_cluster_has_nowhere_to_send_a_cannot_link():
-    links = bc.PairwiseConstraints.from_lists(must_link=[], cannot_link=[(0, 1)], n_items=3)
-    assert lcvqe([[0.0], [1.0], [2.0]], links, 1, 0).tolist() == [0, 0, 0]
+@pytest.mark.parametrize("seed", range(4))
+def test_released_rdp_means_equals_the_plain_reading(seed):
+    rng = np.random.default_rng(seed)
+    data = bc.datasets.make_mixture(40, 3, 4, separation=5.0, seed=rng)
+    links = bc.PairwiseConstraints.sample(data.y, fraction=0.1, error_rate=0.1, seed=rng)
+    E = np.zeros((40, 40))
+    for (i, j), same in zip(links.items, links.answers, strict=True):
+        E[i, j] = E[j, i] = 1 if same else -1
+    found = released_rdp_means(data.X, links, 4, seed)
+    np.testing.assert_array_equal(found, plainly(data.X, E, 4, seed))

@@ -21,9 +21,8 @@ def test_the_report_counts_what_is_there(run):
     assert m == round(0.03 * n * (n - 1) / 2)
     agreement = bc.metrics.pairwise_f(run.sampler.labels_, run.data.y)
     assert re.search(rf"sampler +/ classes +{run.sampler.n_clusters_} +{agreement:.3f}", text)
-    shown = re.findall(
-        r"(\d+) and (\d+) +said (\w+) +P\(right\) = ([\d.]+) +(flipped|as it is)", text
-    )
+    pattern = r"(\d+) and (\d+) +(\w+) +P\(right\) = ([\d.]+) +(flipped|as it is)"
+    shown = re.findall(pattern, text)
     assert len(shown) == demo.SHOWN
     flips = {
         tuple(pair): bool(flip)
@@ -63,9 +62,9 @@ def test_the_command_line_does_both(tmp_path, capsys):
         "20",
         "--samples",
         "20",
-        "--output",
+        "--out",
         str(tmp_path / "out"),
     ]
     demo.main(settings)
-    assert "LEAST TO BE BELIEVED" in capsys.readouterr().out
+    assert "LEAST CREDIBLE ANSWERS" in capsys.readouterr().out
     assert len(list((tmp_path / "out").iterdir())) == 4

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import compile_sites
+from bayesclust.constraints.factor_graph import compile_sites
+from bayesclust.families import FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import all_views, data_for, learned
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
+from bayesclust.families import FullGaussian
 from bayesclust.inference.averaged_particles import AveragedParticles, leave_one_out
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.particles import Particles
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.families import FullGaussian
 from tests.inference.test_particles import (
     CLUMPS,
     LARGEST,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from bayesclust.families import FAMILIES, FullGaussian
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FAMILIES, FullGaussian
 from bayesclust.models.priors import Concentration
 from tests.inference.states import STARTS, chain, check_seating
 

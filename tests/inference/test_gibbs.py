@@ -5,13 +5,13 @@ import pytest
 from scipy.special import softmax
 
 import bayesclust as bc
+from bayesclust.families import FAMILIES
 from bayesclust.inference import gibbs
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.scan_given import NONE_OPENED, prior_predictive, scan_given
 from bayesclust.inference.snapshots import from_text, to_text
-from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating
 from tests.judges.cases import learned
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.inference.hyper import HyperSampler, proposed_log_marginal, total_log_marginal
-from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from tests.inference.states import chain, check_seating
 from tests.judges.cases import data_for
 from tests.judges.exact import hyper_nodes
@@ -104,7 +104,7 @@ def test_scales_adapt_in_the_warm_up_only():
 def test_impossible_proposals_are_refused():
     sampler = chain(n=12, seed=5)
     family = sampler.problem.family
-    lowest = np.array([prior.least for prior in family.hyper_priors])
+    lowest = np.array([prior.lower for prior in family.hyper_priors])
     hyper = lowest * 1.0001
     for _ in range(100):
         hyper = sampler.hyper_sampler.update(

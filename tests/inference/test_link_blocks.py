@@ -7,12 +7,12 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.families import FAMILIES
 from bayesclust.inference import link_blocks
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.link_blocks import Blocks, move_blocks
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import crp_log_prob
 from tests.inference.states import STARTS, chain, check_seating, from_python
 

@@ -14,9 +14,9 @@ from numpyro.infer.util import log_density
 from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
+from bayesclust.families import DiagonalGaussian
 from bayesclust.inference.numpyro_kernel import PartitionGibbs, PartitionGibbsState
 from bayesclust.models import constraint_sites, tvclust
-from bayesclust.models.families import DiagonalGaussian
 
 N, K = 5, 3
 LINKS = PairwiseConstraints(

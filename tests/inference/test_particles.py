@@ -9,13 +9,13 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.families import FullGaussian
 from bayesclust.inference.answers_in_turn import extends
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.particles import Particles, systematic
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.families import FullGaussian
 from tests.judges import exact
 from tests.judges.cases import all_views, known_views, problem
 from tests.judges.test_two_level import exact_posterior

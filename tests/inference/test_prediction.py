@@ -7,15 +7,15 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import logsumexp
 
-from bayesclust.inference import prediction
-from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.models.families import (
+from bayesclust.families import (
     FAMILIES,
     DiagonalGaussian,
     FullGaussian,
     Multinomial,
     SphericalGaussian,
 )
+from bayesclust.inference import prediction
+from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import data_for, fixed, problem

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.sites import UNPLACED
+from bayesclust.constraints.factor_graph import UNPLACED
+from bayesclust.families import FAMILIES
+from bayesclust.families.base import add_item, clear_cluster, derive
 from bayesclust.inference.reseating import log_odds, reseat
-from bayesclust.models.families import FAMILIES
-from bayesclust.models.families.base import add_item, clear_cluster, derive
 from tests.judges.cases import data_for, learned
 
 N = 12

@@ -7,14 +7,14 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.constraints import sites
-from bayesclust.constraints.sites import log_prob_touching, stack_tables
+from bayesclust.constraints.factor_graph import log_prob_touching, stack_tables
+from bayesclust.families import FAMILIES
 from bayesclust.inference import seating
 from bayesclust.inference.collapsed import FAST_SCANS, CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.scan import scan
 from bayesclust.inference.scan_full import scan_full
 from bayesclust.inference.seating import refresh
-from bayesclust.models.families import FAMILIES
 from tests.inference.states import STARTS, chain, check_seating, from_python
 from tests.judges.cases import learned
 
@@ -223,7 +223,7 @@ def test_far_items_and_ties_leave_finite_states(move):
     rng = np.random.default_rng(0)
     X = np.r_[np.zeros((30, 3)), rng.normal(size=(30, 3)), [[1e6, -1e6, 1e6]], [[1e12, 0, 0]]]
     family = learned(FAMILIES["gaussian"]).bind(X)
-    for hyper in (family.initial_hyper(), np.array([prior.least for prior in family.hyper_priors])):
+    for hyper in (family.initial_hyper(), np.array([prior.lower for prior in family.hyper_priors])):
         sampler = CollapsedChain(
             TVClustProblem(family), np.arange(62), np.random.default_rng(1), Moves()
         )

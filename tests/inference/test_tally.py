@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.inference.tally import Tally
 from tests.judges.cases import all_views
 

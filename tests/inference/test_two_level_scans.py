@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from bayesclust.families import FAMILIES
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.seating import refresh
 from bayesclust.inference.two_level.chain import FAST_SCANS, TwoLevelChain, TwoLevelProblem
 from bayesclust.inference.two_level.scan import scan_two_level
 from bayesclust.inference.two_level.scan_full import scan_full_two_level
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.inference.states import STARTS, check_seating, start
 from tests.judges.cases import all_views, data_for, learned

@@ -17,73 +17,32 @@ from bayesclust.constraints import (
     UniformNoise,
 )
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.gibbs import GibbsChain
-from bayesclust.inference.limits.bridge import family_at
-from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import (
+from bayesclust.families import (
     FAMILIES,
     Bernoulli,
     Categorical,
     DiagonalGaussian,
     FullGaussian,
     HurdleGaussian,
-    Mixed,
-    Multinomial,
     Poisson,
     Product,
+    as_divergence,
 )
-from bayesclust.models.families.base import BoundFamily, Family
-from bayesclust.models.families.scaled.columns import ScaledColumns
-from bayesclust.models.families.scaled.poisson import ScaledPoisson
+from bayesclust.families.base import BoundFamily, Family
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.limits.bridge import family_at
+from bayesclust.inference.problem import TVClustProblem
 from bayesclust.models.priors import Concentration
+from tests.families.reference import DATA, binary_data, count_data, real_data
 
 CHAINS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
 """Samplers that the judges hear, each with the moves that it makes by default."""
 
 
 def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Data of two overlapping groups that the family takes: of the kind in `DATA`, real numbers, or counts of 8 in all."""
-    if type(family) in DATA:
-        return DATA[type(family)](n, d, rng)
-    centres = rng.normal(scale=0.8, size=(2, d))
-    X = centres[rng.integers(2, size=n)] + rng.normal(size=(n, d))
-    try:
-        family.bind(X)
-    except ValueError:
-        return rng.multinomial(
-            8, rng.dirichlet(np.ones(d), size=2)[rng.integers(2, size=n)]
-        ).astype(np.float64)
-    return X
-
-
-def binary_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Zeros and ones."""
-    return (rng.random((n, d)) < rng.random((2, d))[rng.integers(2, size=n)]).astype(np.float64)
-
-
-def count_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Counts, one column of them large."""
-    rates = rng.gamma(2.0, 1.0, size=(2, d)) * np.where(np.arange(d) == 1, 20.0, 1.0)
-    return rng.poisson(rates[rng.integers(2, size=n)]).astype(np.float64)
-
-
-def coded_data(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Codes: three in the first column, four in the second, and so on."""
-    z = rng.integers(2, size=n)
-    columns = [
-        (rng.dirichlet(np.ones(3 + j), size=2)[z].cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
-        for j in range(d)
-    ]
-    return np.stack(columns, axis=1).astype(np.float64)
-
-
-DATA: dict[type[Family], Callable[[int, int, Generator], NDArray[np.float64]]] = {
-    Bernoulli: binary_data,
-    Poisson: count_data,
-    Categorical: coded_data,
-}
+    """Data of two overlapping groups that the family takes."""
+    return DATA.get(type(family), real_data)(n, d, rng)
 
 
 def with_holes(X: NDArray[np.float64], rng: Generator, share: float = 0.25) -> NDArray[np.float64]:
@@ -134,39 +93,24 @@ def hurdle_case(
         count_data(n, 1, rng),
         binary_data(n, 1, rng),
     ]
-    family = Mixed([(hurdle, slice(d)), (make(Poisson), d), (make(Bernoulli), d + 1)])
+    family = Product([(hurdle, slice(d)), (make(Poisson), d), (make(Bernoulli), d + 1)])
     return family.bind(with_holes(np.concatenate(blocks, axis=1), rng, share=0.1))
 
 
-def shares_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Cells of the family's data as numbers off 0 and 1, as smoothing makes them."""
-    return (data_for(family, n, d, rng) + 0.3) / 1.6
-
-
-def blocks_of_shares(n: int, d: int, rng: Generator) -> NDArray[np.float64]:
-    """Columns of three codes as smoothed distributions side by side."""
-    codes = coded_data(n, 1, rng)[:, [0] * d]
-    return ((codes[:, :, None] == np.arange(3)) + 0.3).reshape(n, -1) / 1.9
-
-
-# families at gamma: how to bind them to generated points
-SCALED: dict[str, Callable[[int, int, Generator, float], BoundFamily]] = {
-    "gaussian at gamma": lambda n, d, rng, gamma: family_at(
-        gamma, data_for(FullGaussian(), n, d, rng), SquaredEuclidean()
-    ),
-    "multinomial at gamma": lambda n, d, rng, gamma: family_at(
-        gamma, KullbackLeibler().points(data_for(Multinomial(), n, d, rng)), KullbackLeibler()
-    ),
-    "poisson at gamma": lambda n, d, rng, gamma: ScaledPoisson.at(
-        data_for(Poisson(), n, d, rng) + 0.3, gamma, np.asarray
-    ),
-    "bernoulli at gamma": lambda n, d, rng, gamma: ScaledColumns.binary_at(
-        shares_for(Bernoulli(), n, d, rng), gamma, np.asarray
-    ),
-    "categorical at gamma": lambda n, d, rng, gamma: ScaledColumns.at(
-        blocks_of_shares(n, d, rng), gamma, np.asarray, np.full(d, 3)
-    ),
+# families at gamma, by their divergences
+SCALED = {
+    f"{name} at gamma": name
+    for name in ("gaussian_spherical", "multinomial", "poisson", "bernoulli", "categorical")
 }
+
+
+def scaled(name: str, n: int, d: int, rng: Generator, gamma: float) -> BoundFamily:
+    """A family at gamma, bound to generated points."""
+    X = data_for(FAMILIES[SCALED[name]](), n, d, rng)
+    divergence = as_divergence(SCALED[name]).bind(X)
+    return family_at(gamma, divergence.points(X), divergence)
+
+
 # items that weigh less than one
 GAUSSIAN = ("gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical")
 DISCRETE = ("multinomial", "bernoulli", "poisson", "categorical")
@@ -180,7 +124,7 @@ def bound_case(
     """A family of `FAMILIES` or a variant, bound to data; `make` sets what becomes of the hyper-parameters."""
     make = learned if make is None else make
     if name in SCALED:
-        return SCALED[name](n, d, rng, 0.8)
+        return scaled(name, n, d, rng, 0.8)
     if name == HURDLE:
         return hurdle_case(n, d, rng, make)
     if name in COARSENED:

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.models.dcrc import unnamed
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms
 from bayesclust.typing import FloatArray, IntArray

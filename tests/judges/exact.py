@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.models.families.base import BoundFamily
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.priors import Concentration, crp_log_prob
 
 # a hyper-parameter's prior reaches this many standard deviations of its logarithm; nodes per
@@ -51,7 +51,7 @@ def hyper_nodes(
         return hyper[None, :], np.zeros(1)
     (j,) = family.free
     prior = family.hyper_priors[j]
-    low = np.log(max(prior.median * np.exp(-REACH * prior.log_sd), prior.least))
+    low = np.log(max(prior.median * np.exp(-REACH * prior.log_sd), prior.lower))
     high = np.log(prior.median) + REACH * prior.log_sd
     edges = np.linspace(low, high, int(per_sd * (high - low) / prior.log_sd))
     middles = (edges[1:] + edges[:-1]) / 2

@@ -6,7 +6,7 @@ the predictive formulas that the samplers use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,124 +15,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.sites import stack_tables
+from bayesclust.constraints.factor_graph import stack_tables
+from bayesclust.families.base import BoundFamily
+from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families.base import BoundFamily
-from bayesclust.models.families.bernoulli import BoundBernoulli
-from bayesclust.models.families.categorical import BoundCategorical
-from bayesclust.models.families.gaussian_diagonal import BoundDiagonalGaussian
-from bayesclust.models.families.gaussian_full import BoundFullGaussian
-from bayesclust.models.families.gaussian_missing import BoundMissingGaussian
-from bayesclust.models.families.hurdle import BoundHurdle
-from bayesclust.models.families.poisson import BoundPoisson
-
-
-def full_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with Sigma ~ IW(nu0, Psi0), mu ~ N(0, Sigma / kappa0)."""
-    kappa0, nu0, psi0 = family.parameters(hyper)
-    # Sigma = L (A A')^-1 L' with Psi0 = L L' and A Bartlett's triangle of a standard Wishart
-    # matrix; A^-T is a root of it
-    d = len(psi0)
-    bartlett = np.tril(rng.normal(size=(d, d)), -1) + np.diag(
-        np.sqrt(rng.chisquare(nu0 - np.arange(d)))
-    )
-    root = np.linalg.cholesky(psi0) @ np.linalg.inv(bartlett).T
-    mean = root @ rng.normal(size=d) / np.sqrt(kappa0)
-    return np.asarray(mean + rng.normal(size=(n, d)) @ root.T)
-
-
-def tied_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with mu ~ N(0, W / kappa0), W standing behind the three hyper-parameters."""
-    d = family.X.shape[1]
-    root = np.linalg.cholesky(hyper[3:].reshape(d, d))
-    mean = root @ rng.normal(size=d) / np.sqrt(hyper[2])
-    return np.asarray(mean + rng.normal(size=(n, d)) @ root.T)
-
-
-def diagonal_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with v_j ~ InvGamma(a0, b0_j), mu_j ~ N(0, v_j / kappa0)."""
-    kappa0, a0, b0 = family.parameters(hyper)
-    spread = np.sqrt(b0 / rng.gamma(a0, size=family.X.shape[1]))
-    mean = spread * rng.normal(size=len(spread)) / np.sqrt(kappa0)
-    return np.asarray(mean + spread * rng.normal(size=(n, len(spread))))
-
-
-def spherical_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with v ~ InvGamma(a0, b0), mu ~ N(0, v I / kappa0)."""
-    kappa0, a0, b0 = family.parameters(hyper)
-    d, spread = family.X.shape[1], np.sqrt(b0 / rng.gamma(a0))
-    mean = spread * rng.normal(size=d) / np.sqrt(kappa0)
-    return np.asarray(mean + spread * rng.normal(size=(n, d)))
-
-
-def multinomial_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with theta ~ Dirichlet(beta, ..., beta) and as many counts as the first item has."""
-    theta = rng.dirichlet(np.full(family.X.shape[1], float(hyper[0])))
-    return rng.multinomial(int(family.X[0].sum()), theta, size=n).astype(np.float64)
-
-
-def coded_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with theta_j ~ Dirichlet(beta_j) for each column; of two codes that is a Beta distribution."""
-    columns = [
-        rng.choice(len(beta), size=n, p=rng.dirichlet(beta))
-        for beta in np.split(family.parameters(hyper), family.first[1:-1])
-    ]
-    return np.stack(columns, axis=1).astype(np.float64)
-
-
-def poisson_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster with lambda_j ~ Gamma(a0, b0_j)."""
-    shape, rate = family.parameters(hyper)
-    return rng.poisson(rng.gamma(shape, 1 / rate), size=(n, len(rate))).astype(np.float64)
-
-
-def product_cluster(
-    family: Any, n: int, hyper: NDArray[np.float64], rng: Generator
-) -> NDArray[np.float64]:
-    """n items of one cluster, each part's columns drawn by themselves."""
-    blocks, end = [], 0
-    for part in family.parts:
-        begin, end = end, end + len(part.hyper_priors)
-        blocks.append(OF_PARTS[type(part)](part, n, hyper[begin:end], rng))
-    return np.concatenate(blocks, axis=1)
-
-
-Cluster = Callable[[Any, int, NDArray[np.float64], Generator], NDArray[np.float64]]
-CLUSTERS: dict[str, Cluster] = {
-    "gaussian": full_cluster,
-    "gaussian_tied": tied_cluster,
-    "gaussian_diagonal": diagonal_cluster,
-    "gaussian_spherical": spherical_cluster,
-    "multinomial": multinomial_cluster,
-    "bernoulli": coded_cluster,
-    "poisson": poisson_cluster,
-    "categorical": coded_cluster,
-}
-# families that have no name of their own in `FAMILIES`
-OTHERS: dict[str, Cluster] = {"product": product_cluster, "hurdle": product_cluster}
-OF_PARTS: dict[type[BoundFamily], Cluster] = {
-    BoundFullGaussian: full_cluster,
-    BoundDiagonalGaussian: diagonal_cluster,
-    BoundMissingGaussian: diagonal_cluster,
-    BoundBernoulli: coded_cluster,
-    BoundCategorical: coded_cluster,
-    BoundPoisson: poisson_cluster,
-}
+from tests.families.reference import draw_cluster
 
 
 def crp_draw(n: int, alpha: float, rng: Generator) -> NDArray[np.int64]:
@@ -145,14 +33,14 @@ def crp_draw(n: int, alpha: float, rng: Generator) -> NDArray[np.int64]:
 
 
 def data_given(
-    name: str, family: BoundFamily, z: NDArray[np.int64], hyper: NDArray[np.float64], rng: Generator
+    family: BoundFamily, z: NDArray[np.int64], hyper: NDArray[np.float64], rng: Generator
 ) -> BoundFamily:
     """The family with data drawn anew given the partition; its base measure and units stay, and which cells are missing."""
     X = np.empty_like(family.X)
     for k in np.unique(z):
-        X[z == k] = (CLUSTERS | OTHERS)[name](family, int((z == k).sum()), hyper, rng)
+        X[z == k] = draw_cluster(family, int((z == k).sum()), hyper, rng)
     missing = np.isnan(family.X)
-    if isinstance(family, BoundHurdle):
+    if isinstance(family, BoundProduct) and any(family.atoms):
         # of one atom a column: its value is asked for unless the item has the atom
         values, atoms = np.split(np.arange(sum(family.widths[:2])), [family.widths[0]])
         missing[:, values] = missing[:, atoms] | (X[:, atoms] == 1)
@@ -193,18 +81,17 @@ class World:
     Parameters
     ----------
     name : str
-        The family's name in `FAMILIES`.
     template : TVClustProblem
         Its priors, base measure and questions are kept; its data and answers are drawn anew.
     rng : Generator
     """
 
-    def __init__(self, name: str, template: TVClustProblem, rng: Generator) -> None:
+    def __init__(self, template: TVClustProblem, rng: Generator) -> None:
         self.alpha = template.concentration.sample_prior(rng)
         self.z = crp_draw(template.n_items, self.alpha, rng)
         self.hyper = template.family.sample_hyper(rng)
         self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
-        family = data_given(name, template.family, self.z, self.hyper, rng)
+        family = data_given(template.family, self.z, self.hyper, rng)
         views = answers_given(template.constraints, self.z, self.noise, rng)
         self.problem = replace(template, family=family, constraints=views)
 

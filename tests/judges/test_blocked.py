@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import UniformNoise
+from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains, unknowns
 from bayesclust.inference.blocked.layout import make_layout
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import known_views, problem, triplets

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains, unknowns
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.families import FAMILIES
 from tests.judges import test_calibration as calibration
 from tests.judges.generative import World, answers_given, data_given
 from tests.judges.test_geweke import (
@@ -27,7 +27,7 @@ def state_of(made, problem):
 
 def successive_conditional(name, problem, number, rng):
     """One sweep, then data and answers drawn anew given its state, again and again."""
-    world = World(name, problem, rng)
+    world = World(problem, rng)
     start = np.unique(world.z, return_inverse=True)[1]
     made = BlockedChains(world.problem, start[None], [rng], slot_multiple=128)
     chain = made.unknowns[0]
@@ -36,7 +36,7 @@ def successive_conditional(name, problem, number, rng):
     for _ in range(number):
         made.sweep()
         z = made.labels_of_items()[0].astype(np.int64)
-        family = data_given(name, problem.family, z, chain.hyper, rng)
+        family = data_given(problem.family, z, chain.hyper, rng)
         problem = replace(
             problem,
             family=family,
@@ -106,7 +106,7 @@ def ranks(name, number, seed):
     """Rank of the truth among the draws of several chains, ties broken at random."""
     problem, rows, made = calibration.template(name), [], None
     for rng in np.random.default_rng(seed).spawn(number):
-        world = World(name, problem, rng)
+        world = World(problem, rng)
         z = np.unique(world.z, return_inverse=True)[1]
         if made is None:
             made = BlockedChains(

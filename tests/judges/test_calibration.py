@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import data_for, links, triplets
 from tests.judges.generative import World
@@ -58,7 +58,7 @@ def ranks(name, number, seed, chain_type=CollapsedChain, *, warmup=150, thinning
     """Rank of the truth among thinned draws, ties broken at random, for every quantity and simulated data set."""
     problem, rows = template(name), []
     for rng in np.random.default_rng(seed).spawn(number):
-        world = World(name, problem, rng)
+        world = World(problem, rng)
         truth = quantities(world.chain(CollapsedChain, rng, Moves()))
         start = seeded_partition(world.problem.family.embedding(), int(rng.integers(1, 6)), rng)
         chain = chain_type(world.problem, start, rng, chain_type.default_moves(N_ITEMS))

@@ -6,9 +6,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
-from bayesclust.inference.dcrc_gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.dcrc_gibbs.weights import WeightSampler
-from bayesclust.inference.variational_em.weights import WeightObjective
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler
 from bayesclust.models.dcrc_weights import WeightPrior
 from tests.judges import exact
 from tests.judges.cases import all_views, known_views, links, triplets

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.constraints import LabelConstraints, LinkNoise, UniformNoise
+from bayesclust.constraints.base import check_constraints
+from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
+from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.components.gaussian_full import FullComponents
-from bayesclust.models.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import (
@@ -18,7 +19,6 @@ from tests.judges.cases import (
     all_views,
     data_for,
     known_views,
-    links,
     partitions_drawn,
     problem,
     triplets,
@@ -84,12 +84,11 @@ def test_known_noise_and_concentration(chain_type, rng):
     judge(case, None, 6000, 4, chain_type)
 
 
-def test_noise_that_must_inform(rng):
+def test_partial_labels_are_enumerated_as_the_pairs_that_they_imply():
     case = problem("gaussian", n=6, seed=6)
-    # priors of which the cut takes half, and which most answers contradict
-    flat = links(6, rng, LinkNoise(p=(1.0, 1.5), q=(1.0, 1.0), informative=True))
-    half = triplets(6, rng, UniformNoise(eps=(3.0, 1.5), informative=True))
-    judge(replace(case, constraints=(flat, half)), MOVES["default"], 8000, seed=6)
+    labels = LabelConstraints([(0, 1), (2, 0), (3, 1), (5, 2)], 6, noise=LinkNoise(p=(3, 1), q=0.9))
+    given = tuple(check_constraints(labels, 6))
+    judge(replace(case, constraints=given), MOVES["default"], 6000, seed=6)
 
 
 def learning(family, n, seed):
@@ -144,12 +143,12 @@ class NewFromPrior(GibbsChain):
 
 @pytest.mark.parametrize("fault", [one_degree_more, no_prior_precision])
 def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
-    right = FullComponents._posterior
+    right = BoundFullGaussian._posterior
 
     def wrong(self, statistics, hyper):
         return fault(*right(self, statistics, hyper), self.parameters(hyper)[0])
 
-    monkeypatch.setattr(FullComponents, "_posterior", wrong)
+    monkeypatch.setattr(BoundFullGaussian, "_posterior", wrong)
     assert not compared(loose(), None, 12_000, 4, GibbsChain).agrees
 
 

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 from scipy.stats import gamma
 
-from bayesclust.models.families import FullGaussian, HyperPrior
+from bayesclust.families import FullGaussian, HyperPrior
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges import exact
 from tests.judges.cases import problem

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints import LinkNoise, PairwiseConstraints, dirichlets
-from bayesclust.constraints.sites import compile_sites
+from bayesclust.constraints import LinkNoise, PairwiseConstraints, factor_graph
+from bayesclust.constraints.factor_graph import compile_sites
+from bayesclust.families import FullGaussian
 from bayesclust.inference import collapsed, joint_moves
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.joint_moves import UnheardNoise, gain_of_split
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.tally import Tally
 from bayesclust.inference.two_level.chain import TwoLevelChain
-from bayesclust.models.families import FullGaussian
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import known_views, links, problem
 from tests.judges.test_enumeration import compared
@@ -62,16 +62,6 @@ def test_with_some_noise_known(always):
     judged(replace(case, constraints=(half, known, *case.constraints[1:])), ALONE, 4000, 6)
 
 
-def test_noise_that_cuts_its_prior_is_decided_outside(always):
-    case = doubtful()
-    views = (
-        case.constraints[0].with_noise(LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0), informative=True)),
-        *case.constraints[1:],
-    )
-    assert unheard(views).rows is None
-    judged(replace(case, constraints=views), ALONE, 4000, 7)
-
-
 def test_with_one_covariance_for_all(always):
     judged(
         replace(problem("gaussian_tied", n=6, seed=3), constraints=doubtful().constraints),
@@ -87,9 +77,9 @@ def test_on_two_levels(always):
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
-    rows = dirichlets.stack_dirichlets(doubtful().constraints)
-    forgetful = dirichlets.NONE._replace(
-        kind=np.full_like(rows.kind, dirichlets.PASSED_OVER), factor=rows.factor
+    rows = factor_graph.stack_dirichlets(doubtful().constraints)
+    forgetful = factor_graph.NONE._replace(
+        kind=np.full_like(rows.kind, factor_graph.PASSED_OVER), factor=rows.factor
     )
     monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: forgetful)
     assert not compared(doubtful(), ALONE, 4000, 2).agrees

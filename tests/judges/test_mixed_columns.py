@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.inference.collapsed import Moves
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.families import Categorical, DiagonalGaussian, Poisson, Product
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import (
     HOLES,

@@ -11,9 +11,9 @@ from scipy.stats import multivariate_normal
 from sklearn.metrics import adjusted_rand_score
 
 from bayesclust.constraints import PairwiseConstraints
+from bayesclust.families import FAMILIES
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from bayesclust.posterior import point_estimate, similarity_matrix
 from tests.judges import cases

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import TiedGaussian
+from bayesclust.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.split_merge_shared import SharedMove
-from bayesclust.models.components.gaussian_tied import TiedComponents
-from bayesclust.models.families import TiedGaussian
 from bayesclust.models.priors import Concentration
 from tests.judges import exact
 from tests.judges.cases import partitions_drawn, problem
@@ -35,7 +35,9 @@ def known(case):
 def held(monkeypatch):
     """The covariance stays at its prior mean; proposals that integrate it out are left away."""
     monkeypatch.setattr(HyperSampler, "start", lambda self, z, rng: self.family.initial_hyper())
-    monkeypatch.setattr(TiedComponents, "draw_shared", lambda self, statistics, hyper, rng: hyper)
+    monkeypatch.setattr(
+        BoundTiedGaussian, "draw_shared", lambda self, statistics, hyper, rng: hyper
+    )
 
 
 WITHOUT_SPLITS = Moves(split_merge=0.0)
@@ -97,7 +99,7 @@ def centres_not_drawn_in(right):
 
 @pytest.mark.parametrize("fault", [one_degree_more, centres_not_drawn_in])
 def test_faulty_draw_of_the_covariance_is_noticed(fault, monkeypatch):
-    monkeypatch.setattr(TiedComponents, "_pooled", fault(TiedComponents._pooled))
+    monkeypatch.setattr(BoundTiedGaussian, "_pooled", fault(BoundTiedGaussian._pooled))
     scores = z_scores("gaussian_tied", template("gaussian_tied"), 1500, seed=26)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
 

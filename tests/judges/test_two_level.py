@@ -7,13 +7,13 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints import LinkNoise, UniformNoise
+from bayesclust.families import FAMILIES
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges import exact
 from tests.judges.cases import data_for, learned, links, problem, triplets
-from tests.judges.generative import CLUSTERS, answers_given, crp_draw, data_given, put_data_under
+from tests.judges.generative import answers_given, crp_draw, data_given, put_data_under
 from tests.judges.test_geweke import assert_agree, functionals, standard_error
 
 MOVES = {
@@ -135,7 +135,7 @@ def test_every_family_and_move_at_length(name, moves):
 class TwoLevelWorld:
     """Everything unknown, drawn from the prior: as `generative.World`, on two levels."""
 
-    def __init__(self, name, template, rng):
+    def __init__(self, template, rng):
         self.alpha, self.beta = (
             template.concentration.sample_prior(rng),
             template.within.sample_prior(rng),
@@ -147,7 +147,7 @@ class TwoLevelWorld:
             self.components[own] = crp_draw(int(own.sum()), self.beta, rng) + self.z.size * g
         self.hyper = template.family.sample_hyper(rng)
         self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
-        family = data_given(name, template.family, self.components, self.hyper, rng)
+        family = data_given(template.family, self.components, self.hyper, rng)
         self.problem = replace(
             template,
             family=family,
@@ -170,7 +170,7 @@ def two_level_functionals(case, components, z, alpha, beta, hyper, noise):
 
 
 def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
-    world = TwoLevelWorld(name, template, rng)
+    world = TwoLevelWorld(template, rng)
     chain = chain_type(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
     chain.alpha, chain.beta, chain.hyper, chain.noise = (
         world.alpha,
@@ -182,7 +182,7 @@ def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
     rows = []
     for _ in range(number):
         chain.sweep()
-        family = data_given(name, chain.problem.family, chain.seating.z, chain.hyper, rng)
+        family = data_given(chain.problem.family, chain.seating.z, chain.hyper, rng)
         views = answers_given(chain.problem.constraints, chain.labels, chain.noise, rng)
         put_data_under(chain, replace(chain.problem, family=family, constraints=views))
         state = (
@@ -207,7 +207,7 @@ def geweke(name, number, seed, chain_type=TwoLevelChain):
     )
     bound = family.bind(data_for(family, 6, 2, rng))
     template = TwoLevelProblem(bound, views, Concentration(2.0, 1.0), Concentration(2.0, 2.0))
-    rows = [TwoLevelWorld(name, template, rng).values() for _ in range(number)]
+    rows = [TwoLevelWorld(template, rng).values() for _ in range(number)]
     expected = {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
     found = successive(name, template, number, rng, Moves(), chain_type)
     return {
@@ -237,6 +237,6 @@ def test_miscounted_components_are_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLUSTERS)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
     assert_agree(geweke(name, 30_000, 2))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.models.families._log_products import TOGETHER, sum_of_logs, sum_of_tails
+from bayesclust.families.gaussian_columns import TOGETHER, sum_of_logs, sum_of_tails
 from tests.inference.states import from_python
 
 COLUMNS = [1, 2, TOGETHER - 1, TOGETHER, TOGETHER + 1, 3 * TOGETHER + 5]

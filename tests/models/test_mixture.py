@@ -8,14 +8,14 @@ from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesclust.constraints.dataset import noise_names
+from bayesclust.constraints.stored import noise_names
+from bayesclust.families import get_family
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models import mixture_log_joint, tvclust_mixture
-from bayesclust.models.families import get_family
 from bayesclust.models.nested import WITHIN, nested_log_prob, update_within
 from bayesclust.models.priors import Concentration, crp_log_prob
-from tests.models.conditionals import log_conditional
+from tests.families.reference import log_conditional
 from tests.models.test_tvclust import N, T, answers, data_for, log_labels
 
 Z = np.array([0, 2, 2, 0, 4, 2])

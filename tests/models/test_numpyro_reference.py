@@ -6,8 +6,8 @@ import numpyro.infer
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.families import DiagonalGaussian, Multinomial
 from bayesclust.models import tvclust
-from bayesclust.models.families import DiagonalGaussian, Multinomial
 from bayesclust.models.priors import Concentration
 from tests.judges.exact import compare, log_posterior
 

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import gammaln
 from scipy.stats import gamma, kstest
 
-from bayesclust.models.families import HyperPrior
+from bayesclust.families import HyperPrior
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.judges.exact import partitions
 

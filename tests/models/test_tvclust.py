@@ -21,24 +21,23 @@ from bayesclust.constraints import (
     UniformNoise,
     equality_patterns,
 )
-from bayesclust.constraints.dataset import noise_names
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models import log_joint, tvclust
-from bayesclust.models.answers import patterns
-from bayesclust.models.families import (
+from bayesclust.constraints.stored import noise_names
+from bayesclust.families import (
     FAMILIES,
     DiagonalGaussian,
     FullGaussian,
     HurdleGaussian,
-    Mixed,
     Product,
     SphericalGaussian,
     get_family,
 )
+from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.problem import TVClustProblem
+from bayesclust.models import log_joint, tvclust
 from bayesclust.models.priors import Concentration, crp_log_prob
-from tests.judges.cases import binary_data, coded_data, count_data, with_holes
-from tests.models.conditionals import log_conditional
+from bayesclust.models.sites import patterns
+from tests.families.reference import binary_data, coded_data, count_data, log_conditional
+from tests.judges.cases import with_holes
 
 N, T = 6, 5
 Z = np.array([0, 2, 2, 0, 4, 2])
@@ -95,7 +94,7 @@ OTHERS = {
     "holes": DiagonalGaussian(),
     "mixed": Product([*DISCRETE_PARTS, (FullGaussian(), [1, 3]), ("gaussian_diagonal", 4)]),
     "mixed with holes": Product([*DISCRETE_PARTS, (DiagonalGaussian(), [1, 3, 4])]),
-    "hurdle": Mixed([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)]),
+    "hurdle": Product([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)]),
 }
 CASES = (
     [(name, get_family(name)) for name in FAMILIES]
@@ -237,8 +236,8 @@ def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
     )
     trace = run(X, family=family, data={"z": Z})
     for prior in family.bind(X).hyper_priors:
-        assert prior.least > 0
-        assert float(trace[prior.name]["fn"].support.lower_bound) == pytest.approx(prior.least)
+        assert prior.lower > 0
+        assert float(trace[prior.name]["fn"].support.lower_bound) == pytest.approx(prior.lower)
 
 
 def test_constant_columns_and_fixed_values_are_no_sites():
@@ -294,7 +293,7 @@ def test_enumerated_labels_are_refused():
 
 
 def test_families_do_not_load_jax():
-    code = "import sys, bayesclust.models.families, bayesclust.inference; print({'jax', 'numpyro'} & set(sys.modules))"
+    code = "import sys, bayesclust.families, bayesclust.inference; print({'jax', 'numpyro'} & set(sys.modules))"
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

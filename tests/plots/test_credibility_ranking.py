@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.posterior.names import with_names
-from bayesclust.posterior.tree import to_datatree
+from bayesclust.posterior.tree import to_datatree, with_names
 
 
 def lines_by_name(ax):

@@ -119,7 +119,7 @@ def test_axes_given_are_used(posterior):
 
 
 def test_columns_have_their_names(posterior):
-    from bayesclust.posterior.names import with_names
+    from bayesclust.posterior.tree import with_names
 
     named = with_names(posterior, features=["length", "width"])
     axes = bc.plots.partitions(named)

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.posterior.names import with_names
-from bayesclust.posterior.tree import to_datatree
+from bayesclust.posterior.tree import to_datatree, with_names
 
 
 def intervals(collection):

@@ -88,7 +88,7 @@ def test_strip_shows_entropies_in_the_order_of_the_matrix(posterior):
 
 
 def test_entropy_of_an_item_that_is_alone():
-    np.testing.assert_array_equal(bc.item_entropy([[0]]), [0])
+    np.testing.assert_array_equal(bc.posterior.item_entropy([[0]]), [0])
 
 
 def test_axes_given_are_used_and_no_figure_is_made(posterior):

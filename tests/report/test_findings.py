@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.posterior.names import with_names
-from bayesclust.posterior.tree import to_datatree
+from bayesclust.posterior.tree import to_datatree, with_names
 from bayesclust.report import as_text, findings, report_page
 
 
@@ -27,7 +26,7 @@ def test_numbers_partition_and_ball_are_those_of_the_posterior(make):
         members = np.flatnonzero(found.labels == row["cluster"])
         inside = similarity[np.ix_(members, members)]
         sure = (inside.sum(axis=1) - 1) / (len(members) - 1)
-        assert row["belonging"] == pytest.approx(sure.mean())
+        assert row["confidence"] == pytest.approx(sure.mean())
         best = {found.names.index(name) for name in row["typical"]}
         assert best == set(members[np.argsort(-sure, kind="stable")[:5]])
 
@@ -35,8 +34,8 @@ def test_numbers_partition_and_ball_are_those_of_the_posterior(make):
 def test_unsure_items_are_named(make):
     found = findings(make())
     assert {found.names.index(name) for name in found.least_sure["item"][:3]} == {3, 11, 19}
-    assert found.least_sure["belonging"].is_monotonic_increasing
-    assert found.least_sure["belonging"].max() < 0.95
+    assert found.least_sure["confidence"].is_monotonic_increasing
+    assert found.least_sure["confidence"].max() < 0.95
 
 
 def test_suspects_are_the_least_believed_with_names(make):

@@ -115,7 +115,7 @@ def test_tables_say_what_was_found(make, page):
         assert cells[at - 3 : at] == [
             str(row["cluster"]),
             str(row["items"]),
-            f"{row['belonging']:.3f}",
+            f"{row['confidence']:.3f}",
         ]
 
 

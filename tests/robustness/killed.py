@@ -1,4 +1,4 @@
-"""Processes killed at random moments: run as a program, since a test's own process must neither fork nor be killed.
+"""Processes killed at random moments: a program, since a test's own process must not fork.
 
 ``python -m tests.robustness.killed KIND KILLS SEED`` prints, as JSON, how many kills met the work,
 and what was wrong then.
@@ -16,11 +16,10 @@ from types import SimpleNamespace
 import numpy as np
 
 import bayesclust as bc
-from bayesclust._files import write_netcdf
+from bayesclust._io import write_netcdf
 from bayesclust.cli._files import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree
-from experiments.reproduce import cells
 
 ROUNDS = 4
 """Kills of one run before it is left to end."""
@@ -28,12 +27,8 @@ RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], 12)
 X = RNG.normal(size=(24, 2)) + 3.0 * Y[:, None]
 LINKS = bc.PairwiseConstraints.sample(Y, size=15, error_rate=0.1, seed=0)
-LONG = {
-    "num_chains": 2,
-    "num_warmup": 10,
-    "num_samples": 20,
+LONG = {"num_chains": 2, "num_warmup": 10, "num_samples": 20, "random_state": 0} | {
     "progress": False,
-    "random_state": 0,
     "n_jobs": 1,
 }
 FITS = {
@@ -45,7 +40,7 @@ FITS = {
 
 
 def killed_after(work, seconds):
-    """Run `work` in a child that is killed after so many seconds; tell whether it was still at work."""
+    """Run `work` in a child, kill it after so many seconds; tell whether it was still at work."""
     child = os.fork()
     if child == 0:
         work()
@@ -56,7 +51,7 @@ def killed_after(work, seconds):
 
 
 def in_child(question):
-    """What a function returns in a child of its own, as JSON: the thread of zarr must not be in a process that forks."""
+    """Call a function in a child of its own, since zarr's thread must not be where one forks."""
     reading, writing = os.pipe()
     if os.fork() == 0:
         try:
@@ -75,7 +70,7 @@ def in_child(question):
 
 
 class Chains:
-    """Fits that go on from a checkpoint: no draw that was counted is lost, and the end is that of an undisturbed run."""
+    """Fits resumed from a checkpoint: no counted draw is lost, the end is that of a whole run."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -155,46 +150,8 @@ class Sessions:
         return hits, wrong
 
 
-class Cells:
-    """Cells that are appended one by one: whole lines are kept, and the same command goes on after them."""
-
-    seconds, number = (
-        0.05,
-        10_000,
-    )  # more work than there is time for before the kills, on a busy machine too
-    kinds = {"seed": "int64", "trial": "int64", "score": "float64"}  # noqa: RUF012
-
-    def round(self, folder, rng):
-        path, hits, wrong, before = folder / "cells.csv", 0, [], 0
-        wanted = [(0, trial) for trial in range(self.number)]
-
-        def work(rows=wanted):
-            left = cells.missing(rows, cells.load(path, self.kinds))
-            for _ in cells.run_all(
-                left,
-                lambda cell: {"seed": 0, "trial": cell[1], "score": cell[1] / 7},
-                path,
-                self.kinds,
-            ):
-                pass
-
-        for _ in range(ROUNDS):
-            hits += killed_after(work, rng.uniform(0, self.seconds))
-            found = cells.load(path, self.kinds)
-            if len(found) < before or found.trial.tolist() != list(range(len(found))):
-                wrong.append(f"of {before} cells {len(found)} came back")
-            before = len(found)
-        work()
-        found = cells.load(path, self.kinds)
-        if found.trial.tolist() != list(range(self.number)) or not np.array_equal(
-            found.score, np.arange(self.number) / 7
-        ):
-            wrong.append("the file that was gone on with is another")
-        return hits, wrong
-
-
 class Outputs:
-    """Files that are replaced again and again, as every command writes its own: each is one of those written."""
+    """Files that are replaced again and again: what is read is one of those written."""
 
     seconds = 0.5
 
@@ -223,7 +180,6 @@ class Outputs:
 KINDS = {
     **{name: lambda name=name: Chains(name) for name in FITS},
     "sessions": Sessions,
-    "cells": Cells,
     "outputs": Outputs,
 }
 

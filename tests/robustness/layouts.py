@@ -1,4 +1,4 @@
-"""The same good input in other types and layouts, and results as plain values that can be compared."""
+"""The same good input in other types and layouts, and results as plain values to compare."""
 
 import dataclasses
 
@@ -17,9 +17,8 @@ NUMBERS = [*INTEGERS, "float16", "float32", "longdouble", "object", ">f8", ">i4"
 def spread(array, axis):
     """The same values with others between them in memory."""
     wide = np.repeat(array, 2, axis=axis)
-    wide[(slice(None),) * axis + (slice(1, None, 2),)] = (
-        -77 if array.dtype.kind in "if" else wide.flat[0]
-    )
+    between = -77 if array.dtype.kind in "if" else wide.flat[0]
+    wide[(slice(None),) * axis + (slice(1, None, 2),)] = between
     return wide[(slice(None),) * axis + (slice(None, None, 2),)]
 
 
@@ -48,26 +47,18 @@ def odd_index(n):
     return pd.Index([ODD[at % len(ODD)] for at in range(n)], dtype=object)
 
 
-def frames(X):
-    """Data frames that hold the same numbers."""
-    n, d = X.shape
-    yield "frame", pd.DataFrame(X)
-    yield "frame with an odd index", pd.DataFrame(X, index=odd_index(n))
-    yield "frame of nullable columns", pd.DataFrame(X).astype("Float64")
-    yield "frame of small nullable integers", pd.DataFrame(X).astype("Int16")
-    yield (
-        "frame of mixed columns",
-        pd.DataFrame({at: X[:, at].astype(("float32", "int16")[at % 2]) for at in range(d)}),
-    )
-    yield "frame of objects", pd.DataFrame(X, dtype=object)
-    yield "frame with one name for all columns", pd.DataFrame(X, columns=[0] * d)
-
-
 def of_items(X):
     X = np.asarray(X, dtype=np.float64)
     yield from ((dtype, X.astype(dtype)) for dtype in NUMBERS)
     yield from ((name, arranged(X)) for name, arranged in ORDERS.items())
-    yield from frames(X)
+    yield "frame", pd.DataFrame(X)
+    yield "frame with an odd index", pd.DataFrame(X, index=odd_index(len(X)))
+    yield "frame of nullable columns", pd.DataFrame(X).astype("Float64")
+    yield "frame of small nullable integers", pd.DataFrame(X).astype("Int16")
+    mixed = {at: X[:, at].astype(("float32", "int16")[at % 2]) for at in range(X.shape[1])}
+    yield "frame of mixed columns", pd.DataFrame(mixed)
+    yield "frame of objects", pd.DataFrame(X, dtype=object)
+    yield "frame with one name for all columns", pd.DataFrame(X, columns=[0] * X.shape[1])
     yield "lists", X.tolist()
     yield "tuples", tuple(map(tuple, X.tolist()))
     yield "a mask of nothing", np.ma.masked_array(X, mask=False)
@@ -87,12 +78,12 @@ def of_labels(z):
 
 def of_any_labels(z):
     yield from of_labels(z)
-    yield "words", np.array(list("abcdef"))[np.asarray(z)]
-    yield "categories", pd.Categorical(np.array(list("abcdef"))[np.asarray(z)])
+    words = np.array(list("abcdef"))[np.asarray(z)]
+    yield from (("words", words), ("categories", pd.Categorical(words)))
 
 
 def of_draws(tree):
-    """The draws of a tree as arrays, which say the same of the partition."""
+    """The draws of a tree as arrays, of which the partition is all."""
     z = tree["posterior"]["z"].values
     yield from of_labels(z.reshape(-1, z.shape[-1]))
 
@@ -103,25 +94,18 @@ def of_tuples(rows):
     yield "frame", pd.DataFrame(rows, index=odd_index(len(rows)))
 
 
+def of_items_with_gaps(X):
+    return [(what, value) for what, value in of_items(X) if "one name" not in what]
+
+
+INTEGER_SORTS = ["integer labels", "item labels", "integer array", "draws array", "label rows"]
 LAYOUTS = {
-    "items": of_items,
-    "new items": of_items,
-    "items with gaps": lambda X: (
-        (what, value) for what, value in of_items(X) if "one name" not in what
-    ),
-    "points": of_items,
+    **dict.fromkeys(("items", "new items", "points"), of_items),
+    **dict.fromkeys((*INTEGER_SORTS, "answers", "sources", "flags", "indices"), of_labels),
+    "items with gaps": of_items_with_gaps,
     "labels": of_any_labels,
-    "integer labels": of_labels,
-    "item labels": of_labels,
-    "integer array": of_labels,
-    "draws array": of_labels,
-    "label rows": of_labels,
     "draws": of_draws,
     "tuples": of_tuples,
-    "answers": of_labels,
-    "sources": of_labels,
-    "flags": of_labels,
-    "indices": of_labels,
 }
 
 
@@ -132,12 +116,10 @@ def layouts(sort, good):
 
 
 def standard(sort, good):
-    """What the other layouts are to say: the plain array, for draws their labels alone."""
-    return (
-        good["posterior"]["z"].values.reshape(-1, good["posterior"].sizes["item"])
-        if sort == "draws"
-        else good
-    )
+    """The plain array that the other layouts stand for; for draws their labels alone."""
+    if sort != "draws":
+        return good
+    return good["posterior"]["z"].values.reshape(-1, good["posterior"].sizes["item"])
 
 
 FITTED = ("labels_", "posterior_", "cluster_centers_", "coef_", "cost_")
@@ -155,17 +137,13 @@ def of_type(*kinds):
     return lambda value: isinstance(value, kinds)
 
 
-def fit_of(estimator):
-    return {name: plain(getattr(estimator, name)) for name in FITTED if hasattr(estimator, name)}
-
-
 def cells_of(frame):
     cells = frame.astype(object).where(frame.notna(), None).to_numpy()
     return [list(frame.columns), list(frame.index), cells.tolist()]
 
 
-def fields_of(value):
-    return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+def attributes(*names):
+    return lambda value: {n: plain(getattr(value, n)) for n in names if hasattr(value, n)}
 
 
 def is_objects(value):
@@ -177,10 +155,7 @@ READERS = [
         of_type(xr.DataTree),
         lambda tree: {path: plain(node.to_dataset()) for path, node in tree.subtree_with_keys},
     ),
-    (
-        of_type(xr.Dataset),
-        lambda data: {str(name): variable.values for name, variable in data.variables.items()},
-    ),
+    (of_type(xr.Dataset), lambda data: {str(n): v.values for n, v in data.variables.items()}),
     (of_type(xr.DataArray), lambda array: array.values),
     (of_type(jax.Array), np.asarray),
     (of_type(pd.DataFrame), cells_of),
@@ -188,14 +163,16 @@ READERS = [
     (of_type(pd.Categorical), lambda words: words.tolist()),
     (sparse.issparse, lambda matrix: matrix.toarray()),
     (
-        of_type(bc.constraints.Constraints),
-        lambda view: plain([view.items, view.answers, view.source, view.n_items, view.name]),
+        of_type(bc.constraints.Constraints, bc.constraints.Rules),
+        attributes("items", "answers", "source", "rows", "n_items", "name"),
     ),
-    (of_type(bc.constraints.Rules), lambda rules: plain([rules.rows, rules.n_items, rules.name])),
-    (lambda value: hasattr(value, "get_params"), fit_of),
+    (lambda value: hasattr(value, "get_params"), attributes(*FITTED)),
     (lambda value: hasattr(value, "get_children"), lambda axes: len(axes.get_children())),
     (of_type(bc.losses.Loss), repr),
-    (dataclasses.is_dataclass, fields_of),
+    (
+        dataclasses.is_dataclass,
+        lambda value: attributes(*(field.name for field in dataclasses.fields(value)))(value),
+    ),
     (of_type(dict), lambda value: {str(name): plain(own) for name, own in value.items()}),
     (of_type(list, tuple), lambda value: [plain(own) for own in value]),
     (is_objects, lambda array: [plain(own) for own in array.ravel().tolist()]),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust import _memory
-from bayesclust._memory import available_memory, check_memory
-from bayesclust.estimators._draws import check_room
+from bayesclust import _io
+from bayesclust._io import available_memory, check_memory
+from bayesclust.estimators.sampling import check_draws_fit_in_memory
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.posterior.tree import stacked_partitions, to_datatree
 from tests.robustness import world
@@ -41,19 +41,19 @@ GREEDY = {
 
 
 @pytest.mark.parametrize("what", GREEDY)
-def test_what_does_not_fit_is_refused_beforehand(monkeypatch, what):
-    monkeypatch.setattr(_memory, "available_memory", lambda: 100)
+def test_work_beyond_memory_is_refused_beforehand(monkeypatch, what):
+    monkeypatch.setattr(_io, "available_memory", lambda: 100)
     with pytest.raises(MemoryError, match=SENTENCE):
         GREEDY[what]()
 
 
-def test_where_nothing_is_known_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr(_memory, "available_memory", lambda: None)
+def test_unknown_memory_refuses_nothing(monkeypatch):
+    monkeypatch.setattr(_io, "available_memory", lambda: None)
     check_memory(1 << 62, "the world", "take less of it")
 
 
-def test_sentences_are_in_units_that_can_be_read(monkeypatch):
-    monkeypatch.setattr(_memory, "available_memory", lambda: 3 << 28)
+def test_sentences_are_in_gibibytes(monkeypatch):
+    monkeypatch.setattr(_io, "available_memory", lambda: 3 << 28)
     check_memory(3 << 28, "this", "take less")
     with pytest.raises(
         MemoryError,
@@ -70,10 +70,10 @@ def files(monkeypatch, tmp_path, meminfo, groups=None):
         (tmp_path / "fs" / folder / "memory.max").write_text(f"{most}\n")
         (tmp_path / "fs" / folder / "memory.current").write_text(f"{used}\n")
         (tmp_path / "fs" / folder / "memory.stat").write_text(f"anon 5\ninactive_file {inactive}\n")
-    monkeypatch.setattr(_memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(_memory, "OWN_GROUP", tmp_path / "cgroup")
-    monkeypatch.setattr(_memory, "GROUPS", tmp_path / "fs")
-    monkeypatch.setattr(_memory, "_left_of_limit", lambda: None)
+    monkeypatch.setattr(_io, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(_io, "OWN_GROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(_io, "GROUPS", tmp_path / "fs")
+    monkeypatch.setattr(_io, "_left_of_limit", lambda: None)
 
 
 MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100 kB\n"
@@ -89,9 +89,7 @@ MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100
         ({"a": (1 << 62, 10, 0)}, 400 * 1024),
     ],
 )
-def test_the_narrowest_of_machine_and_control_groups_counts(
-    monkeypatch, tmp_path, groups, expected
-):
+def test_the_narrowest_limit_counts(monkeypatch, tmp_path, groups, expected):
     files(monkeypatch, tmp_path, MACHINE, groups)
     assert available_memory() == expected
 
@@ -99,7 +97,7 @@ def test_the_narrowest_of_machine_and_control_groups_counts(
 @pytest.mark.parametrize(
     "meminfo", ["", "MemAvailable: many kB\nSwapFree: 1 kB\n", "MemFree: 3 kB\n"]
 )
-def test_what_cannot_be_read_is_asked_of_the_system(monkeypatch, tmp_path, meminfo):
+def test_unreadable_limits_are_asked_of_the_system(monkeypatch, tmp_path, meminfo):
     files(monkeypatch, tmp_path, meminfo)
     assert available_memory() == pytest.approx(
         os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=0.5
@@ -110,7 +108,7 @@ LIMITED = """
 import resource
 import numpy as np
 import bayesclust as bc
-from bayesclust._memory import _left_of_limit
+from bayesclust._io import _left_of_limit
 bc.similarity_matrix([[0, 0, 1]])
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 28), resource.RLIM_INFINITY))
@@ -122,8 +120,8 @@ except MemoryError as error:
 """
 
 
-def test_under_a_limit_of_address_space():
-    """A matrix of 4.8 GB where a quarter of one is left: a sentence, not a traceback from an allocation."""
+def test_a_limit_of_address_space_is_respected():
+    """A matrix of 4.8 GB where a quarter of one is left: a sentence, no failed allocation."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", LIMITED],
@@ -153,12 +151,12 @@ class Labels:
         return {"z": self.rng.integers(0, 5, 1000).astype(np.int16)}, {"at": 0.0}
 
 
-def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
+def test_memory_of_draws_is_estimated_well(monkeypatch):
     said = []
     monkeypatch.setattr(
-        "bayesclust.estimators._draws.check_memory", lambda needed, *words: said.append(needed)
+        "bayesclust.estimators.sampling.check_memory", lambda needed, *words: said.append(needed)
     )
-    check_room(1000, 2, 800)
+    check_draws_fit_in_memory(1000, 2, 800)
 
     def put_together(number):
         draws = run_chains(
@@ -172,16 +170,3 @@ def test_what_is_said_of_draws_is_what_they_take(monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert said[0] == pytest.approx(peak, rel=0.2)
-
-
-def test_what_is_said_is_what_is_taken(monkeypatch):
-    said = []
-    monkeypatch.setattr(
-        "bayesclust.posterior.similarity.check_memory", lambda needed, *words: said.append(needed)
-    )
-    draws = np.zeros((2, 1500), np.int64)
-    tracemalloc.start()
-    bc.similarity_matrix(draws)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert said[0] == pytest.approx(peak, rel=0.05)

@@ -1,4 +1,4 @@
-"""What holds for all data: results follow neither layout nor unit, labels have no gaps, extremes are taken or refused."""
+"""Results follow neither layout nor unit, labels have no gaps, extremes are taken or refused."""
 
 import warnings
 
@@ -64,7 +64,7 @@ def arranged(draw, table):
 
 @given(data=st.data())
 @settings(max_examples=200)
-def test_the_door_reads_any_layout(data):
+def test_check_items_reads_any_layout(data):
     table = data.draw(tables())
     given_as = arranged(data.draw, table)
     before = given_as.copy()
@@ -111,7 +111,7 @@ def check_units(make, name, powers):
 
 @pytest.mark.parametrize("name", ["MPCKMeans", "MinimalModification", "TVClust"])
 def test_extreme_units(name):
-    """Data near 1e-149 and near 1e149, in every estimator of the slow suite, with warnings as errors."""
+    """Data near 1e-149 and near 1e149; every estimator is in the slow suite."""
     check_units(SLOW[name], name, (FROM, TO))
 
 
@@ -122,7 +122,7 @@ def test_all_extreme_units(name):
 
 
 @given(power=st.floats(150.01, 300.0), sign=st.sampled_from([-1.0, 1.0]))
-def test_what_is_too_large_is_refused(power, sign):
+def test_values_too_large_are_refused(power, sign):
     values = X.copy()
     values[1, 0] = sign * 10.0**power
     assert abs(values[1, 0]) > LARGEST
@@ -137,8 +137,8 @@ labels = st.lists(st.integers(-5, 5), min_size=1, max_size=9)
 
 @given(data=st.data(), z=labels)
 @settings(max_examples=30)
-def test_partitions_are_known_by_who_is_with_whom(data, z):
-    """Under other names, types and orders scores and losses are the same, and zero or one for equal partitions."""
+def test_scores_do_not_depend_on_names_of_labels(data, z):
+    """Under other names, types and orders scores and losses are the same."""
     other = data.draw(st.lists(st.integers(0, 3), min_size=len(z), max_size=len(z)))
     names = data.draw(st.permutations(range(100, 111)))
     kind = data.draw(st.sampled_from(["int16", "uint8", ">i4", "int64"]))
@@ -157,7 +157,7 @@ def test_partitions_are_known_by_who_is_with_whom(data, z):
     np.testing.assert_array_equal(bc.posterior.canonical(z), bc.posterior.canonical(renamed))
 
 
-def test_polars_frames_are_read_where_polars_is_there():
+def test_polars_frames_are_read():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(X, schema=["a", "b"])
     np.testing.assert_array_equal(check_items(frame), X)

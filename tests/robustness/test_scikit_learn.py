@@ -1,4 +1,4 @@
-"""scikit-learn's own checks on every estimator there is, and on samplers and views that its defaults do not reach."""
+"""scikit-learn's own checks on every estimator, and on samplers that its defaults do not reach."""
 
 import inspect
 

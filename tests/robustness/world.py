@@ -1,13 +1,12 @@
-"""Good input for every public entry: small, made of whole numbers so that every type of number holds it exactly."""
+"""Good input for every public entry: small, of whole numbers that every type holds exactly."""
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import bayesclust as bc
-from bayesclust.active import Query, QueryState
-from bayesclust.models.families import get_family
+from bayesclust.families import get_family
 from bayesclust.posterior.tree import to_datatree
 
 N = 12
@@ -33,36 +32,9 @@ SHORT: dict[str, Any] = {
 }
 
 
-class Argument(NamedTuple):
-    """An argument of a public entry: what sort of thing it is, and a good value."""
-
-    sort: str
-    good: Any
-
-
-class Entry(NamedTuple):
-    """How to call a public entry."""
-
-    call: Any
-    arguments: dict[str, Argument]
-    slow: bool = False
-    """Whether a good call takes more than a tenth of a second or so."""
-
-    def good(self) -> dict[str, Any]:
-        return {
-            name: argument.good() if callable(argument.good) else argument.good
-            for name, argument in self.arguments.items()
-        }
-
-
-def entry(call, slow=False, **arguments):
-    """`Entry` with arguments given as (sort, good value)."""
-    return Entry(call, {name: Argument(*argument) for name, argument in arguments.items()}, slow)
-
-
 @cache
 def tree():
-    """Draws of a partition near the truth, with the parameters that a fit with both kinds of answers leaves."""
+    """Draws of a partition near the truth, with the parameters of a fit with both constraints."""
     rng = np.random.default_rng(3)
     z = np.tile(TRUTH, (2, 30, 1))
     moved = rng.random(z.shape) < 0.1
@@ -117,10 +89,6 @@ ESTIMATORS = {
 }
 
 
-def state():
-    return QueryState(X, TRUTH, SEVERAL, [])
-
-
 def session():
     made = bc.InteractiveSession(
         X, TRUTH, modification=bc.MinimalModification(0.5, 1.0, time_limit=None), random_state=0
@@ -131,10 +99,6 @@ def session():
 
 def bound():
     return get_family("gaussian").bind(X)
-
-
-def pair_question():
-    return Query("pair", (2, 7))
 
 
 def scored():

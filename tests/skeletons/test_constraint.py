@@ -1,4 +1,4 @@
-"""The skeleton of a kind of side information; that it keeps the contract of views, `test_view_contract.py` sees to."""
+"""The skeleton of a kind of side information; that it keeps the contract of views, `test_contract.py` sees to."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ import xarray as xr
 
 import bayesclust as bc
 from bayesclust.constraints import constraints_from_dataset, to_dataset
-from bayesclust.posterior.answers import confusions
+from bayesclust.posterior.credibility import confusions
 from docs.skeletons.constraint import OddNoise, OddOneOut
 from docs.skeletons.family import Directions
-from docs.skeletons.loss import OneMinusF
+from docs.skeletons.loss import TsallisVI
 from docs.skeletons.sampler import MetropolisChain
 from tests.judges.cases import CHAINS, links, problem
 from tests.judges.test_enumeration import judge
@@ -82,7 +82,7 @@ def test_all_skeletons_work_together():
     est = bc.TVClust(
         MetropolisChain,
         family=Directions(),
-        loss=OneMinusF(),
+        loss=TsallisVI(),
         num_chains=2,
         num_warmup=200,
         num_samples=200,

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.constraints.sites import N_PATTERNS
+from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.mesh import (
     BY_BLOCK,
@@ -72,7 +72,7 @@ class BlockedChains:
     --------
     >>> import numpy as np
     >>> from bayesclust.inference.problem import TVClustProblem
-    >>> from bayesclust.models.families import SphericalGaussian
+    >>> from bayesclust.families import SphericalGaussian
     >>> rng = np.random.default_rng(0)
     >>> family = SphericalGaussian().bind(np.r_[rng.normal(0, 1, (20, 2)), rng.normal(9, 1, (20, 2))])
     >>> chains = BlockedChains(TVClustProblem(family), np.zeros((2, 40), int), rng.spawn(2))

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.coloring import greedy_coloring
-from bayesclust.constraints.sites import Sites, compile_sites
+from bayesclust.constraints.factor_graph import Sites, compile_sites, greedy_coloring
 from bayesclust.typing import BoolArray, IntArray
 
 BLOCKS_PER_COLOUR = 4

@@ -20,9 +20,9 @@ import jax.numpy as jnp
 from jax.extend.random import threefry_2x32
 from jax.sharding import Mesh
 
+from bayesclust.families.base import Components
 from bayesclust.inference.blocked.layout import Incidences
 from bayesclust.inference.blocked.mesh import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE
-from bayesclust.models.components.base import Components
 
 SLICE, CHOICE = 0, 1
 Array = Any  # of NumPy outside of compiled functions, of JAX inside; JAX's own functions are typed in part only

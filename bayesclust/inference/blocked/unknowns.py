@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust.families.base import Components, Terms
 from bayesclust.inference.blocked.sticks import draw_weights
 from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.components.base import Components, Terms
 from bayesclust.models.priors import crp_log_prob
 from bayesclust.typing import FloatArray, IntArray, NDArray
 

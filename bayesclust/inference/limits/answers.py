@@ -24,78 +24,25 @@ stands where (xi1, xi2) stands for a `LinkGraph`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.patterns import equality_patterns
-from bayesclust.constraints.sites import N_PATTERNS, add_site_logits, compile_sites
+from bayesclust._numba import implements
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites
 from bayesclust.inference.limits.links import LinkGraph, link_graph
 from bayesclust.inference.limits.passes import add_costs
-from bayesclust.models.families.base import implements
-from bayesclust.typing import CodeArray, FloatArray, IntArray
-
-PAIRWISE = "pairwise"
+from bayesclust.typing import FloatArray
 
 
-class AnswerGraph(NamedTuple):
-    """Factors on two or three items, as `bayesclust.constraints.sites.Sites`; `xi` is the table of costs, (codes, 5)."""
-
-    start: IntArray  # (n + 1,)
-    factor: IntArray  # (sum of degrees,)
-    member: IntArray  # (F, 3), third member -1 for pairs
-    code: IntArray  # (F,) row of the table
-
-    def patterns(self, labels: IntArray) -> CodeArray:
-        """Return the equality pattern of each answer's items, shape (F,)."""
-        pair = self.member[:, 2] < 0
-        names = labels[self.member]
-        pattern: CodeArray = np.where(
-            pair, equality_patterns(names[:, :2]), equality_patterns(names)
-        )
-        return pattern
-
-    def inside(self, labels: IntArray, xi: Any) -> float:
-        """Return the answers' share of the objective."""
-        return float(xi[self.code, self.patterns(labels)].sum())
-
-    def between(self, labels: IntArray, n_clusters: int, xi: Any) -> FloatArray:
-        """Return what making one of every two clusters would add to the answers' share, shape (K, K)."""
-        names, pattern, rows = labels[self.member], self.patterns(labels), xi[self.code]
-        pair = self.member[:, 2] < 0
-        total = np.zeros((n_clusters, n_clusters))
-
-        def add(chosen: Any, first: int, second: int, after: int) -> None:
-            change = rows[chosen, after] - rows[chosen, pattern[chosen]]
-            np.add.at(total, (names[chosen, first], names[chosen, second]), change)
-
-        add(pair & (pattern == 1), 0, 1, 0)
-        # ij|k, ik|j and jk|i: the two clusters that hold the three become one
-        for before, (first, second) in enumerate(((0, 2), (0, 1), (0, 1)), start=1):
-            add(~pair & (pattern == before), first, second, 0)
-        for after, (first, second) in enumerate(((0, 1), (0, 2), (1, 2)), start=1):
-            add(~pair & (pattern == 4), first, second, after)
-        return total + total.T
-
-    def reordered(self, order: IntArray) -> AnswerGraph:
-        """Return the answers about the items order[0], order[1], ... numbered 0, 1, ..."""
-        place = np.full(len(order) + 1, -1)
-        place[order] = np.arange(len(order))
-        degree = np.diff(self.start)[order]
-        start = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
-        entry = np.repeat(self.start[order] - start[:-1], degree) + np.arange(start[-1])
-        return AnswerGraph(start, self.factor[entry], place[self.member], self.code)
-
-
-@implements(add_costs, AnswerGraph, no_refcount=True)
+@implements(add_costs, Sites, no_refcount=True)
 def _add_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
     add_site_logits(graph, xi, z, i, cost)
 
 
-Graph = LinkGraph | AnswerGraph
+Graph = LinkGraph | Sites
 Xi = tuple[float, float] | FloatArray
-"""Confidence: (xi1, xi2) with a `LinkGraph`, a table of costs with an `AnswerGraph`."""
+"""Confidence: (xi1, xi2) with a `LinkGraph`, a table of costs with `Sites`."""
 
 
 def times(xi: Xi, factor: float) -> Xi:
@@ -116,27 +63,15 @@ def smallest(xi: Xi) -> float:
     return float(sizes.min()) if len(sizes) else 0.0
 
 
-def answer_graph(constraints: Sequence[Constraints], n_items: int) -> AnswerGraph:
-    """Merge views of any kinds; the rows of the table are those of the views' codes, one view after the other."""
-    return AnswerGraph(*compile_sites(constraints, n_items))
+def answer_graph(constraints: Sequence[Constraints], n_items: int) -> Sites:
+    """Merge constraints of any kinds; the rows of the table are their codes, one after the other."""
+    return compile_sites(constraints, n_items)
 
 
 def cost_table(
     constraints: Sequence[Constraints], confidence: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Put the confidence in all sources into one table.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-    confidence : mapping from the views' names
-        Of links (S, 2), xi1 and xi2 of each source; of triplets (S, 3, 3), the cost of each answer
-        (column) under each truth (row) in the order yes, no, dnk.
-
-    Returns
-    -------
-    (codes, 5) array of float
-        Cost of each source's answers under each equality pattern; pairs use the first two columns.
+    """Put the confidence in all sources, by name of the constraints, into one table (codes, 5).
 
     Examples
     --------
@@ -146,28 +81,13 @@ def cost_table(
     array([[ 1.,  0.,  0.,  0.,  0.],
            [-2.,  0.,  0.,  0.,  0.]])
     """
-    rows = [np.zeros((0, N_PATTERNS))]
-    for view in constraints:
-        own = np.asarray(confidence[view.name], dtype=np.float64)
-        table = np.zeros((view.n_sources, view.n_answers, N_PATTERNS))
-        if view.kind == PAIRWISE:
-            table[:, :, 0] = own[:, ::-1] * [1.0, -1.0]
-        else:
-            table[:] = np.swapaxes(own[:, view.truth], 1, 2)
-        rows.append(table.reshape(-1, N_PATTERNS))
-    return np.concatenate(rows)
-
-
-def unit_confidence(view: Constraints) -> FloatArray:
-    """Return confidence 1 in every source of a view, as `cost_table` takes it."""
-    if view.kind == PAIRWISE:
-        return np.ones((view.n_sources, 2))
-    return np.tile(-np.eye(view.n_answers), (view.n_sources, 1, 1))
+    tables = [one.costs(confidence[one.name]).reshape(-1, N_PATTERNS) for one in constraints]
+    return np.concatenate([np.zeros((0, N_PATTERNS)), *tables])
 
 
 def pose(constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """Return the answers as a graph, and a confidence of 1 in each of them."""
-    if all(view.kind == PAIRWISE for view in constraints):
+    if all(one.is_links for one in constraints):
         return link_graph(constraints, n_items), (1.0, 1.0)
-    table = cost_table(constraints, {view.name: unit_confidence(view) for view in constraints})
-    return answer_graph(constraints, n_items), table
+    unit = {one.name: one.unit_confidence() for one in constraints}
+    return answer_graph(constraints, n_items), cost_table(constraints, unit)

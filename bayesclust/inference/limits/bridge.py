@@ -34,8 +34,8 @@ alpha.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -43,15 +43,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.limits.answers import PAIRWISE, Graph, Xi, answer_graph, cost_table
-from bayesclust.inference.limits.divergences import (
-    Bernoulli,
-    Divergence,
-    KullbackLeibler,
-    Poisson,
-    SquaredEuclidean,
-)
-from bayesclust.inference.limits.divergences.categorical import BoundCategorical
+from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
+from bayesclust.inference.limits.answers import Graph, Xi, answer_graph, cost_table
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
@@ -59,10 +52,6 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.scan_given import prior_predictive
 from bayesclust.inference.seating import new_seating, refresh
 from bayesclust.inference.two_level.chain import TwoLevelProblem
-from bayesclust.models.families.scaled.base import ScaledFamily
-from bayesclust.models.families.scaled.columns import ScaledColumns
-from bayesclust.models.families.scaled.gaussian import KnownVarianceGaussian
-from bayesclust.models.families.scaled.poisson import ScaledPoisson
 from bayesclust.models.priors import Concentration
 from bayesclust.typing import FloatArray, IntArray
 
@@ -71,17 +60,6 @@ EQUAL = 1e-9
 
 Confidence = tuple[float, float] | Mapping[str, FloatArray]
 """xi as a fitted `RDPMeans` has it: (xi1, xi2), or by the names of the views (S, 2) of links and (S, 3, 3) of triplets."""
-
-AT_GAMMA: dict[type[Divergence], Callable[[Any, FloatArray, float, Any], ScaledFamily]] = {
-    SquaredEuclidean: lambda _, points, gamma, read: KnownVarianceGaussian.at(points, gamma, read),
-    KullbackLeibler: lambda _, points, gamma, read: ScaledColumns.shares_at(points, gamma, read),
-    Bernoulli: lambda _, points, gamma, read: ScaledColumns.binary_at(points, gamma, read),
-    BoundCategorical: lambda codes, points, gamma, read: ScaledColumns.at(
-        points, gamma, read, codes.sizes
-    ),
-    Poisson: lambda _, points, gamma, read: ScaledPoisson.at(points, gamma, read),
-}
-"""The family that each divergence, bound to data, is the limit of; bound to points at gamma. Of a subclass, the nearest."""
 
 
 @dataclass(frozen=True)
@@ -137,12 +115,12 @@ class PathModel:
         -------
         PathModel
         """
-        family = family_at(gamma, points, divergence)
+        family, peaks = family_at(gamma, points, divergence), divergence.log_peaks(points, gamma)
         known = tuple(view.with_noise(_noise_at(gamma, confidence, view)) for view in constraints)
-        extra = log_kappa(family)
+        extra = log_kappa(family, peaks)
         log_alpha = -gamma * (penalty + (0.0 if within is None else within)) - extra
         apart, n = np.arange(len(points)), len(points)
-        constant = float(family.log_peaks(family.X).sum()) - log_alpha - float(gammaln(n))
+        constant = float(peaks.sum()) - log_alpha - float(gammaln(n))
         constant += sum(view.log_prob(apart, view.noise.initial(view.n_sources)) for view in known)
         graph, xi = pose_answers(confidence, constraints, n)
         constant += gamma * graph.inside(apart, xi)
@@ -173,7 +151,7 @@ def _noise_at(
     if isinstance(confidence, tuple):
         return KnownEvidence(gamma * confidence[0], gamma * confidence[1])
     own = np.asarray(confidence[view.name])
-    if view.kind == PAIRWISE:
+    if view.is_links:
         return KnownEvidence(tuple(gamma * own[:, 0]), tuple(gamma * own[:, 1]))
     least = own.min(axis=2)
     if np.ptp(least, axis=1).max() > EQUAL * np.abs(own).max():
@@ -194,12 +172,9 @@ def pose_answers(
     ValueError
         If the confidence is in other views than these.
     """
-    if isinstance(confidence, tuple) and all(view.kind == PAIRWISE for view in constraints):
+    if isinstance(confidence, tuple) and all(view.is_links for view in constraints):
         return link_graph(constraints, n_items), confidence
-    shapes = {
-        view.name: (view.n_sources, *((2,) if view.kind == PAIRWISE else (3, 3)))
-        for view in constraints
-    }
+    shapes = {view.name: (view.n_sources, *view.confidence_shape) for view in constraints}
     if (
         isinstance(confidence, tuple)
         or {name: np.shape(own) for name, own in confidence.items()} != shapes
@@ -215,41 +190,36 @@ def pose_answers(
 
 
 def path_divergence(divergence: Divergence) -> Divergence:
-    """Return a divergence that is bound to data, if the model at gamma is known for it.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
-    if _bind_at(divergence) is None:
-        known = ", ".join(kind.__name__.removeprefix("Bound") for kind in AT_GAMMA)
+    """A divergence that is bound to data, if the model at gamma is known for it; else a ValueError."""
+    if type(divergence).at_gamma is Divergence.at_gamma:
+        known = ", ".join(DIVERGENCES)
         raise ValueError(
-            f"no model at gamma is known for the divergence {type(divergence).__name__}, only for those of whole data by "
-            f"{known}: choose one of these."
+            f"no model at gamma is known for the divergence {type(divergence).__name__}, only for "
+            f"those of whole data by {known}: choose one of these."
         )
     return divergence
 
 
-def _bind_at(divergence: Divergence) -> Any:
-    return next((AT_GAMMA[kind] for kind in type(divergence).__mro__ if kind in AT_GAMMA), None)
-
-
-def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> ScaledFamily:
-    """Return the family whose limit the divergence is, at gamma and bound to points."""
+def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> BoundFamily:
+    """The family whose limit the divergence is, at gamma and bound to points."""
+    family: BoundFamily = path_divergence(divergence).at_gamma(points, gamma)
     # a partial, unlike a function made here, can be pickled
-    read = partial(divergence.points, least=1)
-    family: ScaledFamily = _bind_at(path_divergence(divergence))(divergence, points, gamma, read)
-    return family
+    return replace(family, reader=partial(_read, divergence, family.reader))
 
 
-def log_kappa(family: ScaledFamily) -> float:
-    """Return the mean over the items of log m(x_i) - log max_mu p(x_i | mu)."""
+def _read(divergence: Divergence, scale: Any, X: Any) -> FloatArray:
+    points = divergence.points(X, least=1)
+    rows: FloatArray = points if scale is None else scale(points)
+    return rows
+
+
+def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:
+    """The mean over the items of log m(x_i) - log max_mu p(x_i | mu)."""
     n = len(family.X)
     state = family.new_state(1, family.initial_hyper())
     refresh(state, new_seating(np.zeros(n, dtype=np.int64), 1))
     alone = prior_predictive(state, n) + family.row_constants(family.X)
-    return float((alone - family.log_peaks(family.X)).mean())
+    return float((alone - log_peaks).mean())
 
 
 def first_gamma(problem: Problem) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.families import Divergence
 from bayesclust.inference.limits.answers import pose, times
-from bayesclust.inference.limits.divergences import Divergence
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, spread, start_at
 from bayesclust.inference.limits.search import PLAIN, Steps
 from bayesclust.typing import BoolArray, FloatArray

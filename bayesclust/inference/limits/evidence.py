@@ -9,9 +9,8 @@ from typing import Any, ClassVar, override
 import numpy as np
 from scipy.special import log_softmax
 
-from bayesclust.constraints._checks import number_between
-from bayesclust.constraints.noise import NoiseModel
-from bayesclust.constraints.noise_triplets import TripletNoise
+from bayesclust.checks import number_between
+from bayesclust.constraints.noise import NoiseModel, TripletNoise
 from bayesclust.typing import ArrayLike, Counts, FloatArray, Params
 
 LEAST = 1e-300

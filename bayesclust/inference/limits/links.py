@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust._numba import implements
 from bayesclust._prefetch import prefetch
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.passes import add_costs
-from bayesclust.models.families.base import implements
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 

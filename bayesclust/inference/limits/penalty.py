@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.inference.limits.divergences import Divergence
+from bayesclust.families import Divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution
 from bayesclust.inference.limits.search import search
@@ -34,7 +34,7 @@ def furthest_first(
 
     Examples
     --------
-    >>> from bayesclust.inference.limits.divergences import SquaredEuclidean
+    >>> from bayesclust.families.squared_distance import SquaredEuclidean
     >>> furthest_first(np.array([[0.0], [1.0], [11.0]]), SquaredEuclidean(), k=2)
     (array([2, 0]), array([49., 16.]))
     """

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust.families import Divergence
 from bayesclust.inference.limits.answers import Graph, Xi, largest, smallest, times
-from bayesclust.inference.limits.divergences import Divergence
 from bayesclust.inference.limits.passes import (
     MOVED,
     RESTLESS,

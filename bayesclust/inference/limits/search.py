@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesclust.inference.limits.answers import AnswerGraph, Xi, largest
+from bayesclust.constraints.factor_graph import Sites
+from bayesclust.inference.limits.answers import Xi, largest
 from bayesclust.inference.limits.links import LinkGraph
 from bayesclust.inference.limits.passes import answer_costs
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, descend, means
@@ -60,7 +61,7 @@ def merge(
     # what a triplet of three clusters costs after two merges is not the sum of what it costs after
     # either
     additive = isinstance(problem.graph, LinkGraph)
-    if isinstance(problem.graph, AnswerGraph):
+    if isinstance(problem.graph, Sites):
         additive = bool((problem.graph.member[:, 2] < 0).all())
     change = np.full((count, count), np.inf)
     for a in range(1, count):

@@ -123,7 +123,7 @@ def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
 
     Examples
     --------
-    >>> from bayesclust.inference.limits.divergences import SquaredEuclidean
+    >>> from bayesclust.families.squared_distance import SquaredEuclidean
     >>> from bayesclust.inference.limits.links import link_graph
     >>> X = np.array([[0.0], [2.0], [10.0], [12.0]])
     >>> problem = Problem.of(X, SquaredEuclidean(), link_graph([], 4), penalty=5.0)
@@ -229,7 +229,7 @@ def relaxed_objective(problem: Problem, labels: IntArray, xi: Xi) -> float:
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.inference.limits.divergences import SquaredEuclidean
+    >>> from bayesclust.families.squared_distance import SquaredEuclidean
     >>> from bayesclust.inference.limits.links import link_graph
     >>> links = bc.PairwiseConstraints([(0, 1)], [True], n_items=3)
     >>> problem = Problem.of(np.array([[0.0], [2.0], [9.0]]), SquaredEuclidean(), link_graph([links], 3), penalty=5.0)

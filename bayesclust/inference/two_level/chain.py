@@ -17,7 +17,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.constraints.sites import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.families.gaussian import FullState
 from bayesclust.inference.collapsed import SPARE_SLOTS, CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.proposals import Gain
@@ -32,7 +33,6 @@ from bayesclust.inference.two_level.splits import (
     split_merge_clusters,
     split_merge_components,
 )
-from bayesclust.models.families.gaussian_full import FullState
 from bayesclust.models.nested import WITHIN, nested_log_prob, update_within
 from bayesclust.models.priors import Concentration
 

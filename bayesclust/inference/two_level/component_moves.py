@@ -20,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_block_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits
 from bayesclust.inference.link_blocks import draw_bonds, find_root
 from bayesclust.inference.seating import (
     Seating,

@@ -21,10 +21,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.inference.two_level.levels import Levels
-from bayesclust.models.families.base import add_item, clear_cluster, log_predictive, remove_item
 
 NEW = -1
 

@@ -14,13 +14,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.families.base import add_item, clear_cluster, remove_item
+from bayesclust.families.gaussian import FullState
 from bayesclust.inference.scan_full import BLOCK, mend, predictive_by_form, quadratic_forms
 from bayesclust.inference.seating import Seating, close_slot, draw_index, open_slot
 from bayesclust.inference.two_level.levels import Levels
 from bayesclust.inference.two_level.scan import NEW
-from bayesclust.models.families.base import add_item, clear_cluster, remove_item
-from bayesclust.models.families.gaussian_full import FullState
 
 
 @device(fastmath=FAST, no_refcount=True)

@@ -24,19 +24,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.sites import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits, log_prob_touching
+from bayesclust.families.base import add_item, clear_cluster, derive, log_marginal, set_items
 from bayesclust.inference.proposals import Gain, Proposal, decide, hopeless
 from bayesclust.inference.reseating import log_odds, reseat
 from bayesclust.inference.seating import Seating, close_slot, members, seat_each, use_slot
 from bayesclust.inference.split_merge import anchors_first, log_shares, order_by_answers
 from bayesclust.inference.two_level.levels import Levels, log_cluster_weight
-from bayesclust.models.families.base import (
-    add_item,
-    clear_cluster,
-    derive,
-    log_marginal,
-    set_items,
-)
 
 
 @device(fastmath=FAST, no_refcount=True)

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.coloring import greedy_coloring
-from bayesclust.constraints.sites import N_PATTERNS, compile_sites
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.factor_graph import compile_sites, greedy_coloring
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its

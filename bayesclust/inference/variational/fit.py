@@ -106,20 +106,20 @@ def fit_variational(
         points = problem.family.embedding()
         numbers = (
             min(dispersed_number(c, problem.n_items), settings.truncation)
-            for c in range(settings.starts)
+            for c in range(settings.n_init)
         )
         starts = [seeded_partition(points, number, rng) for number in numbers]
     ascents = [_begin(task, z, settings, rough) for z in starts]
     ascents.sort(key=lambda ascent: -ascent.state.bound)
-    for ascent in ascents[: settings.kept]:
+    for ascent in ascents[: settings.n_refined]:
         for _ in range(ROUNDS):
             before = ascent.path[-1]
             ascent.move(rng, settings.truncation)
             ascent.sweeps(ROUND_SWEEPS, rough)
             if ascent.path[-1] - before < 10 * rough:
                 break
-    best = max(ascents[: settings.kept], key=lambda ascent: ascent.state.bound)
-    converged = best.sweeps(settings.max_sweeps, settings.tolerance)
+    best = max(ascents[: settings.n_refined], key=lambda ascent: ascent.state.bound)
+    converged = best.sweeps(settings.max_iter, settings.tol)
     return VariationalFit(best.state, np.array(best.path), converged)
 
 
@@ -128,7 +128,7 @@ def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float)
     state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), trust=True)
     share(state)
     trusting = Ascent(state)
-    trusting.sweeps(settings.trust_sweeps, rough)
+    trusting.sweeps(settings.fixed_noise_iter, rough)
     ascent = Ascent(trusting.state.learn_noise())
     ascent.hyper = trusting.hyper
     ascent.sweeps(START_SWEEPS, rough)

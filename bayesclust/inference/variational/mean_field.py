@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from bayesclust.constraints.sites import N_PATTERNS, stack_tables
+from bayesclust.constraints.base import N_PATTERNS
+from bayesclust.constraints.factor_graph import stack_tables
+from bayesclust.families.base import Components, Terms
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.sticks import Sticks, fit_sticks
-from bayesclust.models.components import Components, Terms
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 CHUNK = 1 << 21

@@ -14,48 +14,50 @@ class VariationalSettings:
     Parameters
     ----------
     truncation : int, default 50
-        Most components. Those that the data do not need are given up, so more cost little; the
-        bound is one of the untruncated process in any case.
-    starts : int, default 8
+        Most components. Those that the data do not need are removed, so more cost little; the bound
+        is one of the untruncated process in any case.
+    n_init : int, default 8
         Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
-    kept : int, default 3
+    n_refined : int, default 3
         How many of them, those with the highest bounds after some sweeps, are searched by merges,
         deletions and splits.
-    trust_sweeps : int, default 20
-        Sweeps at the start of each with the noise of the answers at its prior mean: a partition
-        that has not yet seen the answers contradicts half of them, and would have them dismissed as
-        noise for good.
-    max_sweeps : int, default 1000
+    fixed_noise_iter : int, default 20
+        Sweeps at the start of each with the noise of the constraints at its prior mean: a partition
+        that has not yet used the constraints contradicts half of them, and would have them taken
+        for noise for good.
+    max_iter : int, default 1000
         Most sweeps of the last ascent.
-    tolerance : float, default 1e-3
+    tol : float, default 1e-3
         The ascent has converged when a sweep raises the bound by less, in nats.
 
     Raises
     ------
     TypeError, ValueError
-        If a number is not positive, or `kept` exceeds `starts`.
+        If a number is not positive, or `n_refined` exceeds `n_init`.
 
     Examples
     --------
-    >>> VariationalSettings(starts=4).kept
+    >>> import bayesclust as bc
+    >>> bc.TVClust(sampler=bc.VariationalSettings(n_init=4)).sampler.n_refined
     3
     """
 
     truncation: int = 50
-    starts: int = 8
-    kept: int = 3
-    trust_sweeps: int = 20
-    max_sweeps: int = 1000
-    tolerance: float = 1e-3
+    n_init: int = 8
+    n_refined: int = 3
+    fixed_noise_iter: int = 20
+    max_iter: int = 1000
+    tol: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("truncation", "starts", "kept", "max_sweeps"):
+        for name in ("truncation", "n_init", "n_refined", "max_iter"):
             check_int(getattr(self, name), name)
-        check_int(self.trust_sweeps, "trust_sweeps", least=0)
-        check_positive(self.tolerance, "tolerance")
-        if self.kept > self.starts:
+        check_int(self.fixed_noise_iter, "fixed_noise_iter", least=0)
+        check_positive(self.tol, "tol")
+        if self.n_refined > self.n_init:
             raise ValueError(
-                f"kept={self.kept} is more than starts={self.starts}: lower it or allow more starts."
+                f"n_refined={self.n_refined} is more than n_init={self.n_init}: "
+                "lower it, or raise n_init."
             )
 
 

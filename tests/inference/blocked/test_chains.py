@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.families import FAMILIES
+from bayesclust.families.base import hard_statistics
 from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.components import hard_statistics
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.joint import log_joint
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import all_views, data_for, learned

@@ -5,8 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesclust.constraints.coloring import constraint_graph
-from bayesclust.constraints.sites import stack_tables
+from bayesclust.constraints.factor_graph import constraint_graph, stack_tables
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.step import Given, site_logits, uniforms
 from bayesclust.inference.blocked.sticks import draw_weights

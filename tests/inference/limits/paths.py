@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.families import as_divergence
 from bayesclust.inference.limits.bridge import PathModel, pose_answers
-from bayesclust.inference.limits.divergences import as_divergence
 from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.models.joint import log_joint

@@ -16,7 +16,6 @@ from bayesclust.inference.limits.answers import (
     pose,
     smallest,
     times,
-    unit_confidence,
 )
 from bayesclust.inference.limits.links import link_graph
 from tests.inference.limits.twins import random_case, random_pairs
@@ -129,7 +128,7 @@ def test_the_graph_for_links_alone_is_the_fast_one(links, triplets):
     assert unit == (1.0, 1.0)
     _, table = pose([links, triplets], 12)
     assert largest(times(table, 3.0)) == smallest(times(table, 3.0)) == 3.0
-    assert unit_confidence(triplets).tolist() == (-np.eye(3)[None]).tolist()
+    assert triplets.unit_confidence().tolist() == (-np.eye(3)[None]).tolist()
 
 
 def test_smallest_passes_over_zeros():

@@ -7,6 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesclust as bc
+from bayesclust.families import as_divergence
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.limits.bridge import (
@@ -16,7 +18,6 @@ from bayesclust.inference.limits.bridge import (
     pose_answers,
     value,
 )
-from bayesclust.inference.limits.divergences import SquaredEuclidean, as_divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
 from bayesclust.inference.schedule import Moves

@@ -10,8 +10,10 @@ import numpy as np
 
 import bayesclust as bc
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.families import as_divergence
+from bayesclust.families.multinomial import KullbackLeibler
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import answer_graph, cost_table
-from bayesclust.inference.limits.divergences import KullbackLeibler, SquaredEuclidean, as_divergence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem

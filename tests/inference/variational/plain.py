@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from bayesclust.constraints.patterns import equality_patterns
+from bayesclust.constraints.base import equality_patterns
 
 
 def pattern_probabilities(view, r):

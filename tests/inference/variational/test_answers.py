@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.constraints.sites import stack_tables
+from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.inference.variational.answers import SoftAnswers
 from tests.inference.variational import plain
 from tests.judges.cases import all_views, links, triplets

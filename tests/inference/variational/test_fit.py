@@ -7,12 +7,12 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.constraints import LinkNoise
+from bayesclust.families import FAMILIES, get_family
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.draws import draw_mean_field
 from bayesclust.inference.variational.fit import fit_variational
 from bayesclust.inference.variational.mean_field import MeanField, Task
 from bayesclust.inference.variational.settings import VariationalSettings
-from bayesclust.models.families import FAMILIES, get_family
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import all_views, data_for, links, problem
 

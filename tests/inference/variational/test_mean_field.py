@@ -7,10 +7,10 @@ import pytest
 from scipy.special import betaln, logsumexp
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.families import FAMILIES
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.hyper import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration, crp_log_prob
 from tests.inference.variational import plain
 from tests.judges import exact
@@ -145,23 +145,6 @@ def test_learned_hyper_parameters_climb_to_a_maximum(name, rng):
             other = state.hyper.copy()
             other[j] *= factor
             assert state.data_bound_at(other) <= state.data_bound + ROUNDING
-
-
-def test_noise_that_must_inform_is_bounded_and_climbed_too(rng):
-    """Priors cut to p + q > 1 are no product of Betas; the bound is still the closed form of the soft counts."""
-    case = problem("gaussian", n=6, seed=4)
-    views = (
-        case.constraints[0].with_noise(LinkNoise(p=(1.0, 1.0), q=(1.0, 1.0), informative=True)),
-    )
-    case = replace(case, constraints=views, concentration=Concentration(fixed=1.0))
-    _, values = exact.log_posterior(case.family, views, case.concentration)
-    state = start(case, number=6)
-    path = [state.bound]
-    for _ in range(40):
-        state.sweep()
-        path.append(state.bound)
-    assert (np.diff(path) > -ROUNDING).all()
-    assert path[0] < path[-1] < float(logsumexp(values)) + case.family.log_constant
 
 
 def test_known_noise_and_trusted_noise_agree(rng):

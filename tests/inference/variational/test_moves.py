@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayesclust.families import FAMILIES
 from bayesclust.inference.variational import moves
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot
-from bayesclust.models.families import FAMILIES
 from bayesclust.models.priors import Concentration
 from tests.judges.cases import problem
 

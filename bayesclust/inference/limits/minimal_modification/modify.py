@@ -20,7 +20,7 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.constraints.rules.statements import Statement
+from bayesclust.constraints.statements import Statement
 from bayesclust.inference.limits.minimal_modification.program import (
     Limits,
     Problem,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust.constraints.entailment import must_link_components
-from bayesclust.constraints.rules.statements import (
+from bayesclust.constraints.statements import (
     Among,
     Apart,
     Closer,

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.inference.limits.answers import AnswerGraph, Graph, Xi
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.constraints.factor_graph import Sites
+from bayesclust.families.squared_distance import SquaredEuclidean
+from bayesclust.inference.limits.answers import Graph, Xi
 from bayesclust.inference.limits.links import LinkGraph
 from bayesclust.inference.limits.passes import answer_costs
 from bayesclust.inference.limits.rdp_means import Problem
@@ -91,13 +92,13 @@ def _factors(graph: Graph, xi: Any) -> tuple[IntArray, FloatArray]:
     return graph.member, xi[graph.code]
 
 
-def _graph(member: IntArray, n_components: int) -> AnswerGraph:
+def _graph(member: IntArray, n_components: int) -> Sites:
     """Every answer a source of its own."""
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
     order = np.argsort(item, kind="stable")
     start = np.searchsorted(item[order], np.arange(n_components + 1)).astype(np.int64)
-    return AnswerGraph(start, factor[order].astype(np.int64), member, np.arange(len(member)))
+    return Sites(start, factor[order].astype(np.int64), member, np.arange(len(member)))
 
 
 def options(problem: Problem, costs: FloatArray, owner: IntArray) -> FloatArray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.limits.divergences import SquaredEuclidean
+from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.search import search

@@ -1,0 +1,420 @@
+"""All constraints merged into one factor graph, in the form that compiled samplers walk.
+
+Every answer is a factor on two or three items whose value depends on their equality pattern alone:
+row `code` of a table log p(answer | pattern), rebuilt whenever the noise changes. Samplers ask for
+two things: how putting item i in each cluster changes log p(s | z) (*site logits*), and the value
+of the factors that touch a set of items. Limits take the same graph with a table of costs.
+
+Items of one *colour* share no factor, and so can be updated at once. Noise that is made of
+Dirichlet rows (`bayesclust.constraints.noise`) is also laid out to be integrated out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesclust._numba import FAST, device, kernel
+from bayesclust.checks import each_is, positive_int
+from bayesclust.constraints.base import N_PATTERNS, Constraints, equality_patterns
+from bayesclust.constraints.noise import DirichletNoise, DirichletRows, NoiseModel
+from bayesclust.typing import CodeArray, FloatArray, IntArray
+
+UNPLACED = -1
+
+GIVEN, PASSED_OVER = -1, -2
+"""`Dirichlets.kind` of answers with a known probability, and of those whose noise is known."""
+
+
+class Sites(NamedTuple):
+    """Factors of all constraints, and for each item the factors that name it (compressed rows)."""
+
+    start: NDArray[np.int64]  # (n + 1,)
+    factor: NDArray[np.int64]  # (sum of degrees,)
+    member: NDArray[np.int64]  # (F, 3), third member -1 for pairs
+    code: NDArray[np.int64]  # (F,) row of the table
+
+    def patterns(self, labels: IntArray) -> CodeArray:
+        """Return the equality pattern of each factor's items, shape (F,)."""
+        names = labels[self.member]
+        pairs = equality_patterns(names[:, :2])
+        pattern: CodeArray = np.where(self.member[:, 2] < 0, pairs, equality_patterns(names))
+        return pattern
+
+    def inside(self, labels: IntArray, table: Any) -> float:
+        """Return the sum of table[code, pattern] over the factors."""
+        return float(table[self.code, self.patterns(labels)].sum())
+
+    def between(self, labels: IntArray, n_clusters: int, table: Any) -> FloatArray:
+        """Return what making one of every two clusters would add to `inside`, shape (K, K)."""
+        names = labels[self.member]
+        pattern = self.patterns(labels)
+        rows = table[self.code]
+        pair = self.member[:, 2] < 0
+        total = np.zeros((n_clusters, n_clusters))
+
+        def add(chosen: Any, first: int, second: int, after: int) -> None:
+            change = rows[chosen, after] - rows[chosen, pattern[chosen]]
+            np.add.at(total, (names[chosen, first], names[chosen, second]), change)
+
+        add(pair & (pattern == 1), 0, 1, 0)
+        # ij|k, ik|j and jk|i: the two clusters that hold the three become one
+        for before, (first, second) in enumerate(((0, 2), (0, 1), (0, 1)), start=1):
+            add(~pair & (pattern == before), first, second, 0)
+        for after, (first, second) in enumerate(((0, 1), (0, 2), (1, 2)), start=1):
+            add(~pair & (pattern == 4), first, second, after)
+        return total + total.T
+
+    def reordered(self, order: IntArray) -> Sites:
+        """Return the factors of the items order[0], order[1], ... numbered 0, 1, ..."""
+        place = np.full(len(order) + 1, UNPLACED)
+        place[order] = np.arange(len(order))
+        degree = np.diff(self.start)[order]
+        start = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
+        entry = np.repeat(self.start[order] - start[:-1], degree) + np.arange(start[-1])
+        return Sites(start, self.factor[entry], place[self.member], self.code)
+
+
+def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
+    """Merge constraints into one factor graph; codes of the table follow one another."""
+    members = [np.zeros((0, 3), np.int64)]
+    codes = [np.zeros(0, np.int64)]
+    offset = 0
+    for one in constraints:
+        padded = np.full((len(one), 3), UNPLACED, dtype=np.int64)
+        padded[:, : one.items.shape[1]] = one.items
+        members.append(padded)
+        codes.append(offset + one.source * one.n_answers + one.answers)
+        offset += one.n_sources * one.n_answers
+    member, code = np.concatenate(members), np.concatenate(codes)
+    factor, column = np.nonzero(member >= 0)
+    item = member[factor, column]
+    order = np.argsort(item, kind="stable")
+    start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
+    return Sites(start, factor[order].astype(np.int64), member, code)
+
+
+def stack_tables(
+    constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
+) -> NDArray[np.float64]:
+    """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
+    tables = [one.noise.log_table(noise) for one, noise in zip(constraints, noises, strict=True)]
+    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
+    first = 0
+    for table in tables:
+        stacked[first : first + len(table), : table.shape[1]] = table
+        first += len(table)
+    return stacked
+
+
+@device(fastmath=FAST, no_refcount=True)
+def triplet_pattern(a: int, b: int, c: int) -> int:
+    """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
+    if a == b:
+        return 0 if b == c else 1
+    if a == c:
+        return 2
+    return 3 if b == c else 4
+
+
+@device(fastmath=FAST, no_refcount=True)
+def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
+    """Equality pattern of the items of answer f."""
+    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
+    if sites.member[f, 2] < 0:
+        return 0 if a == b else 1
+    pattern: int = triplet_pattern(a, b, z[sites.member[f, 2]])
+    return pattern
+
+
+@device(fastmath=FAST, no_refcount=True)
+def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
+    """Return log p(answer f | z)."""
+    value: float = table[sites.code[f], factor_pattern(sites, z, f)]
+    return value
+
+
+@kernel(no_refcount=True)
+def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    """Add to counts[code, pattern] how often each answer was given under each pattern."""
+    for f in range(len(sites.code)):
+        counts[sites.code[f], factor_pattern(sites, z, f)] += 1
+
+
+@device(fastmath=FAST, no_refcount=True)
+def _add_triplet(
+    row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
+) -> None:
+    """Add to logits[k] what a triplet says of one member in k, where the others have labels."""
+    if place == 0:
+        left, right, with_left, with_right, apart = b, c, 1, 2, 3
+    elif place == 1:
+        left, right, with_left, with_right, apart = a, c, 1, 3, 2
+    else:
+        left, right, with_left, with_right, apart = a, b, 2, 3, 1
+    if left < 0 or right < 0:
+        return
+    if left == right:
+        logits[left] += row[0] - row[apart]
+    else:
+        logits[left] += row[with_left] - row[4]
+        logits[right] += row[with_right] - row[4]
+
+
+@device(fastmath=FAST, no_refcount=True)
+def add_site_logits(
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    i: int,
+    logits: NDArray[np.float64],
+) -> None:
+    """Add to logits[k] what putting item i in k changes in log p(s | z), relative to a new cluster."""
+    for entry in range(sites.start[i], sites.start[i + 1]):
+        f = sites.factor[entry]
+        row = table[sites.code[f]]
+        first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
+        if third < 0:
+            other = z[second if first == i else first]
+            if other >= 0:
+                logits[other] += row[0] - row[1]
+            continue
+        place = 0 if first == i else 1 if second == i else 2
+        _add_triplet(row, place, z[first], z[second], z[third], logits)
+
+
+@device(fastmath=FAST, no_refcount=True)
+def add_block_logits(
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    bonded: bool,
+    logits: NDArray[np.float64],
+) -> None:
+    """Add to logits[k] what putting a whole block in k changes in log p(s | z), relative to a new cluster."""
+    for i in items:
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            f = sites.factor[entry]
+            row = table[sites.code[f]]
+            first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
+            a, b = z[first], z[second]
+            if third < 0:
+                other = max(a, b)
+                if other >= 0 and not (bonded and row[0] > row[1]):
+                    logits[other] += row[0] - row[1]
+                continue
+            c = z[third]
+            inside = (a < 0) + (b < 0) + (c < 0)
+            if inside == 1:
+                _add_triplet(row, 0 if a < 0 else 1 if b < 0 else 2, a, b, c, logits)
+            elif inside == 2 and i == (first if a < 0 else second):  # once, not for either member
+                apart = 1 if c >= 0 else 2 if b >= 0 else 3
+                logits[max(a, b, c)] += row[0] - row[apart]
+
+
+@kernel(fastmath=FAST, no_refcount=True)
+def log_prob_touching(
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    items: NDArray[np.int64],
+    mark: NDArray[np.int64],
+) -> float:
+    """Sum of log p(answer | z) over the answers that name at least one of `items`, each once."""
+    for position in range(len(items)):
+        mark[items[position]] = 1
+    value = 0.0
+    for position in range(len(items)):
+        i = items[position]
+        for entry in range(sites.start[i], sites.start[i + 1]):
+            f = sites.factor[entry]
+            owner = sites.member[f, 0]
+            if mark[owner] == 0:
+                owner = sites.member[f, 1]
+            if mark[owner] == 0:
+                owner = sites.member[f, 2]
+            if owner == i:
+                value += factor_value(sites, table, z, f)
+    for position in range(len(items)):
+        mark[items[position]] = 0
+    return value
+
+
+def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[IntArray, IntArray]:
+    """Return the graph that joins the items named together by some answer, as compressed rows.
+
+    Parameters
+    ----------
+    constraints : sequence of Constraints
+    n_items : int
+
+    Returns
+    -------
+    start : (n_items + 1,) array of int64
+    neighbour : (2 E,) array of int64
+        The neighbours of item i are neighbour[start[i] : start[i + 1]], ascending, each once.
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> twice = PairwiseConstraints([(0, 2), (2, 0)], [True, False], n_items=3)
+    >>> constraint_graph([twice], 3)
+    (array([0, 1, 1, 2]), array([2, 0]))
+    """
+    constraints, n_items = _checked(constraints, n_items)
+    arcs = [np.empty(0, dtype=np.int64)]
+    for one in constraints:
+        for a, b in combinations(range(one.items.shape[1]), 2):
+            left, right = one.items[:, a], one.items[:, b]
+            arcs += [left * n_items + right, right * n_items + left]
+    tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
+    return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
+
+
+def _checked(constraints: Sequence[Constraints], n_items: int) -> tuple[list[Constraints], int]:
+    number = positive_int(n_items, "n_items")
+    found: list[Constraints] = each_is(constraints, (Constraints,), "constraints")
+    for one in found:
+        if one.n_items != number:
+            raise ValueError(
+                f"the constraints {one.name!r} are on {one.n_items} items, "
+                f"but n_items is {number}: pass the n_items they were made for."
+            )
+    return found, number
+
+
+def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
+    """Colour the items greedily, those with most neighbours first (Welsh and Powell 1967).
+
+    Given everything else, items of one colour are independent under any model whose items meet only
+    in the answers: a sweep needs as many vectorised steps as there are colours, at most the largest
+    degree plus one.
+
+    Parameters
+    ----------
+    constraints : sequence of Constraints
+    n_items : int
+
+    Returns
+    -------
+    (n_items,) array of int64
+        Colours 0..C-1; items without answers have colour 0.
+
+    Raises
+    ------
+    ValueError
+        If constraints are on another number of items.
+
+    Examples
+    --------
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> path = PairwiseConstraints([(0, 1), (1, 2), (2, 3)], [True, True, False], n_items=5)
+    >>> greedy_coloring([path], n_items=5)
+    array([1, 0, 1, 0, 0])
+    """
+    start, neighbour = constraint_graph(constraints, n_items)
+    order = np.argsort(-np.diff(start), kind="stable")
+    # lists: a plain loop reads them faster than arrays
+    bounds = start.tolist()
+    adjacent = neighbour.tolist()
+    colors = [-1] * n_items
+    for i in order.tolist():
+        taken = {colors[j] for j in adjacent[bounds[i] : bounds[i + 1]]}
+        color = 0
+        while color in taken:
+            color += 1
+        colors[i] = color
+    return np.array(colors, dtype=np.int64)
+
+
+class Dirichlets(NamedTuple):
+    """Rows of all sources of all constraints; C kinds of answers in all, R rows."""
+
+    weight: NDArray[np.float64]  # (C,) prior weight of each kind
+    start: NDArray[np.int64]  # (R + 1,) row r has the kinds start[r] : start[r + 1]
+    kind: NDArray[np.int64]  # (codes, 5), or `GIVEN` or `PASSED_OVER`
+    factor: NDArray[np.float64]  # (codes, 5) logarithm of its known factor
+
+
+NONE = Dirichlets(
+    np.zeros(0),
+    np.zeros(1, np.int64),
+    np.full((0, N_PATTERNS), PASSED_OVER),
+    np.zeros((0, N_PATTERNS)),
+)
+"""Those of no constraints."""
+
+
+def _rows_of(noise: NoiseModel) -> DirichletRows | None:
+    """The rows of a model, unless its marginal likelihood is written anew and may be another."""
+    if not isinstance(noise, DirichletNoise):
+        return None
+    derived = type(noise).log_marginal is DirichletNoise.log_marginal
+    return noise.dirichlet_rows() if derived else None
+
+
+def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
+    """The rows of all noise that is learned, or None if some has no such form."""
+    weights: list[Sequence[float]] = []
+    kinds = [NONE.kind]
+    factors = [NONE.factor]
+    n_kinds = 0
+    for one in constraints:
+        shape = one.n_sources, one.n_answers, N_PATTERNS
+        kind = np.full(shape, PASSED_OVER)
+        factor = np.zeros(shape)
+        noise = one.noise
+        rows = _rows_of(noise) if noise.free else None
+        if noise.free and rows is None:
+            return None
+        if rows is not None:
+            truth = list(noise.truth)
+            kinds_of_one = sum(map(len, rows.weights))
+            first = n_kinds + kinds_of_one * np.arange(one.n_sources)[:, None, None]
+            own = rows.kind[truth].T
+            kind[..., : len(truth)] = np.where(own >= 0, own + first, GIVEN)
+            factor[..., : len(truth)] = rows.log_factor[truth].T
+            weights.extend(rows.weights * one.n_sources)
+            n_kinds += kinds_of_one * one.n_sources
+        kinds.append(kind.reshape(-1, N_PATTERNS))
+        factors.append(factor.reshape(-1, N_PATTERNS))
+    start = np.cumsum([0, *map(len, weights)])
+    flat = np.array([weight for row in weights for weight in row], dtype=np.float64)
+    return Dirichlets(flat, start, np.concatenate(kinds), np.concatenate(factors))
+
+
+@device(fastmath=FAST, no_refcount=True)
+def unheard_surplus(
+    rows: Dirichlets,
+    sites: Sites,
+    table: NDArray[np.float64],
+    z: NDArray[np.int64],
+    mass: NDArray[np.float64],
+) -> float:
+    """log p(answers | z) - log p(answers | z, noise of `table`), up to what z does not change.
+
+    `mass` is scratch.
+    """
+    for c in range(len(rows.weight)):
+        mass[c] = rows.weight[c]
+    value = 0.0
+    for f in range(len(sites.code)):
+        code, pattern = sites.code[f], factor_pattern(sites, z, f)
+        kind = rows.kind[code, pattern]
+        if kind != PASSED_OVER:
+            value += rows.factor[code, pattern] - table[code, pattern]
+        if kind >= 0:
+            mass[kind] += 1.0
+    for r in range(len(rows.start) - 1):
+        total = 0.0
+        for c in range(rows.start[r], rows.start[r + 1]):
+            total += mass[c]
+            value += math.lgamma(mass[c])
+        value -= math.lgamma(total)
+    return value

@@ -1,0 +1,225 @@
+"""What a constraint says of a partition, in a small language that solvers read.
+
+Five things can be said of items, and sentences joined by `Every` and `Either`; negation is pushed
+down to the first two. A solver that knows these seven knows every kind of constraint.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self, override
+
+from bayesclust.typing import IntArray
+
+Labels = Sequence[int] | IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(ABC):
+    """Something that holds in some partitions and not in others."""
+
+    @property
+    @abstractmethod
+    def items(self) -> tuple[int, ...]:
+        """The items it is about; one may come twice."""
+
+    @property
+    def clusters(self) -> tuple[int, ...]:
+        """The clusters it names; one may come twice."""
+        return ()
+
+    @abstractmethod
+    def holds(self, labels: Labels) -> bool:
+        """Tell whether it holds where item i is in cluster labels[i]."""
+
+    @abstractmethod
+    def renamed(self, names: Labels) -> Self:
+        """Return the same about names[i] in place of every item i."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Statement):
+    """Items i and j are in one cluster."""
+
+    i: int
+    j: int
+
+    @property
+    @override
+    def items(self) -> tuple[int, ...]:
+        return self.i, self.j
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return bool(labels[self.i] == labels[self.j])
+
+    @override
+    def renamed(self, names: Labels) -> Self:
+        return type(self)(int(names[self.i]), int(names[self.j]))
+
+    @override
+    def __str__(self) -> str:
+        return f"items {self.i} and {self.j} together"
+
+
+@dataclass(frozen=True, slots=True)
+class Apart(Together):
+    """Items i and j are in different clusters."""
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return bool(labels[self.i] != labels[self.j])
+
+    @override
+    def __str__(self) -> str:
+        return f"items {self.i} and {self.j} apart"
+
+
+@dataclass(frozen=True, slots=True)
+class Closer(Statement):
+    """Item i is more similar to j than to k: if i and k are in one cluster, so is j."""
+
+    i: int
+    j: int
+    k: int
+
+    @property
+    @override
+    def items(self) -> tuple[int, ...]:
+        return self.i, self.j, self.k
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return bool(labels[self.i] != labels[self.k] or labels[self.i] == labels[self.j])
+
+    @override
+    def renamed(self, names: Labels) -> Self:
+        return type(self)(int(names[self.i]), int(names[self.j]), int(names[self.k]))
+
+    @override
+    def __str__(self) -> str:
+        return f"item {self.i} nearer to {self.j} than to {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Among(Statement):
+    """Item i is in one of some clusters."""
+
+    i: int
+    allowed: tuple[int, ...]
+
+    @property
+    @override
+    def items(self) -> tuple[int, ...]:
+        return (self.i,)
+
+    @property
+    @override
+    def clusters(self) -> tuple[int, ...]:
+        return self.allowed
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return int(labels[self.i]) in self.allowed
+
+    @override
+    def renamed(self, names: Labels) -> Self:
+        return type(self)(int(names[self.i]), self.allowed)
+
+    @override
+    def __str__(self) -> str:
+        return f"item {self.i} in cluster {' or '.join(map(str, self.allowed))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Statement):
+    """Items are in at most so many clusters."""
+
+    members: tuple[int, ...]
+    most: int
+
+    @property
+    @override
+    def items(self) -> tuple[int, ...]:
+        return self.members
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return len({int(labels[i]) for i in self.members}) <= self.most
+
+    @override
+    def renamed(self, names: Labels) -> Self:
+        return type(self)(tuple(int(names[i]) for i in self.members), self.most)
+
+    @override
+    def __str__(self) -> str:
+        number = "one cluster" if self.most == 1 else f"{self.most} clusters"
+        return f"items {', '.join(map(str, self.members))} in at most {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Every(Statement):
+    """All of some statements hold."""
+
+    parts: tuple[Statement, ...]
+
+    @property
+    @override
+    def items(self) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(part.items for part in self.parts))
+
+    @property
+    @override
+    def clusters(self) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(part.clusters for part in self.parts))
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return all(part.holds(labels) for part in self.parts)
+
+    @override
+    def renamed(self, names: Labels) -> Self:
+        return type(self)(tuple(part.renamed(names) for part in self.parts))
+
+    @override
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Every):
+    """At least one of some statements holds.
+
+    >>> either = Either((Together(0, 1), Apart(1, 2)))
+    >>> str(either), either.holds([0, 1, 1])
+    ('(items 0 and 1 together, or items 1 and 2 apart)', False)
+    """
+
+    @override
+    def holds(self, labels: Labels) -> bool:
+        return any(part.holds(labels) for part in self.parts)
+
+    @override
+    def __str__(self) -> str:
+        return f"({', or '.join(map(str, self.parts))})"
+
+
+def pattern_statement(items: Sequence[int], pattern: int) -> Statement:
+    """Say which equality pattern two or three items have: 0 all same, 1 ij|k, 2 ik|j, 3 jk|i."""
+    if len(items) == 2:
+        return Together(*items) if pattern == 0 else Apart(*items)
+    i, j, k = items
+    pairs = ((i, j), (i, k), (j, k))
+    if pattern == 0:
+        return Every((Together(i, j), Together(i, k)))
+    if pattern == 4:
+        return Every(tuple(Apart(*pair) for pair in pairs))
+    same = pairs[pattern - 1]
+    other = pairs[1] if pattern == 1 else pairs[0]
+    return Every((Together(*same), Apart(*other)))

@@ -1,0 +1,450 @@
+"""The way from TVClust to its small-variance limit: the model at one gamma, and the path over many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import Generator
+from sklearn.base import clone
+
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_items,
+    check_positive,
+    check_random_state,
+    check_threads,
+    number_between,
+    real_array,
+    shown,
+)
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.estimators.base import MIXTURE
+from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
+from bayesclust.estimators.sampling import (
+    SEQUENTIAL,
+    check_draws_fit_in_memory,
+    check_moves,
+    check_schedule,
+)
+from bayesclust.families import as_divergence
+from bayesclust.inference.limits.answers import Xi
+from bayesclust.inference.limits.bridge import (
+    EQUAL,
+    PathModel,
+    first_gamma,
+    path_divergence,
+    pose_answers,
+    value,
+)
+from bayesclust.inference.limits.rdp_means import Problem
+from bayesclust.inference.limits.search import improve
+from bayesclust.inference.runner import run_chains
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.starts import dispersed_number, seeded_partition
+from bayesclust.posterior.diagnosis import partition_distances
+from bayesclust.posterior.labels import canonical, partition_sizes
+from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+GAMMAS = 13
+PREVIOUS, DISPERSED = "previous", "dispersed"
+
+
+@dataclass(frozen=True)
+class AtGamma:
+    """TVClust on the way to its small-variance limit: a value of ``TVClust(cluster_model=...)``.
+
+    An item weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance
+    1 / (2 gamma)). Family, partition prior and noise are what the limit says; nothing but the
+    partition is learned. `bayesclust.limit_path` follows many gammas.
+
+    Parameters
+    ----------
+    gamma : float
+    limit : RDPMeans, DPMeans or None, default None
+        The limit that gamma leads to, which gives lambda, xi, the divergence, and whether a cluster
+        is a mixture; it is fitted first if it is not yet. None is `RDPMeans` with its defaults and
+        the same `random_state`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If gamma is not positive, or the limit is no `RDPMeans`.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> short = {"num_chains": 2, "num_warmup": 20, "num_samples": 20, "random_state": 0}
+    >>> model = bc.estimators.AtGamma(100.0, limit=bc.DPMeans(penalty=9.0))
+    >>> est = bc.TVClust(cluster_model=model, **short).fit([[0.0], [0.5], [8.0], [8.5]])
+    >>> est.labels_, est.limit_.labels_
+    (array([0, 0, 1, 1]), array([0, 0, 1, 1]))
+    """
+
+    gamma: float
+    limit: MeansClusterer | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(self.gamma, "gamma")
+        check_limit(self.limit)
+
+    def unfitted_limit(self, random_state: int | Generator | None) -> MeansClusterer:
+        """The limit as given, or the default one."""
+        return RDPMeans(random_state=random_state) if self.limit is None else self.limit
+
+
+def check_limit(limit: object) -> None:
+    """Refuse what is neither RDP-means, DP-means nor None."""
+    if limit is not None and not isinstance(limit, MeansClusterer):
+        raise TypeError(
+            f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its "
+            "defaults."
+        )
+
+
+def takes_missing(limit: MeansClusterer) -> bool:
+    """Whether the limit's divergence leaves missing cells out."""
+    return as_divergence(limit.divergence).takes_missing
+
+
+def fitted_limit(
+    limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
+) -> MeansClusterer:
+    """The limit if it is fitted, else a copy fitted to X, the data as the user gave them; `items` is X, checked."""
+    path_divergence(as_divergence(limit.divergence).bind(items))
+    if not hasattr(limit, "labels_"):
+        fresh: MeansClusterer = clone(limit)
+        return fresh.fit(X, constraints=constraints or None)  # type: ignore[no-any-return]
+    seen = len(limit.labels_), limit.n_features_in_
+    if seen != items.shape:
+        raise ValueError(
+            f"limit was fitted to {seen[0]} items with {seen[1]} columns, but X has shape "
+            f"{items.shape}: fit it to the same X, or pass it unfitted."
+        )
+    return limit
+
+
+def limit_problem(
+    limit: MeansClusterer, items: FloatArray, constraints: list[Constraints]
+) -> tuple[Problem, Xi]:
+    """What J depends on, and xi as the problem's graph reads it."""
+    graph, xi = pose_answers(limit.xi_, constraints, len(items))
+    points = limit._divergence.points(items)
+    return Problem.of(points, limit._divergence, graph, limit.penalty_), xi
+
+
+def model_at(
+    gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
+) -> PathModel:
+    """The model at gamma whose limit a fitted RDPMeans is."""
+    mixture = isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
+    within = limit.within_penalty_ if mixture else None
+    return PathModel.at(
+        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, constraints, within
+    )
+
+
+def limit_in_words(limit: MeansClusterer) -> dict[str, Any]:
+    """What a fitted limit has come to, for the settings recorded with the draws."""
+    by_name = isinstance(limit.xi_, dict)
+    words: dict[str, Any] = {
+        "divergence": repr(limit.divergence),
+        "penalty": limit.penalty_,
+        "xi": {name: xi.tolist() for name, xi in limit.xi_.items()} if by_name else limit.xi_,
+    }
+    if isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE:
+        words["within_penalty"] = limit.within_penalty_
+    return words
+
+
+def limit_path(
+    X: ArrayLike,
+    *,
+    constraints: Any = None,
+    gammas: ArrayLike | None = None,
+    limit: MeansClusterer | None = None,
+    sampler: str = "collapsed",
+    start: str = PREVIOUS,
+    num_chains: int = 4,
+    num_warmup: int = 200,
+    num_samples: int = 250,
+    level: float = 0.9,
+    moves: Moves | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+    random_state: int | Generator | None = None,
+) -> xr.Dataset:
+    """Sample TVClust at growing gamma, and compare the posterior with the RDP-means that it tends to.
+
+    At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
+    minus the log joint density over gamma tends to RDP-means' objective J. What is compared is the
+    partition of `limit`, as it stands, with the draws at each gamma.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    constraints : Constraints, list of Constraints or None, default None
+        Answers about the items, of any kinds.
+    gammas : array-like of shape (g,) or None, default None
+        In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
+        cluster has the spread of all items, to where differences of J by a hundredth of lambda / n
+        and of D / n decide.
+    limit : RDPMeans, DPMeans or None, default None
+        Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its
+        defaults.
+    sampler : {"collapsed", "gibbs"}, default "collapsed"
+    start : {"previous", "dispersed"}, default "previous"
+        Where the chains of a gamma start: where they were at the gamma before (at the first, from
+        dispersed partitions), or from dispersed partitions every time.
+    num_chains : int, default 4
+    num_warmup : int, default 200
+        Sweeps at each gamma before the first draw.
+    num_samples : int, default 250
+        Draws per chain at each gamma.
+    level : float in (0, 1), default 0.9
+        Of the intervals.
+    moves : Moves or None, default None
+        What a sweep consists of; None takes the sampler's default.
+    n_jobs : int or None, default None
+        Threads; None takes one per chain, at most one per processor.
+    progress : bool, default True
+        Show a progress bar at each gamma.
+    random_state : int, Generator or None, default None
+
+    Returns
+    -------
+    xarray.Dataset
+        Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
+        limit's partition, bits), ari (adjusted Rand index with it), vi_best and ari_best (the
+        same to the partition of least J that is known: the limit's, or where RDP-means' descent
+        leads from the best draw, if that is better), n_clusters, entropy (of the cluster sizes,
+        bits), objective (J of the draws) and energy (minus the log joint over gamma, less the
+        constants that make it tend to J). Over gamma: vi_within and vi_between, the mean variation
+        of information between two draws of one chain and of different chains, and share_below, the
+        share of draws whose J is below the limit's. Over gamma and chain: chain_objective, the mean
+        J of each chain. Over item: limit_labels and best_labels. Attributes: J, number of clusters
+        and entropy of these two, penalty, divergence, level, sampler and start.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before any computing, in one sentence: what was got, where, and what to do.
+
+    Notes
+    -----
+    At the end of the path all posterior mass sits on the least J, but no sampler crosses from one
+    local minimum of J to another there. Chains that come from smaller gammas have been annealed,
+    and end in good minima; chains that start dispersed end in minima near their starts. Neither are
+    draws from the posterior once chains no longer agree, that is where vi_between stays above
+    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
+    the sampler tends to RDP-means' objective, and so away from that partition; ask `RDPMeans` for
+    more starts (n_init).
+
+    References
+    ----------
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4 (Eq. 16 to 19).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> X = np.r_[np.random.default_rng(0).normal(size=(10, 2)), np.random.default_rng(1).normal(5, 1, size=(10, 2))]
+    >>> short = {"num_chains": 2, "num_warmup": 50, "num_samples": 50, "random_state": 0}
+    >>> path = bc.limit_path(X, limit=bc.DPMeans(penalty=25.0), gammas=[0.1, 1.0, 100.0], **short)
+    >>> bool(path["vi"].sel(statistic="mean")[-1] < 1e-9), int(path["n_clusters"].sel(statistic="mean")[-1])
+    (True, 2)
+    """
+    schedule = check_schedule(num_warmup, num_samples)
+    check_choice(sampler, "sampler", SEQUENTIAL)
+    check_choice(start, "start", (PREVIOUS, DISPERSED))
+    check_int(num_chains, "num_chains")
+    check_threads(n_jobs)
+    check_moves(moves)
+    level = number_between(level, "level", "(0, 1)")
+    given = None if gammas is None else _check_gammas(gammas)
+    check_limit(limit)
+    unfitted = RDPMeans(random_state=random_state) if limit is None else limit
+    items = check_items(X, missing=takes_missing(unfitted))
+    constraints = check_constraints(constraints, len(items))
+    check_draws_fit_in_memory(len(items), num_chains, num_samples)
+    found = fitted_limit(unfitted, X, constraints, items)
+    problem, xi = limit_problem(found, items, constraints)
+    wanted = default_gammas(problem) if given is None else given
+
+    chain_type = SEQUENTIAL[sampler]
+    chosen = chain_type.default_moves(len(items)) if moves is None else moves
+    rngs = check_random_state(random_state).spawn(num_chains)
+    last: list[IntArray] | None = None
+    drawn: list[Any] = []
+    energies: list[FloatArray] = []
+    for gamma in wanted:
+        model = model_at(float(gamma), found, problem, constraints)
+        if last is None or start == DISPERSED:
+            last = _dispersed(model, rngs)
+        starts = [
+            partial(chain_type, model.problem, z, rng, chosen)
+            for z, rng in zip(last, rngs, strict=True)
+        ]
+        draws = run_chains(starts, schedule, progress=progress, n_jobs=n_jobs)
+        if draws.interrupted and drawn:
+            break  # chains may be missing: what was complete is returned
+        drawn.append(canonical(draws.posterior["z"]))
+        last = list(drawn[-1][:, -1].astype(np.int64))
+        energies.append(model.energy(draws.sample_stats["log_joint"]))
+        if draws.interrupted:
+            break
+    path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_, level)
+    return path.assign_attrs(sampler=sampler, start=start)
+
+
+def default_gammas(problem: Problem) -> FloatArray:
+    """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement."""
+    first = first_gamma(problem)
+    last = 100.0 * len(problem.points) * max(first, 1.0 / problem.penalty)
+    gammas: FloatArray = np.geomspace(first, last, GAMMAS)
+    return gammas
+
+
+def _check_gammas(gammas: ArrayLike) -> FloatArray:
+    values = real_array(gammas, "gammas")
+    if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(
+            f"gammas must be a list of positive numbers; got {shown(gammas)}: "
+            "pass at least one, or None."
+        )
+    distinct: FloatArray = np.unique(values)
+    return distinct
+
+
+def _dispersed(model: PathModel, rngs: list[Generator]) -> list[IntArray]:
+    """A dispersed starting partition for each chain."""
+    embedding = model.problem.family.embedding()
+    return [
+        seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
+        for chain, rng in enumerate(rngs)
+    ]
+
+
+# --- the summary of a path
+
+
+def entropy(z: IntArray) -> FloatArray:
+    """Return the entropy of the cluster sizes of each partition, in bits, shape (m,)."""
+    n = z.shape[1]
+    bits: FloatArray = np.log2(n) - VI().potential(partition_sizes(z)).sum(axis=1) / n
+    return np.maximum(bits, 0.0)  # what is negative is rounding
+
+
+def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
+    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition with one, shape (m,).
+
+    From Binder's loss and the sizes, so that thousands of partitions cost one pass of compiled
+    code.
+    """
+    n, reference = z.shape[1], labels[None]
+    pairs = n * (n - 1) / 2
+
+    def together(partitions: IntArray) -> FloatArray:
+        sizes = partition_sizes(partitions).astype(np.float64)
+        return np.asarray((sizes * (sizes - 1)).sum(axis=1) / 2)
+
+    own, theirs = together(z), together(canonical(reference))
+    in_both = (own + theirs - expected_losses(Binder(), z, reference) * n * n / 2) / 2
+    chance, most = own * theirs / pairs, (own + theirs) / 2
+    # both all in one cluster, or both all apart: the same partition
+    same = np.isclose(most, chance, rtol=1e-12)
+    return np.where(same, 1.0, (in_both - chance) / np.where(same, 1.0, most - chance))
+
+
+def objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
+    """Return J of each partition, centres at their best, shape (m,)."""
+    distinct, which = np.unique(z, axis=0, return_inverse=True)
+    values = np.array([value(problem, labels.astype(np.int64), xi) for labels in distinct])
+    return np.asarray(values[which.reshape(-1)])
+
+
+def summarise(
+    gammas: FloatArray,
+    drawn: Sequence[IntArray],
+    energies: Sequence[FloatArray],
+    problem: Problem,
+    xi: Xi,
+    limit: IntArray,
+    level: float,
+) -> xr.Dataset:
+    """Sum up the draws of every gamma: partitions (chain, draw, n) and energies (chain, draw)."""
+    import xarray as xr
+
+    n = len(problem.points)
+    J: list[FloatArray] = [
+        objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn
+    ]
+    final = value(problem, limit, xi)
+    best = _best(problem, xi, drawn, J, limit)
+    tails = (1 - level) / 2, (1 + level) / 2
+
+    def over_draws(followed: Sequence[FloatArray]) -> tuple[tuple[str, str], list[list[float]]]:
+        return ("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in followed]
+
+    stacked = [z.reshape(-1, n) for z in drawn]
+    variables: dict[str, Any] = {
+        "n_clusters": over_draws(
+            [np.asarray(z.max(axis=1) + 1.0, dtype=np.float64) for z in stacked]
+        ),
+        "entropy": over_draws([entropy(z) for z in stacked]),
+        "objective": over_draws(J),
+        "energy": over_draws(energies),
+    }
+    references = {"": limit, "_best": best}
+    for which, labels in references.items():
+        variables[f"vi{which}"] = over_draws(
+            [expected_losses(VI(), z, labels[None]) for z in stacked]
+        )
+        variables[f"ari{which}"] = over_draws([adjusted_rand(z, labels) for z in stacked])
+    distances = [partition_distances(z) for z in drawn]
+    variables["vi_within"] = ("gamma", [_mean(np.diag(each)) for each in distances])
+    variables["vi_between"] = (
+        "gamma",
+        [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances],
+    )
+    variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
+    variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
+    variables |= {"limit_labels": ("item", limit), "best_labels": ("item", best)}
+    attrs: dict[str, Any] = {
+        "level": level,
+        "divergence": problem.divergence.name,
+        "penalty": problem.penalty,
+    }
+    for name, labels in (("limit", limit), ("best", best)):
+        attrs[f"{name}_objective"] = value(problem, labels, xi)
+        attrs[f"{name}_n_clusters"] = int(labels.max()) + 1
+        attrs[f"{name}_entropy"] = float(entropy(labels[None])[0])
+    coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
+    return xr.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _mean(values: FloatArray) -> float:
+    """Mean, and not the rounding below zero; nan of nothing."""
+    return max(float(values.mean()), 0.0) if values.size else np.nan
+
+
+def _best(
+    problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
+) -> IntArray:
+    """The partition of least J known: the limit's, or where RDP-means' own descent leads from the best draw."""
+    at = int(np.argmin([each.min() for each in J]))
+    best = drawn[at].reshape(-1, len(problem.points))[int(J[at].argmin())]
+    found = improve(problem, best.astype(np.int64), xi)
+    final = value(problem, limit, xi)
+    if not found.objective < final - EQUAL * abs(final):
+        return limit
+    labels: IntArray = canonical(found.labels[None])[0].astype(np.int64)
+    return labels

@@ -1,0 +1,108 @@
+"""Likelihood families with their conjugate priors, one file each; to add one is a line in FAMILIES."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, get_family
+from bayesclust.families.columns import TiedColumnsWarning, dequantize
+from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
+from bayesclust.families.divergence import Divergence
+from bayesclust.families.gaussian import FullGaussian
+from bayesclust.families.gaussian_columns import DiagonalGaussian
+from bayesclust.families.gaussian_spherical import SphericalGaussian
+from bayesclust.families.gaussian_tied import TiedGaussian
+from bayesclust.families.hyper import HyperPrior
+from bayesclust.families.mixed import HurdleGaussian, Mixed, Product, mixed_family
+from bayesclust.families.multinomial import Multinomial
+from bayesclust.families.poisson import Poisson
+
+FAMILIES |= {
+    "gaussian": FullGaussian,
+    "gaussian_tied": TiedGaussian,
+    "gaussian_diagonal": DiagonalGaussian,
+    "gaussian_spherical": SphericalGaussian,
+    "multinomial": Multinomial,
+    "bernoulli": Bernoulli,
+    "poisson": Poisson,
+    "categorical": Categorical,
+}
+COMPOSED |= {"hurdle": HurdleGaussian, "recoded": Recoded, "mixed": Mixed}
+
+DIVERGENCES: dict[str, type[Divergence]] = {
+    kind.divergence.name: kind.divergence for kind in FAMILIES.values() if kind.divergence
+}
+"""The divergences of the families, by their own names."""
+
+
+def as_divergence(divergence: Any) -> Divergence:
+    """A divergence given by its name, as an object, or by a likelihood family or its name.
+
+    Parameters
+    ----------
+    divergence : str, Divergence or Family
+        "euclidean", "kl", "mahalanobis", "standardized", "poisson", "bernoulli" or "categorical";
+        or the name of a family, as `TVClust` takes it, whose small-variance limit it is.
+
+    Returns
+    -------
+    Divergence
+        Before it has seen data: `bind` it to them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> from bayesclust.families import as_divergence
+    >>> as_divergence("multinomial")
+    KullbackLeibler(smoothing=0.3)
+    """
+    if isinstance(divergence, Divergence):
+        return divergence
+    if isinstance(divergence, Family):
+        return divergence.limit()
+    known: dict[str, Any] = {
+        **DIVERGENCES,
+        **{name: kind().limit for name, kind in FAMILIES.items()},
+    }
+    if isinstance(divergence, str) and divergence in known:
+        limit: Divergence = known[divergence]()
+        return limit
+    names = ", ".join(f'"{name}"' for name in known)
+    if isinstance(divergence, str):
+        raise ValueError(f"divergence must be one of {names}; got {divergence!r}.")
+    raise TypeError(
+        f"divergence must be one of {names}, or a likelihood family or Divergence; got "
+        f"{type(divergence).__name__}."
+    )
+
+
+__all__ = [
+    "COMPOSED",
+    "DIVERGENCES",
+    "FAMILIES",
+    "Bernoulli",
+    "BoundFamily",
+    "Categorical",
+    "DiagonalGaussian",
+    "Divergence",
+    "Family",
+    "FullGaussian",
+    "HurdleGaussian",
+    "HyperPrior",
+    "Mixed",
+    "Multinomial",
+    "Poisson",
+    "Product",
+    "Recoded",
+    "SphericalGaussian",
+    "TiedColumnsWarning",
+    "TiedGaussian",
+    "as_divergence",
+    "dequantize",
+    "get_family",
+    "mixed_family",
+]

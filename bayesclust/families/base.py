@@ -1,0 +1,608 @@
+"""The contract of a likelihood family, and everything that follows from it.
+
+A family is an exponential family with its conjugate prior (TVClust Eq. 3, 4 and 7):
+
+    log p(x | theta) = <T(x), eta(theta)> - a(theta) + log h(x)
+
+so that a cluster of n items enters by n and by t = sum_i T(x_i) alone, and its marginal likelihood
+is L(n, t) times the h(x_i), with L the *normaliser*: the integral of exp(<t, eta> - n a) over the
+prior. A family writes down T (`rows`), the parameters of its prior (`prior`), log L (compiled, by
+`implements(log_normaliser, ...)`), and eta with a, drawn from the posterior given (n, t) or in
+expectation over it (`draw`, `expected`). What follows is here, and is the same for all:
+
+    marginal     log L(n_k, t_k)
+    predictive   log L(n_k + 1, t_k + T(x)) - log L(n_k, t_k)
+    union        log L(n_a + n_b, t_a + t_b)
+    removal      t_k - T(x)
+
+In compiled code a bound family is a *cluster state*: a named tuple of arrays with one slot per
+cluster and a last slot that always stays empty, so that the predictive of a new cluster is the
+predictive of that slot. `Clusters` serves every family. One for which a faster predictive was
+measured has a state of its own, with what a cluster caches, and registers that predictive.
+
+With a power w < 1 every item counts as w items (Miller and Dunson 2019, Sec. 3): n and t are
+multiplied by it. The item that a predictive is asked about may have another weight.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust import _numba
+from bayesclust._numba import FAST, device, generic, kernel
+from bayesclust.checks import check_items
+from bayesclust.families.divergence import Divergence
+from bayesclust.families.hyper import HyperPrior
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+Terms = tuple[Any, ...]
+FAMILIES: dict[str, type[Family]] = {}
+"""The families, by name; `bayesclust.families` lists them."""
+COMPOSED: dict[str, type[Family]] = {}
+"""Families of several kinds of columns, which consist of those."""
+ONE_PRODUCT = 1 << 13
+"""Size of a product of all items with all clusters up to which one call beats one per cluster."""
+
+
+def implements(
+    function: Callable[..., Any], state_type: type | None, *, no_refcount: bool = True
+) -> Callable[[Callable[..., Any]], Any]:
+    """Register the compiled version of one of the functions below for one type of state or prior.
+
+    One that makes arrays needs ``no_refcount=False``.
+    """
+    # a scan asks for little else, and a call with all arrays of a state costs more than most
+    # predictives
+    inlined = {"forceinline": True} if function is log_predictive else {}
+    options: dict[str, Any] = {"no_refcount": no_refcount, "fastmath": FAST, **inlined}
+    return _numba.implements(function, state_type, **options)
+
+
+# What compiled samplers ask of a state.
+
+
+@generic
+def clear_cluster(state: Any, k: int) -> None:
+    """Make slot k an empty cluster, equal to the prior slot."""
+
+
+@generic
+def add_item(state: Any, i: int, k: int) -> None:
+    """Put item i in cluster k."""
+
+
+@generic
+def remove_item(state: Any, i: int, k: int) -> None:
+    """Take item i out of cluster k."""
+
+
+@generic
+def log_predictive(state: Any, i: int, k: int) -> float:
+    """log p(x_i | items of cluster k), item i not being one of them."""
+    raise NotImplementedError
+
+
+@generic
+def log_marginal(state: Any, k: int) -> float:
+    """log p(items of cluster k), the parameters integrated out."""
+    raise NotImplementedError
+
+
+@generic
+def log_marginal_union(state: Any, a: int, b: int) -> float:
+    """log p(items of clusters a and b together), the parameters integrated out."""
+    raise NotImplementedError
+
+
+@generic
+def log_marginal_joined(state: Any, k: int, block: int, items: IntArray) -> float:
+    """The same of cluster k and slot `block`, whose items are `items`."""
+    raise NotImplementedError
+
+
+@generic
+def set_items(state: Any, items: IntArray, k: int) -> None:
+    """Set the sufficient statistics of slot k to those of `items`; `derive` does the rest."""
+
+
+@generic
+def derive(state: Any, k: int) -> None:
+    """Recompute what slot k caches from its sufficient statistics and the hyper-parameters."""
+
+
+# What a family gives.
+
+
+@generic
+def log_normaliser(prior: Any, mass: float, first: FloatArray, second: FloatArray) -> float:
+    """log L(mass, first + second) for the named tuple of the prior's parameters."""
+    raise NotImplementedError
+
+
+@generic
+def shift(state: Any, i: int, k: int, sign: float) -> None:
+    """Add sign times T(x_i) to the sums of slot k."""
+
+
+# What follows from it for any state with `powers`, `prior`, `count`, `total` and `items`.
+
+
+@implements(shift, None)
+def _shift(state, i, k, sign):  # type: ignore[no-untyped-def]
+    for j in range(state.items.shape[1]):
+        state.total[k, j] += sign * state.items[i, j]
+
+
+@device(no_refcount=True, fastmath=FAST)
+def _clear_sums(state: Any, k: int) -> None:
+    state.count[k] = 0
+    for j in range(state.total.shape[1]):
+        state.total[k, j] = 0.0
+
+
+@implements(clear_cluster, None)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    _clear_sums(state, k)
+    derive(state, k)
+
+
+@implements(add_item, None)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    shift(state, i, k, 1.0)
+    state.count[k] += 1
+    derive(state, k)
+
+
+@implements(remove_item, None)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    shift(state, i, k, -1.0)
+    state.count[k] -= 1
+    derive(state, k)
+
+
+@implements(set_items, None)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    _clear_sums(state, k)
+    state.count[k] = len(items)
+    for i in items:
+        shift(state, i, k, 1.0)
+
+
+@implements(log_marginal_union, None)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    mass = state.powers[0] * (state.count[a] + state.count[b])
+    return log_normaliser(state.prior, mass, state.total[a], state.total[b])
+
+
+@implements(log_marginal, None)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    return log_marginal_union(state, k, len(state.count) - 1)
+
+
+@implements(log_marginal_joined, None)
+def _log_marginal_joined(state, k, block, items):  # type: ignore[no-untyped-def]
+    return log_marginal_union(state, k, block)
+
+
+class Clusters(NamedTuple):
+    """A state that serves every family; C slots and the empty one, m sufficient statistics."""
+
+    items: FloatArray  # (n, m) T(x), weighing what an item in a cluster does
+    asked: FloatArray  # (n, m) the same, weighing what one does whose predictive is asked for
+    powers: FloatArray  # (2,) these weights
+    prior: Any  # named tuple of the prior's parameters
+    count: IntArray  # type: ignore[assignment]  # (C + 1,) items
+    total: FloatArray  # (C + 1, m) sums of T
+    level: FloatArray  # (C + 1,) log L
+
+
+@implements(derive, Clusters)
+def _derive(state, k):  # type: ignore[no-untyped-def]
+    state.level[k] = log_marginal_union(state, k, len(state.count) - 1)
+
+
+@implements(log_marginal, Clusters)
+def _level(state, k):  # type: ignore[no-untyped-def]
+    return state.level[k]
+
+
+@implements(log_predictive, Clusters)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    mass = state.powers[0] * state.count[k] + state.powers[1]
+    return log_normaliser(state.prior, mass, state.total[k], state.asked[i]) - state.level[k]
+
+
+@kernel(fastmath=FAST)
+def log_normalisers(prior: Any, mass: FloatArray, total: FloatArray) -> FloatArray:
+    """log L of several clusters, shape (K,), from their weights (K,) and sums (K, m)."""
+    nothing, values = np.zeros(total.shape[1]), np.zeros(len(mass))
+    for k in range(len(mass)):
+        values[k] = log_normaliser(prior, mass[k], total[k], nothing)
+    return values
+
+
+@dataclass(frozen=True)
+class BoundFamily(ABC):
+    """A family with its prior, bound to data.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The data in the coordinates in which the samplers compute.
+    log_constant : float
+        What the log marginals of all clusters lack to be log p(X | partition) in the user's units.
+    hyper_priors : tuple of HyperPrior
+        The hyper-parameters of the prior, all positive.
+    power : float, default 1
+        Weight of an item: its likelihood is raised to this power. See `coarsened`.
+    predictive_power : float or None, default None
+        Weight of an item that the predictive is asked about; None is that of all others.
+    reader : callable or None, default None
+        How the user's rows become ours, where that is not the family's own way.
+    takes_missing : bool
+        Whether further rows may have missing cells (NaN), which are left out of the likelihood.
+    takes_power : bool
+        Whether the family can be coarsened.
+    """
+
+    X: FloatArray
+    log_constant: float
+    hyper_priors: tuple[HyperPrior, ...]
+    power: float = field(default=1.0, kw_only=True)
+    predictive_power: float | None = field(default=None, kw_only=True)
+    reader: Callable[[Any], FloatArray] | None = field(default=None, kw_only=True)
+
+    takes_missing: ClassVar[bool] = False
+    takes_power: ClassVar[bool] = True
+    State: ClassVar[type] = Clusters
+    n_arrays: ClassVar[int] = 2
+    """How many arrays statistics are, and terms."""
+
+    # What a family gives.
+
+    def prior(self, hyper: FloatArray) -> Any:
+        """The parameters of the prior, a named tuple of arrays: the first argument of log L."""
+        raise NotImplementedError
+
+    def rows(self, X: FloatArray) -> Terms:
+        """Arrays of which row i belongs to item i; the first is T(x), (n, m)."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        """(eta (K, m), a (K,)) of parameters drawn given (n (K,), t (K, m)); any n and t are real."""
+
+    @abstractmethod
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        """Expectations of eta and a over the same posteriors."""
+
+    @abstractmethod
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """The family as NumPyro code: called in the plate of components, it samples their parameters.
+
+        `hyper` are the hyper-parameters in the order of `hyper_priors`, as JAX scalars. It gives a
+        function from the labels to the distribution of the items, in the user's units.
+        """
+
+    # What a family may give.
+
+    def caches(self, slots: int) -> Mapping[str, Any]:
+        """Fields of the family's own state beside `powers`, `prior`, `count`, `total` and `items`."""
+        (T, *_), asked = self.rows(self.X), self.powers[1]
+        return {"asked": T if asked == 1 else asked * T, "level": np.zeros(slots)}
+
+    def columns(self, X: FloatArray) -> Any:
+        """The columns of the user's data that the family models: all, unless it leaves some out."""
+        return X
+
+    def log_base(self, rows: FloatArray) -> FloatArray:
+        """log h(x) of each row with the change of units, shape (m,)."""
+        return np.full(len(rows), self.log_constant / (self.power * max(len(self.X), 1)))
+
+    def embedding(self) -> FloatArray:
+        """The items as points whose Euclidean distances make sense, for starts and proposals."""
+        return self.X
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Check further rows of the user's data, and give them in the coordinates of X, (m, d)."""
+        if self.reader is not None:
+            return self.reader(X)
+        rows: FloatArray = self.columns(check_items(X, least=1, missing=self.takes_missing))
+        return rows
+
+    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
+        """(n, t) of each cluster by weights (n, K); in NumPy or in JAX (`xp`)."""
+        return weight.sum(axis=0), weight.T @ rows[0]
+
+    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        """log p(x_i | theta_k) - log h(x_i), shape (n, K); in NumPy or in JAX (`xp`)."""
+        return rows[0] @ terms[0].T - terms[1]
+
+    def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """log L of each cluster, shape (K,)."""
+        mass, total = (np.ascontiguousarray(part, np.float64) for part in statistics)
+        values: FloatArray = log_normalisers(self.prior(hyper), mass, total)
+        return values
+
+    # What all clusters share beside the hyper-parameters, as `TiedGaussian`'s covariance.
+
+    @property
+    def n_shared(self) -> int:
+        """Numbers behind the hyper-parameters in a vector of them, drawn given the clusters."""
+        return 0
+
+    def shared_sites(self, hyper: list[Any]) -> list[Any]:
+        """The hyper-parameters of `component_sites`, with a NumPyro site of what is shared."""
+        return hyper
+
+    def log_shared_prior(self, hyper: FloatArray) -> float:
+        """Log density of what is shared, in the coordinates of its point value."""
+        return 0.0
+
+    def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
+        """log p(X | partition), with what clusters share integrated out."""
+        return float(self.log_marginals(statistics, hyper).sum())
+
+    def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
+        """The hyper-parameters with what is shared drawn given the clusters."""
+        return hyper
+
+    def likeliest_shared(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """The hyper-parameters with the most probable value of what is shared."""
+        return hyper
+
+    # What follows.
+
+    def new_state(self, capacity: int, hyper: FloatArray) -> Any:
+        """Cluster state with `capacity` empty slots and the prior slot."""
+        slots, (T, *_) = capacity + 1, self.rows(self.X)
+        prior = self.prior(hyper)
+        known = {
+            "items": T if self.power == 1 else self.power * T,
+            "powers": self.powers,
+            "prior": type(prior)(*(np.array(value) for value in prior)),
+            "count": np.zeros(slots, np.int64),
+            "total": np.zeros((slots, T.shape[1])),
+        }
+        own = {name: value for name, value in known.items() if name in self.State._fields}  # type: ignore[attr-defined]
+        state = self.State(**own, **self.caches(slots))
+        self.set_hyper(state, hyper)
+        return state
+
+    def set_hyper(self, state: Any, hyper: FloatArray) -> None:
+        """Write hyper-parameters into a state; the caller derives the slots anew."""
+        for old, new in zip(state.prior, self.prior(hyper), strict=True):
+            old[...] = new
+
+    def components(self) -> Components:
+        """The clusters with their parameters in hand, for methods that do not integrate them out."""
+        return Components(self)
+
+    def log_marginal(self, X: FloatArray, hyper: FloatArray) -> float:
+        """log p(X) of the rows of one cluster, in our coordinates."""
+        rows = self.rows(X)
+        statistics = self.statistics(np, rows, np.full((len(X), 1), self.power))
+        return float(self.log_marginals(statistics, hyper)[0])
+
+    def log_data(self, clusters: Iterable[FloatArray], hyper: FloatArray) -> float:
+        """log p(X | partition), the rows of each cluster given; what is shared is integrated out."""
+        parts = [
+            self.statistics(np, self.rows(X), np.full((len(X), 1), self.power)) for X in clusters
+        ]
+        return self.log_total(tuple(map(np.concatenate, zip(*parts, strict=True))), hyper)
+
+    def coarsened(self, power: float) -> Self:
+        """Every item's likelihood raised to a power in (0, 1], parameters integrated out as before.
+
+        A posterior that asks the data to fit the model only roughly (Miller and Dunson 2019, Sec.
+        3). It is conjugate where the family is, since sums over items are multiplied by the power.
+        """
+        if power == 1:
+            return self
+        if not self.takes_power or self.reader is not None:
+            raise ValueError(
+                f"power={power!r} is for families that can be coarsened; got "
+                f"{type(self).__name__.removeprefix('Bound')}: leave power=1."
+            )
+        return replace(self, power=power, log_constant=power * self.log_constant)
+
+    def for_prediction(self) -> Self:
+        """The same clusters with the predictive density of a whole item, whatever theirs weigh."""
+        whole = not self.takes_power or self.reader is not None
+        return self if whole else replace(self, predictive_power=1.0)
+
+    @property
+    def powers(self) -> FloatArray:
+        """(weight of an item in a cluster, weight of one that the predictive is asked about)."""
+        asked = self.power if self.predictive_power is None else self.predictive_power
+        return np.array([self.power, asked])
+
+    def row_constants(self, rows: FloatArray) -> FloatArray:
+        """What log L lacks to be log p of each row in the user's units; times the power, `log_constant`."""
+        return self.log_base(rows) if self.reader is None else np.zeros(len(rows))
+
+    def with_rows(self, rows: FloatArray) -> Self:
+        """The same prior, in the same coordinates, bound to other rows."""
+        constant = self.power * float(self.row_constants(rows).sum())
+        return replace(self, X=rows, log_constant=constant)
+
+    @property
+    def free(self) -> IntArray:
+        """Positions of the hyper-parameters that are learned."""
+        return np.flatnonzero([prior.log_sd > 0 for prior in self.hyper_priors])
+
+    def initial_hyper(self) -> FloatArray:
+        """Prior medians (or the least values possible, if larger), or the fixed values."""
+        return np.array(
+            [max(p.median, p.lower if p.log_sd > 0 else 0.0) for p in self.hyper_priors]
+        )
+
+    def sample_hyper(self, rng: Generator) -> FloatArray:
+        """One draw from the hyper-prior."""
+        return np.array([prior.sample(rng) for prior in self.hyper_priors])
+
+    def log_hyper_prior(self, hyper: FloatArray) -> float:
+        """Log density of the hyper-parameters' logarithms; -inf where one is impossible."""
+        own = hyper[: len(self.hyper_priors)]
+        return sum(p.log_prob(value) for value, p in zip(own, self.hyper_priors, strict=True))
+
+
+class Family(ABC):
+    """A likelihood family with a conjugate prior (TVClust Eq. 3, 4 and 7), before it has seen data.
+
+    Subclass it, with `BoundFamily`, to add a family: ``docs/skeletons/family.py`` is a whole one.
+    """
+
+    divergence: ClassVar[type[Divergence] | None] = None
+    """The Bregman divergence that the family's small-variance limit has."""
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether data may have missing cells (NaN), which are then left out of the likelihood."""
+        return False
+
+    @abstractmethod
+    def bind(self, X: FloatArray) -> BoundFamily:
+        """Check the data and fill in what the prior takes from them."""
+
+    def limit(self) -> Divergence:
+        """The divergence of the family; its prior does not matter in the limit."""
+        if self.divergence is None:
+            known = ", ".join(kind.__name__ for kind in FAMILIES.values() if kind.divergence)
+            raise TypeError(
+                f"the divergence of {type(self).__name__} is not known, only those of {known} and "
+                "Product: pass a Divergence."
+            )
+        return self.divergence()
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Clusters of a bound family with their parameters in hand.
+
+    Items weigh `family.power`: sums are multiplied by it here, so that families need not know it.
+    *Terms* are what `draw` and `expected` give, arrays with one slice for each cluster, and
+    `log_density` takes.
+    """
+
+    family: BoundFamily
+
+    @cached_property
+    def rows(self) -> Terms:
+        """The data, items on the first axis of each array."""
+        return self.family.rows(self.family.X)
+
+    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
+        """Sums of T(x) by weights (n, K); arrays (K, ...), the first of them the total weights."""
+        return self.family.statistics(xp, rows, weight)
+
+    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        """log p(x_i | theta_k), or its expectation if the terms are expected ones: (n, K)."""
+        density = self.family.log_density(xp, rows, terms)
+        return density if self.family.power == 1 else self.family.power * density
+
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        """Terms drawn from their posteriors given the statistics; from the prior without items."""
+        return self.family.draw(self._weighted(statistics), hyper, rng)
+
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        """Terms by which `log_density` is the expectation over the posteriors."""
+        return self.family.expected(self._weighted(statistics), hyper)
+
+    def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,).
+
+        For weights of 0 and 1 it is the log marginal likelihood of a cluster. For responsibilities,
+        their sum over k is what the data contribute to the variational bound with q(theta) at its
+        optimum.
+        """
+        return self.family.log_marginals(self._weighted(statistics), hyper)
+
+    def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
+        """log p(X | partition): the sum of `log_marginal`, what is shared integrated out."""
+        return self.family.log_total(self._weighted(statistics), hyper)
+
+    def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
+        """The hyper-parameters with what clusters share, if anything, drawn given the clusters."""
+        return self.family.draw_shared(self._weighted(statistics), hyper, rng)
+
+    def likeliest_shared(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """The same with its most probable value, by the density of `log_shared_prior`."""
+        return self.family.likeliest_shared(self._weighted(statistics), hyper)
+
+    def _weighted(self, statistics: Terms) -> Terms:
+        power = self.family.power
+        return tuple(
+            np.asarray(part) if power == 1 else power * np.asarray(part) for part in statistics
+        )
+
+
+def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
+    """Statistics of the clusters of a partition with labels 0..number-1; clusters may be empty.
+
+    >>> import numpy as np
+    >>> from bayesclust.families import SphericalGaussian
+    >>> components = SphericalGaussian().bind(np.arange(6.0).reshape(3, 2)).components()
+    >>> hard_statistics(components, np.array([0, 2, 0]), 3)[0]
+    array([2., 0., 1.])
+    """
+    if number * sum(row.size for row in components.rows) <= ONE_PRODUCT:
+        weight = (z[:, None] == np.arange(number)).astype(np.float64)
+        return components.statistics(np, components.rows, weight)
+    order = np.argsort(z, kind="stable")
+    bounds = np.searchsorted(z[order], np.arange(number + 1))
+    parts = []
+    for k in range(number):
+        items = order[bounds[k] : bounds[k + 1]]
+        own = tuple(row[items] for row in components.rows)
+        parts.append(components.statistics(np, own, np.ones((len(items), 1))))
+    return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+
+
+def log_gammas(shape: FloatArray, rng: Generator) -> FloatArray:
+    """Logarithms of gamma variables, as Gamma(a) = Gamma(a + 1) U^(1/a): small a do not underflow."""
+    return np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
+
+
+def get_family(family: str | Family) -> Family:
+    """The family of that name with its defaults, or the family itself.
+
+    Parameters
+    ----------
+    family : str or Family
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    ValueError
+        If no family has that name.
+    TypeError
+        If it is neither a name nor a family.
+
+    Examples
+    --------
+    >>> from bayesclust.families import get_family
+    >>> get_family("multinomial")
+    Multinomial(concentration='learn')
+    """
+    if isinstance(family, Family):
+        return family
+    if not isinstance(family, str):
+        raise TypeError(
+            f"family is a {type(family).__name__}; give a name or an object of bayesclust.families."
+        )
+    known = FAMILIES | COMPOSED
+    if family not in known:
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"family={family!r} is not known; choose one of {names}.")
+    return known[family]()

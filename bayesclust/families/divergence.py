@@ -1,0 +1,221 @@
+"""Bregman divergences: what an exponential family turns into when its variance goes to zero.
+
+D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, with phi the convex conjugate of the family's
+log-partition function (Banerjee et al. 2005). Whatever phi, the mean of points minimises the sum of
+their divergences to one centre, and D is linear in x but for phi(x):
+
+    D(x, m) = phi(x) - <x, natural(m)> + offset(m),   natural(m) = grad phi(m),
+    offset(m) = <m, natural(m)> - phi(m).
+
+So a divergence needs phi and its gradient only, which a family's file gives beside the family;
+passes over items are the same compiled code for all.
+
+Independent columns have D(x, m) = sum_j d(x_j, m_j), d of a convex function phi of one number. With
+w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is a Bregman divergence again:
+that of the perspective function sum_j w_j phi(u_j / w_j) between the points (u, w) = (w x, w),
+whose mean over a cluster, (U, W), stands for the centre m = U / W, the means of the cells seen. So
+passes, merges and the proof that J never rises need no change, and a missing cell costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from bayesclust.checks import check_items, check_positive
+from bayesclust.families.cells import column_means
+from bayesclust.typing import FloatArray
+
+
+class Divergence(ABC):
+    """A Bregman divergence between points and centres.
+
+    Examples
+    --------
+    >>> from bayesclust.families import as_divergence
+    >>> euclidean = as_divergence("euclidean")
+    >>> euclidean.between(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
+    array([[ 0.],
+           [25.]])
+    """
+
+    name: str
+    takes_missing = False
+    """Whether missing cells (NaN) of the data are left out."""
+    counts = False
+    """Whether the data must be counts."""
+    squared = False
+    """Whether D(x, m) = |x - m|^2, computed without cancellation; natural(m) is then m."""
+
+    def bind(self, X: Any) -> Divergence:
+        """Take from the data what the divergence needs of them, such as units; most need nothing."""
+        return self
+
+    def shown(self, centers: FloatArray) -> FloatArray:
+        """Centres as users see them, in the units of the data where there are such."""
+        return centers
+
+    def n_free(self, points: FloatArray) -> int:
+        """Number of free coordinates of a centre."""
+        return int(points.shape[1])
+
+    @abstractmethod
+    def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        """Check data and turn it into points whose mean is the centre of a cluster, shape (n, d)."""
+
+    @abstractmethod
+    def phi(self, points: FloatArray) -> FloatArray:
+        """The convex function of each point, shape (n,)."""
+
+    @abstractmethod
+    def natural(self, centers: FloatArray) -> FloatArray:
+        """The gradient of phi at each centre, shape (K, d)."""
+
+    def at_gamma(self, points: FloatArray, gamma: float) -> Any:
+        """The family with density exp(-gamma D) up to h(x), bound to points; None if there is none."""
+        return None
+
+    def log_peaks(self, points: FloatArray, gamma: float) -> FloatArray:
+        """log of max_m of that density at each point, shape (n,)."""
+        return gamma * self.phi(points)
+
+    def offset(self, centers: FloatArray) -> FloatArray:
+        """<m, natural(m)> - phi(m) for each centre m, shape (K,)."""
+        offset: FloatArray = (centers * self.natural(centers)).sum(axis=-1) - self.phi(centers)
+        return offset
+
+    def between(self, points: FloatArray, centers: FloatArray) -> FloatArray:
+        """The divergence of every point from every centre, shape (n, K)."""
+        cross = points @ self.natural(centers).T
+        # negative values are rounding
+        return np.maximum(self.phi(points)[:, None] - cross + self.offset(centers), 0.0)
+
+    def paired(self, points: FloatArray, centers: FloatArray) -> FloatArray:
+        """The divergence of every point from the centre in the same row, shape (n,)."""
+        cross = (points * self.natural(centers)).sum(axis=1)
+        return np.maximum(self.phi(points) - cross + self.offset(centers), 0.0)
+
+
+class Unbound(Divergence):
+    """A divergence that takes something from the data, as their covariance, before `bind` saw them."""
+
+    @abstractmethod
+    def bind(self, X: Any) -> Divergence:
+        """Check the data and take from them what is needed."""
+
+    def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        self._refuse()
+
+    def phi(self, points: FloatArray) -> FloatArray:
+        self._refuse()
+
+    def natural(self, centers: FloatArray) -> FloatArray:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
+        )
+
+
+class ColumnDivergence(Divergence):
+    """A sum over columns; a subclass says of which function of one number."""
+
+    takes_missing = True
+
+    @abstractmethod
+    def cells(self, X: FloatArray) -> FloatArray:
+        """Check cells and make numbers of them whose mean is the centre; NaN stays."""
+
+    @abstractmethod
+    def phi_of_cells(self, cells: FloatArray) -> FloatArray:
+        """The convex function of each number."""
+
+    def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        return self.cells(check_items(X, least=least))
+
+    def bind(self, X: Any) -> Divergence:
+        cells = self.cells(check_items(X, missing=True))
+        return SeenCells(self, column_means(cells, 0.5)) if np.isnan(cells).any() else self
+
+    def n_free(self, points: FloatArray) -> int:
+        return max(int((np.ptp(points, axis=0) > 0).sum()), 1)
+
+    def phi(self, points: FloatArray) -> FloatArray:
+        total: FloatArray = self.phi_of_cells(points).sum(axis=-1)
+        return total
+
+
+@dataclass(frozen=True)
+class Smoothed(Divergence, ABC):
+    """A divergence of counts or codes, each of which gets a pseudo-count `smoothing`.
+
+    It keeps divergences finite where a cluster never shows a value.
+    """
+
+    smoothing: float = 0.3
+
+    def __post_init__(self) -> None:
+        check_positive(self.smoothing, "smoothing")
+
+
+@dataclass(frozen=True, eq=False)
+class SeenCells(Divergence):
+    """A sum over columns that leaves missing cells out.
+
+    `otherwise` (d,) are centres of clusters that have no value in a column. Whatever they are, J is
+    the same once an item with a value has joined and the means are taken; the means of all items
+    are sensible until then.
+    """
+
+    columns: ColumnDivergence
+    otherwise: FloatArray
+    takes_missing = True
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the divergence that is summed."""
+        return self.columns.name
+
+    def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        cells = self.columns.cells(check_items(X, least=least, missing=True))
+        missing = np.isnan(cells)
+        return np.concatenate([np.where(missing, 0.0, cells), ~missing], axis=1)
+
+    def _means(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Means of the cells seen, and the shares of cells that are."""
+        totals, shares = np.split(points, 2, axis=-1)
+        seen = shares > 0
+        return np.where(seen, totals / np.where(seen, shares, 1.0), self.otherwise), shares
+
+    def shown(self, centers: FloatArray) -> FloatArray:
+        return self.columns.shown(self._means(centers)[0])
+
+    def n_free(self, points: FloatArray) -> int:
+        cells, shares = self._means(points)
+        return self.columns.n_free(np.where(shares > 0, cells, cells.mean(axis=0)))
+
+    def phi(self, points: FloatArray) -> FloatArray:
+        means, shares = self._means(points)
+        total: FloatArray = (shares * self.columns.phi_of_cells(means)).sum(axis=-1)
+        return total
+
+    def natural(self, centers: FloatArray) -> FloatArray:
+        means, _ = self._means(centers)
+        slope = self.columns.natural(means)
+        return np.concatenate([slope, self.columns.phi_of_cells(means) - means * slope], axis=-1)
+
+    def offset(self, centers: FloatArray) -> FloatArray:
+        return np.zeros(len(centers))  # the perspective function is homogeneous
+
+
+__all__ = [
+    "ColumnDivergence",
+    "Divergence",
+    "SeenCells",
+    "Smoothed",
+    "Unbound",
+]

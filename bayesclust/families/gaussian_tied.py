@@ -1,0 +1,256 @@
+"""Gaussian clusters that share one covariance, which is learned with the partition: for many columns.
+
+    mu_k | W ~ N(m0, W / kappa0),    W ~ IW(nu0, Psi0), one for all clusters
+
+Given W, clusters are independent of each other, and in coordinates in which W is the identity they
+are those of `squared_distance`: a predictive costs O(d). Given the partition alone, with n_k items
+of mean xbar_k and scatter S_k in cluster k, W has the pooled scatter:
+
+    C_k     = S_k + kappa0 n_k / (kappa0 + n_k) (xbar_k - m0)(xbar_k - m0)'
+    W | X, z ~ IW(nu_n, Psi_n),    nu_n = nu0 + n,    Psi_n = Psi0 + sum_k C_k
+    p(X | z) = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2)
+               prod_k (kappa0 / (kappa0 + n_k))^(d/2)
+
+by which W is drawn in every sweep. In a vector of hyper-parameters W stands behind the three that
+have priors of their own. Data are centred at m0, so that m0 = 0 below.
+
+Why this and not a low rank plus a diagonal for each cluster: in d columns a covariance has d (d +
+1) / 2 numbers. Where n is about 10 d, a cluster of n / K items has not the data to learn its own,
+of whatever form: a factor of rank r still takes d (r + 1) numbers from n / K items, r has to be
+learned too, and the factors have no conjugate prior, so that they cannot be integrated out where
+clusters open and close. All n items together do have the data for one covariance, of any shape, and
+it stays conjugate. What is lost are clusters that differ in shape; ``cluster_model="mixture"``
+makes them of components of one shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import multigammaln
+
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.families import base
+from bayesclust.families.base import Terms
+from bayesclust.families.gaussian import STRENGTH, BoundFullGaussian, FullGaussian, draw_roots
+from bayesclust.families.hyper import Hyper
+from bayesclust.families.squared_distance import LOG_TWO_PI, NormalPrior, with_square
+from bayesclust.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class BoundTiedGaussian(BoundFullGaussian):
+    """Clusters of one covariance in standardised columns.
+
+    hyper = (scale, strength, mean precision, W row by row). Slots must be set from their items
+    again when W changes. Terms: R (K, d, d), in every slice the same, R mu (K, d), offset (K,).
+    """
+
+    @property
+    def n_shared(self) -> int:
+        return int(self.X.shape[1] ** 2)
+
+    def parameters(self, hyper: Any) -> tuple[Any, Any, Any]:
+        """(kappa0, nu0, Psi0) in our coordinates, the latter two of W; E[W] = Psi0 / strength."""
+        return super().parameters(hyper[:3])
+
+    def covariance(self, hyper: FloatArray) -> FloatArray:
+        """W in our coordinates, (d, d)."""
+        d = self.X.shape[1]
+        return hyper[3:].reshape(d, d)
+
+    def prior(self, hyper: FloatArray) -> NormalPrior:
+        return NormalPrior(hyper[2:3], np.array([_log_diagonal(self._root(hyper))]))
+
+    def _root(self, hyper: FloatArray) -> FloatArray:
+        """R with R'R the inverse of W."""
+        root: FloatArray = np.linalg.inv(np.linalg.cholesky(self.covariance(hyper)))
+        return root
+
+    def initial_hyper(self) -> FloatArray:
+        """Prior medians, and the prior mean of W given them."""
+        own = super().initial_hyper()
+        return np.append(own, self.parameters(own)[2] / own[1])
+
+    def sample_hyper(self, rng: Generator) -> FloatArray:
+        own = super().sample_hyper(rng)
+        return np.append(own, draw_covariance(*self.parameters(own)[1:], rng))
+
+    def log_shared_prior(self, hyper: FloatArray) -> float:
+        """Log density of the inverse of W, a Wishart matrix."""
+        _, nu0, psi0 = self.parameters(hyper)
+        covariance, d = self.covariance(hyper), len(psi0)
+        value = 0.5 * nu0 * (np.linalg.slogdet(psi0)[1] - d * math.log(2))
+        value -= multigammaln(nu0 / 2, d)
+        value -= 0.5 * (nu0 - d - 1) * np.linalg.slogdet(covariance)[1]
+        return float(value - 0.5 * np.trace(np.linalg.solve(covariance, psi0)))
+
+    def shared_sites(self, hyper: list[Any]) -> list[Any]:
+        """Site "within_covariance", W in our coordinates, behind the others."""
+        _, numpyro, dist = numpyro_modules()
+        _, nu0, psi0 = self.parameters(hyper)
+        wishart = dist.InverseWishart(nu0, scale_matrix=psi0)
+        return [*hyper, numpyro.sample("within_covariance", wishart)]
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        jnp, numpyro, dist = numpyro_modules()
+        lower = jnp.linalg.cholesky(hyper[3])
+        at_origin = dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(hyper[2]))
+        mean = numpyro.sample("mean", at_origin)
+        centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
+        return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower)
+
+    def new_state(self, capacity: int, hyper: FloatArray) -> Any:
+        """Cluster state with empty slots."""
+        (n, d), slots = self.X.shape, capacity + 1
+        items, prior = np.zeros((n, d + 1)), NormalPrior(np.zeros(1), np.zeros(1))
+        asked = items if self.powers[0] == self.powers[1] else np.zeros((n, d + 1))
+        total, level = np.zeros((slots, d + 1)), np.zeros(slots)
+        count = np.zeros(slots, np.int64)
+        state = base.Clusters(items, asked, self.powers, prior, count, total, level)
+        self.set_hyper(state, hyper)
+        return state
+
+    def set_hyper(self, state: Any, hyper: FloatArray) -> None:
+        """Write hyper-parameters, and the items in coordinates in which W is the identity."""
+        super(BoundFullGaussian, self).set_hyper(state, hyper)
+        T = with_square(self.X @ self._root(hyper).T)
+        state.items[:], state.asked[:] = state.powers[0] * T, state.powers[1] * T
+
+    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        root, centre, offset = terms
+        standard = rows[0] @ root[0].T
+        squares = xp.square(standard).sum(axis=1)[:, None] - 2.0 * (standard @ centre.T)
+        return offset - 0.5 * (squares + xp.square(centre).sum(axis=1))
+
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        root, kappa, centre = self._centres(statistics, hyper)
+        centre = centre + rng.standard_normal(centre.shape) / np.sqrt(kappa)[:, None]
+        return self._terms(root, centre, np.zeros(len(kappa)))
+
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        root, kappa, centre = self._centres(statistics, hyper)
+        return self._terms(root, centre, -0.5 * centre.shape[1] / kappa)
+
+    def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        mass, total, outer = (np.asarray(part) for part in statistics)
+        root = self._root(hyper)
+        squares = ((root @ outer) * root).sum(axis=(1, 2))
+        sums = np.column_stack([total @ root.T, squares])
+        return np.asarray(base.log_normalisers(self.prior(hyper), mass, sums))
+
+    def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
+        kappa0, nu0, psi0 = self.parameters(hyper)
+        kappa, nu, psi = self._pooled(statistics, hyper)
+        d = len(psi)
+        value = 0.5 * d * (np.log(kappa0 / kappa).sum() - (nu - nu0) * math.log(math.pi))
+        value += multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
+        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
+        return float(value)
+
+    def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
+        _, nu, psi = self._pooled(statistics, hyper)
+        return np.append(hyper[: -psi.size], draw_covariance(nu, psi, rng))
+
+    def likeliest_shared(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        """W at its mean given the clusters, where its inverse has its mode."""
+        _, nu, psi = self._pooled(statistics, hyper)
+        return np.append(hyper[: -psi.size], psi / (nu - len(psi) - 1))
+
+    def _pooled(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, float, FloatArray]:
+        """(kappa_k (K,), nu_n, Psi_n)."""
+        kappa0, nu0, psi0 = self.parameters(hyper)
+        weight, total, outer = statistics
+        kappa = kappa0 + weight
+        psi = psi0 + outer.sum(axis=0) - (total / kappa[:, None]).T @ total
+        return kappa, nu0 + weight.sum(), 0.5 * (psi + psi.T)
+
+    def _centres(
+        self, statistics: Terms, hyper: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(R (d, d), kappa_k (K,), R m_k (K, d))."""
+        root, kappa = self._root(hyper), hyper[2] + statistics[0]
+        return root, kappa, (statistics[1] / kappa[:, None]) @ root.T
+
+    @staticmethod
+    def _terms(root: FloatArray, centre: FloatArray, offset: FloatArray) -> Terms:
+        number, d = centre.shape
+        level = _log_diagonal(root) - 0.5 * d * LOG_TWO_PI
+        return np.repeat(root[None], number, axis=0), centre, offset + level
+
+
+def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:
+    """Draw from the inverse Wishart distribution of mean psi / (nu - d - 1), nu above d - 1.
+
+    >>> np.diag(draw_covariance(1e9, 2e9 * np.eye(2), np.random.default_rng(0))).round(2)
+    array([2., 2.])
+    """
+    roots, _ = draw_roots(np.array([nu]), np.linalg.cholesky(psi)[None], rng)
+    inverse = np.linalg.inv(roots[0])
+    return np.asarray(inverse @ inverse.T)
+
+
+def _log_diagonal(triangle: FloatArray) -> float:
+    return float(np.log(np.diagonal(triangle)).sum())
+
+
+@dataclass(frozen=True)
+class TiedGaussian(base.Family):
+    """Gaussian clusters that share one full covariance matrix, learned with the partition.
+
+    For many columns, say more than 20: each cluster of a `FullGaussian` would have to learn d^2 / 2
+    numbers from its own few items, which prefers few and wide clusters or, where columns are not
+    Gaussian, many spurious ones. One covariance has all items to be learned from; it is a metric in
+    which clusters are spheres, as in linear discriminant analysis. Clusters that differ in shape
+    are beyond it, unless they are mixtures (``TVClust(cluster_model="mixture")``).
+
+    Parameters
+    ----------
+    scale : float, HyperPrior or "learn", default "learn"
+        Expected within-cluster variance as a share of each column's variance (psi).
+    strength : float, HyperPrior or "learn", default 15
+        How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0):
+        the covariance is drawn towards it with a weight of strength / (strength + n).
+    mean_precision : float, HyperPrior or "learn", default "learn"
+        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of
+        n_k items costs about d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more,
+        in many columns, than true clusters can win; and K means of d numbers each tell kappa0 well.
+
+    Notes
+    -----
+    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` as in `FullGaussian`, with s_j a
+    column's standard deviation and r_j its resolution. With n items the prior's share in W is about
+    15 / (15 + n), 4% where n = 350: enough to keep W regular where columns are collinear or d is
+    near n, and too little to matter else. The covariance of a draw is not recorded: given the
+    partition its distribution is known, and prediction draws it from there.
+
+    By "variational" the covariance is a point value, its mean given the rest.
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Sec. 9; the pooled scatter is that of linear
+    discriminant analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.families import TiedGaussian
+    >>> bound = TiedGaussian(scale=0.5).bind(np.random.default_rng(0).normal(size=(40, 25)))
+    >>> bound.covariance(bound.initial_hyper()).shape
+    (25, 25)
+    """
+
+    scale: Hyper = "learn"
+    strength: Hyper = STRENGTH
+    mean_precision: Hyper = "learn"
+    divergence = FullGaussian.divergence
+
+    def bind(self, X: FloatArray) -> BoundTiedGaussian:
+        """Standardise the columns and fill in the prior."""
+        full = FullGaussian(self.scale, self.strength, self.mean_precision).bind(X)
+        return BoundTiedGaussian(**{own.name: getattr(full, own.name) for own in fields(full)})

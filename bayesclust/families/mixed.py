@@ -1,0 +1,754 @@
+"""Tables of several kinds of columns: each group has a family of its own, independent in a cluster.
+
+    p(X) = prod_parts p(columns of the part)
+
+Every sum, predictive and statistic is that of the parts, one after the other, and so are the
+hyper-parameters.
+
+A *hurdle* is for columns in which a few exact values stand out, such as zeros. With atoms a_1, ...,
+a_R of a column, in every cluster k
+
+    x = a_1 with probability theta_1, else x = a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
+    theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_columns`
+
+(Cragg 1971, with a Gaussian beyond the hurdle). The density is taken with respect to Lebesgue
+measure plus a point mass at every atom, and the likelihood of a cluster factors: zeros and ones
+that say whether an item has an atom, missing for items that have an earlier one, are columns of
+`Bernoulli`; and values, missing for items with an atom, are columns of `DiagonalGaussian`. So a
+hurdle is two families, and nothing is new but how columns are read.
+
+In compiled code the states of the parts are a chain of pairs. Code that walks a tuple of unlike
+states in a loop counts references to all their arrays at every step, which costs five times what it
+does with them; of a chain every link is a type of its own, and nothing is left of the walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from numbers import Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust._numpyro import numpyro_modules, side_by_side
+from bayesclust.checks import check_choice, check_items
+from bayesclust.families import base
+from bayesclust.families.base import Terms, get_family
+from bayesclust.families.cells import refuse_cells
+from bayesclust.families.columns import Column, describe_column
+from bayesclust.families.discrete import Bernoulli, Recoded
+from bayesclust.families.divergence import Divergence, Unbound
+from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
+from bayesclust.families.gaussian_columns import DiagonalGaussian, Standardized
+from bayesclust.families.gaussian_spherical import SphericalGaussian
+from bayesclust.families.gaussian_tied import TiedGaussian
+from bayesclust.families.hyper import Hyper, HyperPrior
+from bayesclust.families.poisson import Poisson
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
+
+Atoms = tuple[tuple[float, ...], ...]
+Pairs = Sequence[tuple[base.Family, Any]]
+ATOM_STRENGTH = "base_atom_strength"
+MOST_FULL = 20
+"""Columns of one full covariance, at most: above it a cluster has too many to learn from most data."""
+
+
+class Parts(NamedTuple):
+    """The states of two parts or more: the first, and `Parts` or the last one's state."""
+
+    first: Any
+    others: Any
+
+
+class ProductState(NamedTuple):
+    """Clusters of mixed columns: one state for each part, with the same slots."""
+
+    count: IntArray  # type: ignore[assignment]  # (C + 1,)
+    parts: Any  # the state of the only part, or Parts
+
+    def listed(self) -> Iterator[Any]:
+        """The states of the parts."""
+        parts = self.parts
+        while isinstance(parts, Parts):
+            yield parts.first
+            parts = parts.others
+        yield parts
+
+
+@base.implements(base.clear_cluster, Parts)
+def _clear_parts(parts, k):  # type: ignore[no-untyped-def]
+    base.clear_cluster(parts.first, k)
+    base.clear_cluster(parts.others, k)
+
+
+@base.implements(base.add_item, Parts)
+def _add_to_parts(parts, i, k):  # type: ignore[no-untyped-def]
+    base.add_item(parts.first, i, k)
+    base.add_item(parts.others, i, k)
+
+
+@base.implements(base.remove_item, Parts)
+def _remove_from_parts(parts, i, k):  # type: ignore[no-untyped-def]
+    base.remove_item(parts.first, i, k)
+    base.remove_item(parts.others, i, k)
+
+
+@base.implements(base.log_predictive, Parts)
+def _log_predictive_of_parts(parts, i, k):  # type: ignore[no-untyped-def]
+    return base.log_predictive(parts.first, i, k) + base.log_predictive(parts.others, i, k)
+
+
+@base.implements(base.log_marginal, Parts)
+def _log_marginal_of_parts(parts, k):  # type: ignore[no-untyped-def]
+    return base.log_marginal(parts.first, k) + base.log_marginal(parts.others, k)
+
+
+@base.implements(base.log_marginal_union, Parts)
+def _log_union_of_parts(parts, a, b):  # type: ignore[no-untyped-def]
+    return base.log_marginal_union(parts.first, a, b) + base.log_marginal_union(parts.others, a, b)
+
+
+@base.implements(base.set_items, Parts)
+def _set_items_of_parts(parts, items, k):  # type: ignore[no-untyped-def]
+    base.set_items(parts.first, items, k)
+    base.set_items(parts.others, items, k)
+
+
+@base.implements(base.derive, Parts)
+def _derive_parts(parts, k):  # type: ignore[no-untyped-def]
+    base.derive(parts.first, k)
+    base.derive(parts.others, k)
+
+
+@base.implements(base.clear_cluster, ProductState)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    state.count[k] = 0
+    base.clear_cluster(state.parts, k)
+
+
+@base.implements(base.add_item, ProductState)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    state.count[k] += 1
+    base.add_item(state.parts, i, k)
+
+
+@base.implements(base.remove_item, ProductState)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    state.count[k] -= 1
+    base.remove_item(state.parts, i, k)
+
+
+@base.implements(base.log_predictive, ProductState)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    return base.log_predictive(state.parts, i, k)
+
+
+@base.implements(base.log_marginal, ProductState)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    return base.log_marginal(state.parts, k)
+
+
+@base.implements(base.log_marginal_union, ProductState)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    return base.log_marginal_union(state.parts, a, b)
+
+
+@base.implements(base.set_items, ProductState)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    state.count[k] = len(items)
+    base.set_items(state.parts, items, k)
+
+
+@base.implements(base.derive, ProductState)
+def _derive(state, k):  # type: ignore[no-untyped-def]
+    base.derive(state.parts, k)
+
+
+def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
+    """Each part's share of a flat tuple or of a vector."""
+    for end, width in zip(accumulate(widths), widths, strict=True):
+        yield values[end - width : end]
+
+
+@dataclass(frozen=True)
+class BoundProduct(base.BoundFamily):
+    """Independent parts; X holds their columns side by side, hyper their hyper-parameters.
+
+    Attributes
+    ----------
+    parts : tuple of BoundFamily
+        Each holds its columns of X.
+    given : tuple of ndarray of int
+        The columns of each part, among those of the user and one behind them for every atom.
+    atoms : tuple of tuples of float
+        Exact values of each of the user's columns that stand out.
+    """
+
+    parts: tuple[base.BoundFamily, ...]
+    given: tuple[IntArray, ...]
+    atoms: Atoms
+
+    takes_missing = True
+
+    @property
+    def takes_power(self) -> bool:  # type: ignore[override]
+        return all(part.takes_power for part in self.parts)
+
+    def _with(self, parts: Iterator[base.BoundFamily], **changes: Any) -> Self:
+        given = tuple(parts)
+        return replace(
+            self, parts=given, log_constant=sum(part.log_constant for part in given), **changes
+        )
+
+    def coarsened(self, power: float) -> Self:
+        if power == 1 or not self.takes_power:
+            return super().coarsened(power)
+        return self._with((part.coarsened(power) for part in self.parts), power=power)
+
+    def for_prediction(self) -> Self:
+        parts = (part.for_prediction() for part in self.parts)
+        return self._with(parts, predictive_power=1.0)
+
+    def with_rows(self, rows: FloatArray) -> Self:
+        pairs = zip(self.parts, self._blocks(rows), strict=True)
+        return self._with((part.with_rows(block) for part, block in pairs), X=rows)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of X of each part."""
+        return tuple(part.X.shape[1] for part in self.parts)
+
+    def _blocks(self, X: FloatArray) -> list[FloatArray]:
+        blocks = np.split(X, np.cumsum(self.widths)[:-1], axis=1)
+        return [np.ascontiguousarray(block) for block in blocks]
+
+    def _hypers(self, hyper: Any) -> Iterator[Any]:
+        return _split(hyper, [len(part.hyper_priors) for part in self.parts])
+
+    def columns(self, X: FloatArray) -> FloatArray:
+        wide, pairs = beyond_hurdles(X, self.atoms), zip(self.parts, self.given, strict=True)
+        blocks = [part.columns(wide[:, given]) for part, given in pairs]
+        return np.concatenate(blocks, axis=1).astype(np.float64)
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        wide = beyond_hurdles(check_items(X, least=1, missing=True), self.atoms)
+        blocks = []
+        for part, given in zip(self.parts, self.given, strict=True):
+            with column_context(given):
+                blocks.append(part.transform(wide[:, given]))
+        return np.concatenate(blocks, axis=1)
+
+    def row_constants(self, rows: FloatArray) -> FloatArray:
+        pairs = zip(self.parts, self._blocks(rows), strict=True)
+        return np.asarray(np.sum([part.row_constants(block) for part, block in pairs], axis=0))
+
+    def embedding(self) -> FloatArray:
+        """The parts' embeddings, in each of which a user's column has variance one on average."""
+        points = []
+        for part in self.parts:
+            own = part.embedding()
+            spread = np.sqrt(own.var(axis=0).sum() / part.X.shape[1])
+            points.append(own / (spread if spread > 0 else 1.0))
+        return np.concatenate(points, axis=1)
+
+    def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
+        """The sites of the parts, "part_1_" and so on before their names."""
+        _, numpyro, _ = numpyro_modules()
+        likelihoods, pairs = [], zip(self.parts, self._hypers(hyper), strict=True)
+        for number, (part, own) in enumerate(pairs, start=1):
+            with numpyro.handlers.scope(prefix=f"part_{number}", divider="_", hide_types=["plate"]):
+                likelihoods.append(part.component_sites(own))
+        return lambda z: side_by_side([likelihood(z) for likelihood in likelihoods], self.widths)
+
+    def new_state(self, capacity: int, hyper: FloatArray) -> ProductState:
+        pairs = zip(self.parts, self._hypers(hyper), strict=True)
+        states = [part.new_state(capacity, own) for part, own in pairs]
+        linked = states[-1]
+        for state in reversed(states[:-1]):
+            linked = Parts(state, linked)
+        return ProductState(np.zeros(capacity + 1, np.int64), linked)
+
+    def set_hyper(self, state: ProductState, hyper: FloatArray) -> None:
+        triples = zip(self.parts, state.listed(), self._hypers(hyper), strict=True)
+        for part, own_state, own in triples:
+            part.set_hyper(own_state, own)
+
+    # Rows are one array for each part; statistics and terms those of the parts in one flat tuple.
+
+    def rows(self, X: FloatArray) -> Terms:
+        pairs = zip(self.parts, self._blocks(X), strict=True)
+        return tuple(part.rows(block)[0] for part, block in pairs)
+
+    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
+        pairs = zip(self.parts, rows, strict=True)
+        return tuple(total for part, row in pairs for total in part.statistics(xp, (row,), weight))
+
+    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        own = _split(terms, [part.n_arrays for part in self.parts])
+        triples = zip(self.parts, rows, own, strict=True)
+        return sum(part.log_density(xp, (row,), its) for part, row, its in triples)
+
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        drawn = [part.draw(own, its, rng) for part, own, its in self._given(statistics, hyper)]
+        return tuple(term for terms in drawn for term in terms)
+
+    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+        terms = [part.expected(own, its) for part, own, its in self._given(statistics, hyper)]
+        return tuple(term for its in terms for term in its)
+
+    def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
+        triples = self._given(statistics, hyper)
+        return np.asarray(np.sum([part.log_marginals(own, its) for part, own, its in triples], 0))
+
+    def _given(self, statistics: Terms, hyper: FloatArray) -> Iterator[Any]:
+        own = _split(statistics, [part.n_arrays for part in self.parts])
+        return zip(self.parts, own, self._hypers(hyper), strict=True)
+
+
+def beyond_hurdles(X: FloatArray, atoms: Atoms) -> FloatArray:
+    """The values beyond the hurdles, and beside them whether an item has each atom.
+
+    NaN stands for values of items with an atom, and for atoms of items that have an earlier one.
+
+    >>> beyond_hurdles(np.array([[0.0], [1.0], [0.4]]), ((0.0, 1.0),))
+    array([[nan, 1. , nan],
+           [nan, 0. , 1. ],
+           [0.4, 0. , 0. ]])
+    """
+    values, has = X.copy(), []
+    for j, own in enumerate(atoms):
+        for atom in own:
+            has.append(np.where(np.isnan(values[:, j]), np.nan, X[:, j] == atom))
+            values[X[:, j] == atom, j] = np.nan
+    return np.column_stack([values, *has])
+
+
+@contextmanager
+def column_context(given: IntArray) -> Iterator[None]:
+    """Errors of a part tell which columns it means."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(
+            f"In the columns {given.tolist()}, numbered from 0 among themselves: {error}"
+        ) from error
+
+
+def unique_names(priors: Sequence[HyperPrior]) -> tuple[HyperPrior, ...]:
+    """The second prior of a name gets "_2" appended, and so on."""
+    named: list[HyperPrior] = []
+    for prior in priors:
+        number = sum(other.name == prior.name for other in priors[: len(named)]) + 1
+        named.append(prior if number == 1 else replace(prior, name=f"{prior.name}_{number}"))
+    return tuple(named)
+
+
+def columns_of(pairs: Pairs, d: int) -> tuple[IntArray, ...]:
+    """Each part's columns as numbers; together every column once."""
+    given = []
+    for number, (_, columns) in enumerate(pairs):
+        try:
+            given.append(np.atleast_1d(np.arange(d)[columns]))
+        except (IndexError, TypeError):
+            raise ValueError(
+                f"parts[{number}] asks for the columns {columns!r}, but X has the columns 0 to "
+                f"{d - 1}; give a list of their numbers."
+            ) from None
+        if len(given[-1]) == 0:
+            raise ValueError(f"parts[{number}] has no columns; give it some or leave it out.")
+    times = np.bincount(np.concatenate(given), minlength=d)
+    for what, columns, remedy in (
+        ("used by no part", np.flatnonzero(times == 0), "give them a family or drop them from X"),
+        ("used more than once", np.flatnonzero(times > 1), "give every column to one part"),
+    ):
+        if len(columns):
+            raise ValueError(f"the columns {columns.tolist()} of X are {what}; {remedy}.")
+    return tuple(given)
+
+
+def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
+    """Pairs of a family and its columns, if they are that."""
+    if not isinstance(parts, (list, tuple)) or len(parts) == 0:
+        raise TypeError(f"parts={parts!r} is no list of pairs; give [(family, columns), ...].")
+    pairs = []
+    for number, pair in enumerate(parts):
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError(
+                f"parts[{number}] is {pair!r}; give a pair of a family and its columns."
+            )
+        family = get_family(pair[0])
+        if isinstance(family, (Product, Mixed)):
+            kind = type(family).__name__
+            raise TypeError(f"parts[{number}] is itself a {kind}; write its parts into this one.")
+        if isinstance(family, TiedGaussian):
+            raise TypeError(
+                f"parts[{number}] is a TiedGaussian, which models all columns or none; take "
+                "FullGaussian."
+            )
+        pairs.append((family, pair[1]))
+    return pairs
+
+
+def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
+    """Bind families to their columns, each `HurdleGaussian` as the two that it consists of."""
+    given = columns_of(pairs, X.shape[1])
+    atoms: list[tuple[float, ...]] = [()] * X.shape[1]
+    for (family, _), columns in zip(pairs, given, strict=True):
+        if isinstance(family, HurdleGaussian):
+            for j, found in zip(columns, family.found(X[:, columns]), strict=True):
+                atoms[j] = found
+    wide = beyond_hurdles(X, tuple(atoms))
+    first = X.shape[1] + np.cumsum([0, *map(len, atoms)])
+    parts: list[base.BoundFamily] = []
+    taken: list[IntArray] = []
+    priors: list[HyperPrior] = []
+    for (family, _), columns in zip(pairs, given, strict=True):
+        factors: list[tuple[base.Family, IntArray, str]] = [(family, columns, "")]
+        if isinstance(family, HurdleGaussian):
+            indicators = np.concatenate([np.arange(first[j], first[j + 1]) for j in columns])
+            factors = list(family.factors(wide, columns, indicators))
+        for factor, own, name in factors:
+            parts.append(_bind_part(factor, wide[:, own], own))
+            taken.append(own)
+            own_priors = parts[-1].hyper_priors
+            priors += [replace(prior, name=name) if name else prior for prior in own_priors]
+    whole = np.concatenate([part.X for part in parts], axis=1)
+    constant = sum(part.log_constant for part in parts)
+    names = unique_names(priors)
+    return BoundProduct(whole, constant, names, tuple(parts), tuple(taken), tuple(atoms))
+
+
+def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> base.BoundFamily:
+    if not family.takes_missing:
+        remedy = (
+            f"{type(family).__name__} takes none: give these columns another family or fill in "
+            "values"
+        )
+        refuse_cells(np.isnan(block), "missing values", remedy, columns)
+    with column_context(columns):
+        return family.bind(np.ascontiguousarray(block))
+
+
+@dataclass(frozen=True)
+class PartsDivergence(Unbound):
+    """The sum of the divergences of a product's parts.
+
+    Parts count equally, so that each is in a unit of its own kind: nats for counts and codes,
+    standard deviations for Gaussian columns.
+    """
+
+    family: Product
+    name = "product"
+
+    @property
+    def takes_missing(self) -> bool:  # type: ignore[override]
+        return self.family.takes_missing
+
+    def bind(self, X: Any) -> BoundParts:
+        """Check that every part can take its columns, and bind it to them."""
+        items = check_items(X, missing=True)
+        self.family.bind(items)
+        parts_given = check_parts(self.family.parts)
+        given = columns_of(parts_given, items.shape[1])
+        pairs = list(zip(parts_given, given, strict=True))
+        parts = [_part_limit(family).bind(items[:, own]) for (family, _), own in pairs]
+        both = zip(parts, given, strict=True)
+        widths = [part.points(items[:, own]).shape[1] for part, own in both]
+        cuts = tuple(np.cumsum(widths)[:-1].tolist())
+        return BoundParts(tuple(parts), given, cuts, self.takes_missing)
+
+
+def _part_limit(family: base.Family) -> Divergence:
+    # alone, spherical clusters have the unit of the data; beside other columns they need their own
+    spherical = isinstance(family, SphericalGaussian)
+    return Standardized(common_unit=True) if spherical else family.limit()
+
+
+@dataclass(frozen=True, eq=False)
+class BoundParts(Divergence):
+    """Divergences side by side, with their columns, and where all points but the first's begin."""
+
+    parts: tuple[Divergence, ...]
+    given: tuple[IntArray, ...]
+    cuts: tuple[int, ...]
+    takes_missing: bool
+    name = "product"
+
+    def _pairs(self, points: FloatArray) -> list[tuple[Divergence, FloatArray]]:
+        return list(zip(self.parts, np.split(points, self.cuts, axis=-1), strict=True))
+
+    def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        items, pairs = (
+            check_items(X, least=least, missing=True),
+            zip(self.parts, self.given, strict=True),
+        )
+        blocks = [part.points(items[:, own], least=least) for part, own in pairs]
+        return np.ascontiguousarray(np.concatenate(blocks, axis=1))
+
+    def shown(self, centers: FloatArray) -> FloatArray:
+        """The parts' centres side by side, in the order of the parts."""
+        return np.concatenate([part.shown(block) for part, block in self._pairs(centers)], axis=1)
+
+    def n_free(self, points: FloatArray) -> int:
+        return sum(part.n_free(block) for part, block in self._pairs(points))
+
+    def phi(self, points: FloatArray) -> FloatArray:
+        return np.asarray(np.sum([part.phi(block) for part, block in self._pairs(points)], axis=0))
+
+    def natural(self, centers: FloatArray) -> FloatArray:
+        pairs = self._pairs(centers)
+        blocks = [2.0 * own if part.squared else part.natural(own) for part, own in pairs]
+        return np.concatenate(blocks, axis=1)
+
+    def offset(self, centers: FloatArray) -> FloatArray:
+        pairs = self._pairs(centers)
+        offsets = [part.phi(own) if part.squared else part.offset(own) for part, own in pairs]
+        return np.asarray(np.sum(offsets, axis=0))
+
+
+@dataclass(frozen=True)
+class Product(base.Family):
+    """Mixed columns: each group of columns has a family of its own, independent within a cluster.
+
+    Missing cells (NaN) are left out of the likelihood where the family of their columns does so.
+
+    Parameters
+    ----------
+    parts : sequence of (family, columns)
+        Families or their names, and the numbers of the columns that each models: a list, a slice or
+        one number. Together they take every column once. A full Gaussian keeps the covariances
+        among its columns; a `HurdleGaussian` becomes two parts.
+
+    Notes
+    -----
+    Hyper-parameters are those of the parts in their order; the second of a name, as "base_scale",
+    is "base_scale_2". Every combination of families is compiled once, which takes a minute; later
+    runs find it on disk.
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4 and 7: a product of exponential families is one, and its prior
+    conjugate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.families import Categorical, FullGaussian, Product
+    >>> X = np.array([[0.1, 2.0, 0], [1.0, 3.0, 1], [0.4, 7.0, np.nan]])
+    >>> bound = Product([(FullGaussian(), [0, 1]), ("categorical", [2])]).bind(X)
+    >>> [prior.name for prior in bound.hyper_priors]
+    ['base_scale', 'base_strength', 'base_mean_precision', 'base_concentration']
+    """
+
+    parts: Sequence[tuple[base.Family | str, Any]]
+
+    @property
+    def takes_missing(self) -> bool:
+        return any(family.takes_missing for family, _ in check_parts(self.parts))
+
+    def bind(self, X: FloatArray) -> BoundProduct:
+        """Give each family its columns; refuse parts that are no pairs or no partition of X."""
+        return bind_parts(check_parts(self.parts), check_items(X, missing=True))
+
+    def limit(self) -> PartsDivergence:
+        return PartsDivergence(self)
+
+
+@dataclass(frozen=True)
+class HurdleGaussian(base.Family):
+    """Independent columns that have certain exact values with a probability, and are Gaussian else.
+
+    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. That many
+    items share such a value tells as much about the clusters as a yes or no does, and no more: a
+    Gaussian cluster would explain the coincidence at any price. Missing cells (NaN) are left out of
+    the likelihood.
+
+    Parameters
+    ----------
+    atoms : "data", float or sequence of sequences of float, default "data"
+        The exact values: "data" takes those that `bayesclust.describe_columns` finds, a number is
+        one for every column, and a list has a list for each column, which may be empty. Up to five
+        are looked for in a column.
+    scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
+        The prior of the values that are none of these, as in `DiagonalGaussian`; units are those of
+        these values.
+    atom_strength : float, HyperPrior or "learn", default "learn"
+        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`.
+
+    Notes
+    -----
+    In a fit the last is "base_atom_strength".
+
+    References
+    ----------
+    Cragg (1971), Some statistical models for limited dependent variables, Econometrica 39, Eq. 5 to
+    7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.families import HurdleGaussian
+    >>> X = np.array([[0.0], [0.0], [1.3], [0.0], [2.1]])
+    >>> bound = HurdleGaussian(atoms=0.0).bind(X)
+    >>> [type(part).__name__ for part in bound.parts]
+    ['BoundDiagonalGaussian', 'BoundBernoulli']
+    """
+
+    atoms: Any = "data"
+    scale: Hyper = "learn"
+    strength: Hyper = STRENGTH
+    mean_precision: Hyper = MEAN_PRECISION
+    atom_strength: Hyper = "learn"
+
+    @property
+    def takes_missing(self) -> bool:
+        return True
+
+    def bind(self, X: FloatArray) -> BoundProduct:
+        """Find the atoms, and fill in the priors of values and atoms; refuse atoms that are none."""
+        items = check_items(X, missing=True)
+        return bind_parts([(self, np.arange(items.shape[1]))], items)
+
+    def factors(
+        self, wide: FloatArray, values: IntArray, indicators: IntArray
+    ) -> Iterator[tuple[base.Family, IntArray, str]]:
+        """The families of values and atoms, their columns of `beyond_hurdles`, and a prior's name."""
+        cells = wide[:, values]
+        varies = np.nanmax(cells, initial=-np.inf) > np.nanmin(cells, initial=np.inf)
+        if len(indicators) == 0 or varies:
+            yield DiagonalGaussian(self.scale, self.strength, self.mean_precision), values, ""
+        if len(indicators):
+            yield Bernoulli(self.atom_strength), indicators, ATOM_STRENGTH
+
+    def found(self, X: FloatArray) -> Atoms:
+        """The atoms of each column, given or found."""
+        given, d = self.atoms, X.shape[1]
+        if isinstance(given, str) and given == "data":
+            return tuple(describe_column(x).atoms for x in X.T)
+        if isinstance(given, Real):
+            return ((float(given),),) * int(d)
+        if not _is_sequence(given) or not all(_is_sequence(own) for own in given):
+            raise TypeError(
+                f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values "
+                "for each column."
+            )
+        if len(given) != d:
+            raise ValueError(
+                f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, "
+                "empty or not."
+            )
+        try:
+            return tuple(tuple(dict.fromkeys(float(value) for value in own)) for own in given)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"atoms={given!r} holds something else than numbers: give the exact values."
+            ) from None
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+
+
+def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
+    """A family for each kind of column, put together, by what `bayesclust.describe_columns` finds.
+
+    Continuous and rounded columns get Gaussian clusters, with a full covariance among them where no
+    cell is missing and they are at most 20; inflated, nearly constant and two-valued columns a
+    `HurdleGaussian`; zeros and ones `Bernoulli`; counts `Poisson`; few values `Recoded`, which is
+    `Categorical` on their codes. Within a cluster the groups are independent. Nothing but the data
+    is looked at.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The items. Missing cells (NaN) are let through, and are left out of the likelihood.
+    covariance : {"full", "diagonal"}, default "full"
+        Whether the Gaussian columns may covary within a cluster.
+
+    Returns
+    -------
+    Family
+        A `Product`, all parts written out, or the only family there is need of. Change what you
+        know better, and pass it as ``family=...``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is no table of real numbers, or the covariance is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.families import mixed_family
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.c_[rng.normal(size=(100, 2)), rng.normal(size=100).clip(min=0), rng.random(100) < 0.2]
+    >>> for family, columns in mixed_family(X).parts:
+    ...     print(type(family).__name__, columns)
+    FullGaussian [0, 1]
+    HurdleGaussian [2]
+    Bernoulli [3]
+    """
+    check_choice(covariance, "covariance", ("full", "diagonal"))
+    items = check_items(X, missing=True)
+    found = [describe_column(x) for x in items.T]
+    full = _covarying(items, found) if covariance == "full" else []
+    groups: dict[str, list[int]] = {"full": full}
+    for j, column in enumerate(found):
+        if j not in full:
+            kind = "hurdle" if column.family == "gaussian" else column.family
+            groups.setdefault(kind, []).append(j)
+    families = {
+        "full": FullGaussian(),
+        "hurdle": _independent([found[j] for j in groups.get("hurdle", ())]),
+        "poisson": Poisson(),
+        "bernoulli": Bernoulli(),
+        "categorical": Recoded(),
+    }
+    parts = [(family, groups[name]) for name, family in families.items() if groups.get(name)]
+    return parts[0][0] if len(parts) == 1 else Product(parts)
+
+
+def _covarying(X: FloatArray, found: list[Column]) -> list[int]:
+    """The columns of one full covariance: at least two, without missing cells."""
+    complete = ~np.isnan(X).any(axis=0)
+    columns = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
+    several = sum(found[j].kind != "constant" for j in columns) >= 2 and len(columns) <= MOST_FULL
+    return columns if several else []
+
+
+def _independent(found: list[Column]) -> base.Family:
+    atoms = tuple(column.atoms if column.family == "hurdle" else () for column in found)
+    return HurdleGaussian(atoms) if any(atoms) else DiagonalGaussian()
+
+
+@dataclass(frozen=True)
+class Mixed(base.Family):
+    """Every column in a family of its kind, chosen by what the columns hold, as `mixed_family` does.
+
+    Parameters
+    ----------
+    covariance : {"full", "diagonal"}, default "full"
+        Whether the Gaussian columns may covary within a cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.families import Mixed
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> type(Mixed().bind(X)).__name__, type(Mixed().bind(X.clip(min=0))).__name__
+    ('BoundFullGaussian', 'BoundProduct')
+    """
+
+    covariance: str = "full"
+
+    @property
+    def takes_missing(self) -> bool:
+        return True
+
+    def bind(self, X: FloatArray) -> base.BoundFamily:
+        """Bind the families of the columns' kinds to them."""
+        return mixed_family(X, covariance=self.covariance).bind(X)

@@ -1,0 +1,501 @@
+"""DCRC by variational EM: mean field over the labels that constraints name, gradient ascent over the weights.
+
+The bound, in nats, is M times Eq. 10 of Pei, Fern, Rosales and Tjahja (Discriminative Clustering
+with Relative Constraints):
+
+    E_q log P(y_I | x_I; W) + H(q) + the constraints' part + the entropies and the penalty.
+
+It bounds the evidence log P(L | X; W) plus the last two from below, and never falls.
+
+Two limits. With eps -> 0 (binding constraints) the update of Eq. 13 becomes Eq. 14: of the clusters
+that agree with most constraints, given the other items' distributions, each in proportion to
+P(y | x). From a start where these distributions are unsettled, their agreement F hardly ever ties,
+so that the first sweep makes every distribution one-hot and P(y | x) is never used. The sensible
+limit lets eps fall in steps to 0, each from the solution of the one before. With temperature -> 0
+every named item is in one cluster.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import xlogy
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.factor_graph import stack_tables
+from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
+from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
+from bayesclust.inference.starts import seeded_partition
+from bayesclust.inference.variational.answers import SoftAnswers, triplet_patterns
+from bayesclust.inference.variational.mean_field import softmax, stack_padded
+from bayesclust.models.dcrc import unnamed
+from bayesclust.typing import BoolArray, Counts, FloatArray, IntArray
+
+STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
+"""How a start is brought up: EM iterations, L-BFGS iterations in each, and the weight of answers in general and of "dnk".
+
+"dnk" is the commonest answer, and one single cluster explains it: heard from the start, it freezes
+the first partition that comes. Left out first, then raised with all other answers together, it led
+to higher bounds (balance, letters: by .05 to .2 nats per answer) than as many iterations at full
+weight.
+"""
+ROUGH_ANSWERS, ROUGH_FREE = 5000, 2000
+"""Starts are compared on at most so many answers, and so many of the items that none of these names."""
+SWEEPS, STEPS = 10, 15
+"""Mean-field sweeps of an E-step and L-BFGS iterations of an M-step, at most; the next iteration goes on."""
+SETTLED = 1e-3
+"""Change of every probability below which an E-step ends."""
+MOST_ITEMS = 5000
+"""Starts are made from at most so many items, drawn at random."""
+KMEANS_RUNS = 3
+TAUS = (0.5, 1.0, 1.5)
+PENALTIES = tuple(2.0**power for power in (-10, -8, -6, -4, -2))
+"""The paper's grid (section V-B)."""
+HELD_OUT_STARTS = 4
+ROUGH_TOLERANCE = 1e-3
+IMPOSSIBLE = float(np.log(np.finfo(np.float64).tiny))
+"""Log probability of an answer that cannot be: finite, so that it can be told which labels break more answers."""
+
+FALLING_EPS = (0.05, 0.005, 5e-5, 5e-9)
+"""Errors on the way to none; the log odds of a right answer double from step to step."""
+
+TIE = 1e-9
+"""Differences of F up to this are ties."""
+
+
+@dataclass(frozen=True)
+class EMSettings:
+    """Settings of `fit_em`, which the estimator has checked."""
+
+    tau: float = 1.0
+    penalty: float = 2.0**-6
+    balance: bool = True
+    proportions: bool = True
+    temperature: float = 1.0
+    literal: bool = False
+    starts: int = 8
+    kept: int = 2
+    max_iter: int = 100
+    tolerance: float = 1e-4
+    n_jobs: int = 1
+
+
+# --- constraints, and a solution that ascends
+
+
+class NamedAnswers:
+    """The answers, on the items that they name."""
+
+    def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
+        self.items = np.flatnonzero(~unnamed(constraints, n_items))
+        self.n_answers = sum(map(len, constraints))
+        self.constraints = (
+            [view.restrict(self.items) for view in constraints] if self.n_answers else []
+        )
+        self.soft = SoftAnswers(self.constraints, len(self.items)) if self.n_answers else None
+
+    @property
+    def trusted_table(self) -> FloatArray:
+        """The log table with noise at its prior mean."""
+        return stack_tables(
+            self.constraints, [view.noise.initial(view.n_sources) for view in self.constraints]
+        )
+
+    @property
+    def unsure(self) -> BoolArray:
+        """Which rows of the tables are of answers that leave the question open, shape (codes,)."""
+        rows = [
+            np.tile(np.array(view.vocabulary) == "dnk", view.n_sources) for view in self.constraints
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *rows])
+
+    def counts(self, q: FloatArray) -> list[Counts]:
+        """Expected counts of each view's answers by code and pattern."""
+        return [] if self.soft is None else self.soft.counts(q)
+
+    def value(self, q: FloatArray, table: FloatArray | None) -> float:
+        """What the answers contribute to the bound: under a known log table, or with noise integrated out."""
+        counts = self.counts(q)
+        if table is not None:
+            return float((stack_padded(counts) * table).sum())
+        return float(
+            sum(
+                view.noise.log_marginal(count)
+                for view, count in zip(self.constraints, counts, strict=True)
+            )
+        )
+
+    def expected_table(self, q: FloatArray) -> FloatArray:
+        """E log p(answer | pattern), noise at its optimum given q, shape (codes, 5)."""
+        tables = [
+            view.noise.expected_log_table(count, view.n_sources)
+            for view, count in zip(self.constraints, self.counts(q), strict=True)
+        ]
+        return stack_padded(tables)
+
+
+class Ascent:
+    """Weights and label distributions on their way up; `path` has the bound after each E-step and M-step.
+
+    The bound, in nats, is M times Eq. 10: E_q log P(y_I | x_I; W) + H(q) + the answers' part + the
+    entropies and the penalty. It holds for the evidence log P(L | X; W) plus the last two. It never
+    falls.
+    """
+
+    def __init__(
+        self,
+        answers: NamedAnswers,
+        objective: WeightObjective,
+        settings: EMSettings,
+        W: FloatArray,
+        table: FloatArray | None = None,
+    ) -> None:
+        self.answers, self.objective, self.settings, self.table = (
+            answers,
+            objective,
+            settings,
+            table,
+        )
+        self._soft = copy.deepcopy(
+            answers.soft
+        )  # it keeps a table, and several ascents run side by side
+        self.W, self.q = W, np.exp(objective.log_p(W))
+        self.path: list[float] = []
+
+    @property
+    def bound(self) -> float:
+        """The bound, in nats; at another temperature than 1, with the entropy of the labels multiplied by it."""
+        value = self.objective.value_and_gradient(self.W, self.q)[0]
+        value -= self.settings.temperature * float(xlogy(self.q, self.q).sum())
+        return value + self.answers.value(self.q, self.table)
+
+    def turn_to(self, objective: WeightObjective, table: FloatArray | None) -> None:
+        """Go on from here under another objective or another log table; the path starts anew."""
+        self.objective, self.table, self.path = objective, table, []
+
+    def expect(self) -> None:
+        """The E-step: mean-field sweeps in colour classes (Table II, Eq. 13), noise at its optimum before each."""
+        if self._soft is not None:
+            log_p = self.objective.log_p(self.W)
+            for _ in range(SWEEPS):
+                before = self.q.copy()
+                self._soft.use_table(
+                    self.answers.expected_table(self.q) if self.table is None else self.table
+                )
+                for step in self._soft.steps:
+                    self.q[step.items] = self._respond(log_p[step.items], step.messages(self.q))
+                if np.abs(self.q - before).max() < SETTLED:
+                    break
+        self.path.append(self.bound)
+
+    def maximise(self, steps: int = STEPS) -> None:
+        """The M-step, at most so many iterations of L-BFGS."""
+        before = self.path[-1] if self.path else self.bound
+        self.W, raised = self.objective.climb(self.W, self.q, steps)
+        self.path.append(before + raised)
+
+    def run(self, most: int, steps: int = STEPS) -> bool:
+        """Alternate until an iteration adds less than the tolerance; False if the last one allowed still added more."""
+        least = self.settings.tolerance * max(self.answers.n_answers, 1)
+        for _ in range(most):
+            before = self.path[-1] if self.path else -np.inf
+            self.expect()
+            self.maximise(steps)
+            if self.path[-1] - before < least:
+                return True
+        return False
+
+    def _respond(self, log_p: FloatArray, messages: FloatArray) -> FloatArray:
+        if self.settings.literal:
+            return max_compatible(messages / -IMPOSSIBLE, log_p)
+        if self.settings.temperature == 0:
+            return most_probable(log_p + messages)
+        return softmax((log_p + messages) / self.settings.temperature)
+
+
+# --- the two limits
+
+
+def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatArray:
+    """0 where an answer agrees with a pattern and `wrong` where it does not, for all constraints."""
+    tables = [np.zeros((0, N_PATTERNS))]
+    for view in constraints:
+        agrees = np.arange(view.n_answers)[:, None] == view.truth[None, :]
+        table = np.zeros((view.n_answers, N_PATTERNS))
+        table[:, : view.n_patterns] = np.where(agrees, 0.0, wrong)
+        tables.append(np.tile(table, (view.n_sources, 1)))
+    return np.concatenate(tables)
+
+
+def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
+    """Eq. 14: P(y | x) within the set of labels of largest F."""
+    inside = F.max(axis=1, keepdims=True) - F <= TIE
+    kept = np.where(inside, log_p, -np.inf)
+    weights = np.exp(kept - kept.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def most_probable(logits: FloatArray) -> FloatArray:
+    """Certain labels: 1 for the largest logit of each row, the first among equals."""
+    return np.eye(logits.shape[1])[logits.argmax(axis=1)]
+
+
+# --- the search
+
+
+@dataclass(frozen=True)
+class EMFit:
+    """The solution that was found."""
+
+    W: FloatArray  # (K, d + 1)
+    q: FloatArray  # (n, K)
+    counts: list[Counts]
+    path: FloatArray
+    converged: bool
+    proportions: FloatArray | None  # (K,)
+
+
+def fit_em(
+    points: FloatArray,
+    constraints: Sequence[Constraints],
+    n_clusters: int,
+    settings: EMSettings,
+    rng: Generator,
+    *,
+    binding: bool = False,
+) -> EMFit:
+    """Maximise the bound."""
+    answers = NamedAnswers(constraints, len(points))
+    features, order = named_first(points, answers.items)
+    whole = _objective(features, answers, settings)
+    tables = _tables(answers, binding, settings.literal)
+    few, some = answers, features
+    if answers.n_answers > ROUGH_ANSWERS:
+        few = NamedAnswers(_thinned_views(constraints, rng), len(points))
+        some = named_first(points, few.items)[0]
+    if len(some) > len(few.items) + ROUGH_FREE:
+        some = _thinned(some, len(few.items), rng)
+    rough, first = _objective(some, few, settings), _tables(few, binding, settings.literal)[0]
+
+    def begin(W: FloatArray) -> Ascent:
+        ascent = Ascent(few, rough, settings, W, first)
+        for iterations, steps, weight, unsure in STAGES if first is not None else STAGES[-1:]:
+            table = (
+                first if first is None else first * np.where(few.unsure, unsure, weight)[:, None]
+            )
+            ascent.turn_to(rough, table)
+            ascent.run(iterations, steps)
+        return ascent
+
+    def finish(ascent: Ascent) -> tuple[Ascent, bool]:
+        if few is not answers:
+            ascent = Ascent(answers, whole, settings, ascent.W)
+        converged = False
+        for table in tables:
+            ascent.turn_to(whole, table)
+            converged = ascent.run(settings.max_iter)
+        return ascent, converged
+
+    with threadpool_limits(limits=1):
+        weights = start_weights(features, n_clusters, settings.starts, rng)
+        ascents = _highest(_side_by_side(begin, weights, settings.n_jobs), settings.kept)
+        if few is not answers:
+            # with a part of the answers to the end, which is cheap: with all of them little is left
+            # to do
+            _side_by_side(lambda ascent: ascent.run(settings.max_iter), ascents, settings.n_jobs)
+            ascents = _highest(ascents, 1)
+        found = _side_by_side(finish, ascents, settings.n_jobs)
+        best, converged = max(found, key=lambda pair: pair[0].path[-1])
+        if settings.balance and settings.proportions and answers.n_answers:
+            # once: learned again from what follows, sizes reinforce themselves, and small clusters
+            # fade
+            best.turn_to(replace(whole, proportions=_shares(best.q)), tables[-1])
+            converged = best.run(settings.max_iter)
+    q = np.empty((len(points), n_clusters))
+    q[order] = np.exp(log_softmax(best.W @ features.T)).T
+    q[answers.items] = best.q
+    counts = (
+        answers.counts(best.q) if constraints and answers.n_answers else _no_counts(constraints)
+    )
+    return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
+
+
+def _objective(
+    features: FloatArray, answers: NamedAnswers, settings: EMSettings
+) -> WeightObjective:
+    m = max(answers.n_answers, 1)
+    entropies = m * settings.tau
+    return WeightObjective(
+        features,
+        len(answers.items),
+        m * settings.penalty,
+        entropies,
+        entropies if settings.balance else 0.0,
+    )
+
+
+def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArray]:
+    """Features with a column of ones, named items first, and the items in that order."""
+    order = np.append(named, np.setdiff1d(np.arange(len(points)), named))
+    return np.column_stack([points, np.ones(len(points))])[order], order
+
+
+def _thinned_views(constraints: Sequence[Constraints], rng: Generator) -> list[Constraints]:
+    """Some of the answers, drawn at random."""
+    share = ROUGH_ANSWERS / sum(map(len, constraints))
+    return [
+        rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in constraints
+    ]
+
+
+def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
+    """All named items and some of the free ones, drawn at random."""
+    free = rng.choice(np.arange(n_named, len(features)), ROUGH_FREE, replace=False)
+    return features[np.append(np.arange(n_named), np.sort(free))]
+
+
+def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatArray | None]:
+    """The known log tables to go through; None at the end leaves noise to the constraints."""
+    if not answers.n_answers:
+        return [None]
+    if not binding:
+        learned = any(view.noise.free for view in answers.constraints)
+        return [answers.trusted_table, None] if learned else [answers.trusted_table]
+    steps = () if literal else FALLING_EPS
+    falling: list[FloatArray | None] = [
+        agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
+    ]
+    return [*falling, agreement_table(answers.constraints, IMPOSSIBLE)]
+
+
+def _shares(q: FloatArray) -> FloatArray:
+    """Expected shares of the clusters among the named items, as under an even Dirichlet prior."""
+    sizes = q.sum(axis=0) + 1.0
+    shares: FloatArray = sizes / sizes.sum()
+    return shares
+
+
+def _no_counts(constraints: Sequence[Constraints]) -> list[Counts]:
+    return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in constraints]
+
+
+def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
+    return sorted(ascents, key=lambda ascent: -ascent.path[-1])[:number]
+
+
+def _side_by_side[A, B](function: Callable[[A], B], arguments: Sequence[A], n_jobs: int) -> list[B]:
+    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
+        return list(pool.map(function, arguments))
+
+
+# --- starts
+
+
+def start_weights(
+    features: FloatArray, number: int, starts: int, rng: Generator
+) -> list[FloatArray]:
+    """Weights to start from.
+
+    The first start is the paper's. The others are classifiers of the nearest of K seeds drawn as in
+    k-means++: k-means pulls all its solutions into few basins, which need not hold the clusters
+    that the answers are about.
+    """
+    if len(features) > MOST_ITEMS:
+        features = features[rng.choice(len(features), MOST_ITEMS, replace=False)]
+    points = features[:, :-1]
+    partitions = [_kmeans(points, number, rng)]
+    partitions += [seeded_partition(points, number, rng) for _ in range(starts - 1)]
+    return [fit_logistic(features, labels, number) for labels in partitions]
+
+
+def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
+    seed = int(rng.integers(2**31))
+    with warnings.catch_warnings():
+        # fewer different items than clusters: some clusters stay empty, which is no harm to a start
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels: IntArray = (
+            KMeans(number, n_init=KMEANS_RUNS, random_state=seed)
+            .fit(points)
+            .labels_.astype(np.int64)
+        )
+    return labels
+
+
+# --- settings chosen by constraints held out
+
+
+def mean_confusion(view: Constraints, counts: Counts) -> FloatArray:
+    """The posterior mean of p(answer | truth) given expected counts."""
+    S, A = view.n_sources, view.n_answers
+    one_more = np.zeros((S, A, A, S * A, view.n_patterns))
+    first = [int(np.flatnonzero(view.truth == truth)[0]) for truth in range(A)]
+    for s in range(S):
+        for truth in range(A):
+            for answer in range(A):
+                one_more[s, truth, answer, s * A + answer, first[truth]] = 1.0
+    # m(counts and one more answer) / m(counts) is the probability of that answer
+    ratio: FloatArray = np.exp(
+        view.noise.log_marginal(counts + one_more) - view.noise.log_marginal(counts)
+    )
+    return ratio
+
+
+def log_predictive(view: Constraints, q: FloatArray, confusion: FloatArray) -> float:
+    """The sum of log p(answer) of a view's answers."""
+    rows = [q[view.items[:, t]] for t in range(view.items.shape[1])]
+    if len(rows) == 2:
+        same = np.minimum((rows[0] * rows[1]).sum(axis=1), 1.0)
+        patterns = np.stack([same, 1.0 - same])
+    else:
+        patterns = triplet_patterns(*rows)
+    given = confusion[view.source, :, view.answers][:, view.truth]  # (m, patterns)
+    return float(
+        np.log(np.maximum((given * patterns.T).sum(axis=1), np.finfo(np.float64).tiny)).sum()
+    )
+
+
+def choose(
+    points: FloatArray,
+    constraints: Sequence[Constraints],
+    n_clusters: int,
+    tried: Sequence[EMSettings],
+    rng: Generator,
+    *,
+    binding: bool = False,
+) -> EMSettings:
+    """The settings under which answers held out in five parts are predicted best."""
+    if len(tried) == 1 or sum(map(len, constraints)) < FEWEST_ANSWERS:
+        return tried[0]
+    parts = [rng.permutation(len(view)) % FOLDS for view in constraints]
+    seed = int(rng.integers(2**63))
+    scores = np.zeros(len(tried))
+    for fold in range(FOLDS):
+        kept = [rows_of(view, part != fold) for view, part in zip(constraints, parts, strict=True)]
+        held = [rows_of(view, part == fold) for view, part in zip(constraints, parts, strict=True)]
+        for number, settings in enumerate(tried):
+            rough = replace(
+                settings,
+                starts=min(HELD_OUT_STARTS, settings.starts),
+                kept=1,
+                tolerance=ROUGH_TOLERANCE,
+            )
+            fit = fit_em(
+                points,
+                kept,
+                n_clusters,
+                rough,
+                np.random.default_rng([seed, fold]),
+                binding=binding,
+            )
+            for view, counts in zip(held, fit.counts, strict=True):
+                scores[number] += log_predictive(view, fit.q, mean_confusion(view, counts))
+    return tried[int(np.argmax(scores))]

@@ -1,0 +1,275 @@
+"""DCRC's posterior by Gibbs sampling, one chain: labels of the named items, noise, and, if asked for, the weights.
+
+A sweep draws the label of every item that a constraint names, one by one in random order and then
+in the groups that links hold together; the weights W given these labels, unless W is held where it
+is, and the precision of their prior, where it is learned; and the noise of every source from its
+conjugate posterior. Items that no constraint names depend on nothing but W: their labels are summed
+out of the draw of W and are drawn from P(y | x; W) when the state is read.
+
+For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
+or any other noise:
+
+    log w_k = log P(y_i = k | x_i; W) + site logits of k
+
+A block c of `link_blocks` goes to class k with log w_k = sum_{i in c} log P(y_i = k | x_i; W) + the
+constraints that did not drop out, with c in k.
+
+With W held the target is p(z, noise | constraints, X, W). With W drawn it is the density of
+`bayesclust.models.dcrc_log_joint` under a `WeightPrior` that is proper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._numba import kernel
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.factor_graph import (
+    UNPLACED,
+    Sites,
+    add_block_logits,
+    add_site_logits,
+    compile_sites,
+    stack_tables,
+)
+from bayesclust.constraints.stored import noise_names
+from bayesclust.inference.dcrc.em import named_first
+from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
+from bayesclust.inference.link_blocks import draw_blocks
+from bayesclust.inference.seating import draw_index
+from bayesclust.models.dcrc import dcrc_log_joint, unnamed
+from bayesclust.models.dcrc_weights import WeightPrior
+from bayesclust.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class DCRCProblem:
+    """The model and the data: everything that the chains share."""
+
+    points: FloatArray  # (n, d)
+    constraints: tuple[Constraints, ...]
+    W: FloatArray  # (K, d + 1)
+    prior: WeightPrior | None = None
+
+    def __post_init__(self) -> None:
+        if self.prior is not None and self.prior.bias_scale is None:
+            raise ValueError(
+                "weights can be drawn under a proper prior alone, but bias_scale is None: set a number."
+            )
+
+
+class DCRCChain:
+    """One chain. `sweep` moves it on, `draw` tells where it is."""
+
+    def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.free = unnamed(problem.constraints, len(problem.points))
+        self.named = np.flatnonzero(~self.free)
+        self.noise: list[dict[str, Any]] = [
+            view.noise.initial(view.n_sources) for view in problem.constraints
+        ]
+        self.hear(problem.constraints)
+        self.sampler = (
+            None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
+        )
+        self.precision = np.nan if problem.prior is None else problem.prior.first_precision
+        self._weigh(problem.W)
+        # starts are dispersed: they have not heard the answers
+        self.z = _draw_each(self.log_p, rng)
+        self.moved = np.zeros(1, np.int64)
+        self.blocks_moved = self.accepted = np.nan
+
+    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+        """One sweep over everything unknown.
+
+        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both
+        belong to the warm-up: labels that have not yet heard the answers contradict many of them,
+        and would have them dismissed as noise.
+        """
+        self.moved[0] = 0
+        order = self.rng.permutation(self.named)
+        scan_classes(self.z, self.log_p, self.sites, self.table, order, self.moved, self.rng)
+        self._move_blocks()
+        if self.sampler is not None:
+            labels = np.eye(len(self.W))[self.z[self.named]]
+            W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
+            self._weigh(W)
+            self._update_precision()
+        if not trust:
+            self._update_noise()
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """(variables of the posterior, sample statistics) of the present state."""
+        self.z[self.free] = _draw_each(self.log_p[self.free], self.rng)
+        variables: dict[str, Any] = {"z": self.z.copy()}
+        for names, noise in zip(noise_names(self.problem.constraints), self.noise, strict=True):
+            variables |= {names[name]: np.array(values) for name, values in noise.items()}
+        statistics = {
+            "log_joint": self.log_joint(),
+            "moved": self.moved[0] / max(len(self.named), 1),
+            "blocks_moved": self.blocks_moved,
+        }
+        if self.sampler is not None:
+            variables["W"] = self.W.copy()
+            if self._learns_precision:
+                variables["precision"] = self.precision
+            statistics["accept_rate"] = self.accepted
+        return variables, statistics
+
+    def log_joint(self) -> float:
+        """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out, where W is drawn."""
+        problem = self.problem
+        if problem.prior is not None:
+            return dcrc_log_joint(
+                self.W,
+                self.z,
+                problem.points,
+                problem.constraints,
+                self.noise,
+                problem.prior,
+                self.precision,
+            )
+        value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
+        for view, noise in zip(problem.constraints, self.noise, strict=True):
+            value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
+        return value
+
+    def snapshot(self) -> dict[str, Any]:
+        """Where the chain is, to the last bit."""
+        return {
+            "z": self.z,
+            "W": self.W,
+            "noise": self.noise,
+            "precision": self.precision,
+            "sampler": None if self.sampler is None else self.sampler.snapshot(),
+            "generator": self.rng.bit_generator.state,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a chain of the same problem."""
+        self.z, self.noise = snapshot["z"], snapshot["noise"]
+        if self.sampler is not None:
+            self.sampler.restore(snapshot["sampler"])
+            self._penalise(snapshot["precision"])
+        self.rng.bit_generator.state = snapshot["generator"]
+        self.table = stack_tables(self.problem.constraints, self.noise)
+        self._weigh(snapshot["W"])
+
+    def hear(self, constraints: Sequence[Constraints]) -> None:
+        """Take over other answers to the same questions."""
+        self.problem = replace(self.problem, constraints=tuple(constraints))
+        self.sites = compile_sites(constraints, len(self.problem.points))
+        self.table = stack_tables(constraints, self.noise)
+
+    def _weigh(self, W: FloatArray) -> None:
+        self.W = W
+        logits = W[:, :-1] @ self.problem.points.T + W[:, -1:]
+        self.log_p: FloatArray = np.ascontiguousarray(log_softmax(logits).T)
+
+    @property
+    def _learns_precision(self) -> bool:
+        return self.problem.prior is not None and isinstance(self.problem.prior.precision, tuple)
+
+    def _update_precision(self) -> None:
+        if self._learns_precision and self.problem.prior is not None:
+            self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
+
+    def _penalise(self, precision: float) -> None:
+        assert self.sampler is not None
+        self.precision = precision
+        self.sampler.objective = replace(self.sampler.objective, ridge=precision / 2)
+
+    def _move_blocks(self) -> None:
+        moved = np.zeros(1, np.int64)
+        number = move_class_blocks(self.z, self.log_p, self.sites, self.table, moved, self.rng)
+        self.blocks_moved = moved[0] / number if number else np.nan
+
+    def _update_noise(self) -> None:
+        constraints = self.problem.constraints
+        self.noise = [
+            view.noise.draw(view.counts(self.z), noise, self.rng)
+            for view, noise in zip(constraints, self.noise, strict=True)
+        ]
+        self.table = stack_tables(constraints, self.noise)
+
+
+def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
+    """Log p(W, labels of the named items | X) as a function of W, under the problem's prior."""
+    prior = problem.prior
+    assert prior is not None
+    assert prior.bias_scale is not None
+    sizes = None if prior.proportions is None else np.array(prior.proportions)
+    features, ridge, bias_ridge = (
+        named_first(problem.points, named)[0],
+        prior.first_precision / 2,
+        prior.bias_scale**-2 / 2,
+    )
+    return WeightObjective(
+        features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge
+    )
+
+
+def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
+    """Draw a label for each row."""
+    edges = np.exp(log_p).cumsum(axis=1)
+    drawn: IntArray = (
+        (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
+    )
+    return drawn
+
+
+# --- compiled scans
+
+
+@kernel
+def scan_classes(
+    z: NDArray[np.int64],
+    log_p: NDArray[np.float64],
+    sites: Sites,
+    table: NDArray[np.float64],
+    order: NDArray[np.int64],
+    moved: NDArray[np.int64],
+    rng: Generator,
+) -> None:
+    """Draw the labels z of the items in `order`, one after another; log_p is (n, K)."""
+    logits = np.empty(log_p.shape[1])
+    for i in order:
+        logits[:] = log_p[i]
+        add_site_logits(sites, table, z, i, logits)
+        k = draw_index(logits, len(logits), rng)
+        moved[0] += k != z[i]
+        z[i] = k
+
+
+@kernel
+def move_class_blocks(
+    z: NDArray[np.int64],
+    log_p: NDArray[np.float64],
+    sites: Sites,
+    table: NDArray[np.float64],
+    moved: NDArray[np.int64],
+    rng: Generator,
+) -> int:
+    """Draw bonds, and one label for every block that they make, one after another; returns how many there were.
+
+    log_p is (n, K).
+    """
+    blocks, logits = draw_blocks(sites, table, z, rng), np.empty(log_p.shape[1])
+    for block in range(len(blocks.begin)):
+        items = blocks.items[blocks.begin[block] : blocks.end[block]]
+        old = z[items[0]]
+        logits[:] = 0.0
+        for i in items:
+            logits += log_p[i]
+            z[i] = UNPLACED
+        add_block_logits(sites, table, z, items, True, logits)
+        k = draw_index(logits, len(logits), rng)
+        z[items] = k
+        moved[0] += k != old
+    return len(blocks.begin)

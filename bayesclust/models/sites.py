@@ -1,0 +1,146 @@
+"""Constraints as a part of any NumPyro program that has labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesclust._numpyro import numpyro_modules
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.constraints.noise import DirichletNoise, Known, NoiseModel
+from bayesclust.constraints.stored import noise_names
+from bayesclust.typing import IntArray
+
+
+def constraint_sites(
+    constraints: Constraints | Sequence[Constraints] | None, z: Any, *, observe: bool = True
+) -> None:
+    """Let answers depend on the labels of a NumPyro program of your own.
+
+    To be called once in the program, outside its plates. For constraints named v it samples the
+    parameters of their noise, one of each per source ("p" and "q", "noise" or "confusion"; those of
+    the second constraints of a kind are "p_v" and so on), and the answers as site "<v>_answer" in
+    the plate "<v>_answers": given the labels, answer a of source s has probability C_s[truth, a],
+    where the truth is what the pattern of the items' labels implies (for pairs TVClust Eq. 8).
+
+    Parameters
+    ----------
+    constraints : Constraints, sequence of Constraints or None
+        Those of one name are told apart by "_2" and so on.
+    z : array of shape (n,)
+        Labels, from a site of the program.
+    observe : bool, default True
+        Condition on the answers; False leaves them to be simulated.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something else than constraints is given, they are on another number of items, their
+        noise model is no `DirichletNoise`, or the labels arrive enumerated: NumPyro sums out
+        discrete sites one by one, which is silently wrong for labels that answers tie together.
+
+    See Also
+    --------
+    bayesclust.inference.numpyro_kernel.PartitionGibbs : redraws the labels of such a program.
+
+    Examples
+    --------
+    A mixture on the line, some pairs of whose items are linked:
+
+    >>> import jax, numpyro
+    >>> import jax.numpy as jnp
+    >>> import numpyro.distributions as dist
+    >>> import bayesclust as bc
+    >>> from bayesclust.models import constraint_sites
+    >>> def mixture(x, links):
+    ...     with numpyro.plate("component", 3):
+    ...         mean = numpyro.sample("mean", dist.Normal(0, 5))
+    ...     with numpyro.plate("item", len(x)):
+    ...         z = numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3))
+    ...         numpyro.sample("x", dist.Normal(mean[z], 1), obs=x)
+    ...     constraint_sites(links, z)
+    >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> program = numpyro.handlers.seed(mixture, jax.random.key(0))
+    >>> list(numpyro.handlers.trace(program).get_trace(jnp.array([0.1, 0.3, 4.0]), links))
+    ['component', 'mean', 'item', 'z', 'x', 'p', 'q', 'links_answers', 'links_answer']
+    """
+    jnp, _, _ = numpyro_modules()
+    refuse_enumerated(z)
+    answered = check_constraints(constraints, jnp.shape(z)[0])
+    for one, names in zip(answered, noise_names(answered), strict=True):
+        _answers_of(one, names, z, observe)
+
+
+def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
+    """Raise where labels do not have the shape (n,), those of `n_items` if it is known."""
+    jnp, _, _ = numpyro_modules()
+    shape = jnp.shape(z)
+    if len(shape) != 1 or n_items not in (None, shape[0]):
+        raise ValueError(
+            f"the labels z arrived enumerated, with shape {shape}: answers tie labels together, so "
+            "summing them out one by one is wrong; infer z by bayesclust.TVClust or a Gibbs kernel "
+            "for discrete sites."
+        )
+
+
+def answers_plate(constraints: Constraints) -> str:
+    """Return the name of the plate of the answers."""
+    return f"{constraints.name}_answers"
+
+
+def _answers_of(constraints: Constraints, names: Mapping[str, str], z: Any, observe: bool) -> None:
+    """p(answer | z) = C[source, truth(pattern of the items' labels), answer]."""
+    jnp, numpyro, dist = numpyro_modules()
+    confusion = noise_sites(constraints.noise, names, constraints.n_sources)
+    if len(constraints) == 0:
+        return
+    truth = jnp.asarray(constraints.truth)[patterns(z, constraints.items)]
+    # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
+    log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
+    observed = constraints.answers.astype(np.int64) if observe else None
+    with numpyro.plate(answers_plate(constraints), len(constraints)):
+        given = dist.Categorical(logits=log_confusion[constraints.source, truth])
+        numpyro.sample(f"{constraints.name}_answer", given, obs=observed)
+
+
+def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> Any:
+    """Sample the parameters under their site names; return p(answer | truth), (S, truth, answer)."""
+    jnp, numpyro, dist = numpyro_modules()
+    if not isinstance(noise, DirichletNoise):
+        raise TypeError(
+            f"{type(noise).__name__} has no NumPyro part: write it as a DirichletNoise, "
+            "whose sites follow from its priors."
+        )
+    initial = noise.initial(n_sources)
+    params = {}
+    for name, prior in noise.priors().items():
+        if isinstance(prior, (float, Known)):
+            params[name] = numpyro.deterministic(names[name], jnp.asarray(initial[name]))
+            continue
+        if isinstance(prior, tuple):
+            ones = jnp.ones(n_sources)
+            given = dist.Beta(prior[0] * ones, prior[1] * ones).to_event(1)
+        else:
+            weights = jnp.broadcast_to(jnp.asarray(prior), (n_sources, *prior.shape))
+            given = dist.Dirichlet(weights).to_event(2)
+        params[name] = numpyro.sample(names[name], given)
+    return noise.confusion(params, xp=jnp)
+
+
+def patterns(z: Any, items: IntArray) -> Any:
+    """Equality patterns (m,) of items (m, t), as `equality_patterns` gives them, in JAX.
+
+    >>> import numpy as np
+    >>> import jax.numpy as jnp
+    >>> patterns(jnp.array([4, 4, 1]), np.array([(0, 1), (1, 2)])).tolist()
+    [0, 1]
+    """
+    jnp, _, _ = numpyro_modules()
+    first, second = z[items[:, 0]], z[items[:, 1]]
+    if items.shape[1] == 2:
+        return jnp.where(first == second, 0, 1)
+    third = z[items[:, 2]]
+    apart = jnp.where(first == third, 2, jnp.where(second == third, 3, 4))
+    return jnp.where(first == second, jnp.where(second == third, 0, 1), apart)

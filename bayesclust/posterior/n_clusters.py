@@ -1,0 +1,99 @@
+"""The posterior of the number of clusters, and the Monte Carlo error of means over draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.checks import check_int
+from bayesclust.posterior.labels import Labels, partition_sizes
+from bayesclust.posterior.tree import chain_partitions
+from bayesclust.typing import FloatArray, IntArray, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["batch_error", "batches", "error_of_means", "n_clusters_posterior"]
+
+BATCHES = 20
+
+
+def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
+    """Return the posterior distribution of the number of clusters.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or array of int of shape (draws, n) or (chain, draw, n)
+        Posterior draws of the partition. An array (draws, n) is taken as one chain.
+    min_size : int, default 1
+        Count clusters of at least so many items. Under a Dirichlet process the number of all
+        clusters does not estimate how many groups there are: it keeps opening small ones as data
+        grow (Miller and Harrison 2013). That of clusters above a size that would matter is more
+        stable.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By number of clusters, from the smallest to the largest number in any draw: probability,
+        mcse (its Monte Carlo standard error, by batch means within chains; nan from one draw), and
+        lowest and highest, the shares in the chains that have it least and most often. Where these
+        are far apart beside mcse, the chains disagree.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, or min_size is not a positive whole number.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]]
+    >>> bc.n_clusters_posterior(draws)[["probability"]]
+                probability
+    n_clusters
+    1                  0.25
+    2                  0.50
+    3                  0.25
+    """
+    import pandas as pd
+
+    numbers = _count_clusters(chain_partitions(posterior), check_int(min_size, "min_size"))
+    values = np.arange(numbers.min(), numbers.max() + 1)
+    found = numbers[:, :, None] == values
+    by_chain = found.mean(axis=1)
+    columns = {
+        "probability": found.mean(axis=(0, 1)),
+        "mcse": batch_error(found),
+        "lowest": by_chain.min(axis=0),
+        "highest": by_chain.max(axis=0),
+    }
+    return pd.DataFrame(columns, index=pd.Index(values, name="n_clusters"))
+
+
+def _count_clusters(z: Labels, min_size: int) -> IntArray:
+    """Count the clusters of at least `min_size` items, (chain, draw)."""
+    return np.stack([(partition_sizes(chain) >= min_size).sum(axis=-1) for chain in z])
+
+
+def batches(chains: int, draws: int) -> Iterator[tuple[int, int, int]]:
+    """Yield chain, first and last draw of stretches of the chains: 20 of each, or one a draw."""
+    edges = np.linspace(0, draws, min(BATCHES, draws) + 1).astype(int).tolist()
+    for chain in range(chains):
+        for first, last in pairwise(edges):
+            yield chain, first, last
+
+
+def error_of_means(means: list[FloatArray]) -> FloatArray:
+    """Return the standard error of the mean from the means of batches; nan from a single one."""
+    if len(means) < 2:
+        return np.full(np.shape(means[0]), np.nan)
+    return np.asarray(np.std(means, axis=0, ddof=1) / np.sqrt(len(means)))
+
+
+def batch_error(values: NDArray[Any]) -> FloatArray:
+    """Return the Monte Carlo standard error (...) of the mean over draws (chain, draw, ...)."""
+    stretches = batches(*values.shape[:2])
+    return error_of_means([values[c, first:last].mean(axis=0) for c, first, last in stretches])

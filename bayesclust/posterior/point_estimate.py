@@ -1,0 +1,487 @@
+"""The partition of least posterior expected loss, found by the SALSO algorithm.
+
+Dahl, Johnson and Müller (2022): items are allocated one by one, visited until none would move, and
+clusters are destroyed and rebuilt. Expected additive losses differ between estimates only by
+
+    (2 - a) B sum_k f(n_k) - 2 sum_k sum_b sum_l f(N_kbl),
+
+where N_kbl counts the items of candidate cluster k with label l in draw b of B. Putting item i into
+cluster k adds  (2 - a) B d(n_k) - 2 sum_b d(N_kb[l_ib]),  d(x) = f(x + 1) - f(x).
+
+`gains` holds d(N) itself, eight clusters side by side, so that the cost of an item is one vector
+addition a draw. All of it is in fixed point, as whole numbers below 2^53: sums are exact in
+doubles, every accepted move lowers the same integer, and runs repeat bit for bit on any processor.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesclust._io import check_memory
+from bayesclust._numba import device, kernel
+from bayesclust.checks import check_int, check_random_state
+from bayesclust.posterior.labels import Labels, canonical, label_rows
+from bayesclust.posterior.losses import (
+    AdditiveLoss,
+    Loss,
+    as_loss,
+    check_additive,
+    expected_losses,
+)
+from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
+
+__all__ = ["point_estimate"]
+
+ATTEMPTS = 10
+"""Clusters destroyed and rebuilt per run, as in the R package salso."""
+ORDERS = 4
+"""Random orders of the items per run."""
+EXACT_BY_DEFAULT = 7
+EXACT_AT_MOST = 10
+TIED = 1e-11
+"""Expected losses that differ by no more than this are equal: they are sums of rounded numbers."""
+ENDLESS = 2**62
+FIRST_CAPACITY = 16
+LANES = 8
+FIXED_POINT_BITS = 30
+
+
+def point_estimate(
+    posterior: Any,
+    loss: str | Loss = "vi",
+    *,
+    n_runs: int = 16,
+    max_clusters: int = 0,
+    seed: Seed = 0,
+    n_jobs: int | None = None,
+    exact: bool | None = None,
+) -> IntArray:
+    """Return the partition of least posterior expected loss that a stochastic search finds.
+
+    The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random
+    order, each where it costs least; then visited again until none would move ("sweetening"); then
+    clusters are destroyed and their items allocated anew, where that lowers the loss ("zealous
+    updates"). Several runs, the best one wins, and gets zealous updates for as long as they help.
+    Every second run starts from a draw of the posterior instead of from nothing. No n x n matrix is
+    formed: a pass over the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K
+    bytes for every cluster of every draw.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition: what a sampler returned, a fitted estimator, or labels.
+    loss : "vi", "binder" or AdditiveLoss, default "vi"
+        Variation of information, Binder's loss, or a value such as ``losses.VI(a=0.5)``. VI is the
+        default since Binder's loss tends to leave small spurious clusters (Wade and Ghahramani
+        2018). Other losses of `bayesclust.losses` only where all partitions are gone through.
+    n_runs : int, default 16
+        Independent searches; 16 is the R package's default.
+    max_clusters : int, default 0
+        The estimate has no more clusters than this; 0 stands for the largest number in any draw.
+    seed : int, Generator or None, default 0
+        The same integer gives the same estimate, whatever `n_jobs` is.
+    n_jobs : int or None, default None
+        Threads; None takes one per processor.
+    exact : bool or None, default None
+        Go through all partitions instead (at most 10 items); None does so up to 7 items.
+
+    Returns
+    -------
+    (n,) array of int64
+        Labels 0 .. K-1 in order of first appearance. Their expected loss is
+        ``losses.VI().expected(labels, draws)``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, the loss is unknown or cannot be searched for, a count
+        is not positive, or exact is asked for more than 10 items.
+
+    Examples
+    --------
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
+    >>> point_estimate(draws)
+    array([0, 0, 1, 1])
+    >>> point_estimate(draws, loss="binder", max_clusters=1)
+    array([0, 0, 0, 0])
+    """
+    value = as_loss(loss)
+    draws = stacked_partitions(posterior)
+    check_int(n_runs, "n_runs")
+    limit = check_int(max_clusters, "max_clusters", least=0) or int(draws.max()) + 1
+    workers = os.cpu_count() or 1 if n_jobs is None else check_int(n_jobs, "n_jobs")
+    n = draws.shape[1]
+    if exact and n > EXACT_AT_MOST:
+        raise ValueError(
+            f"exact goes through all partitions of at most {EXACT_AT_MOST} items; got {n}: "
+            "leave it out."
+        )
+    limit = min(limit, n)
+    if exact or (exact is None and n <= EXACT_BY_DEFAULT):
+        return _best_of_all(draws, value, limit)
+    problem = make_problem(draws, check_additive(value), limit)
+    generators = check_random_state(seed).spawn(n_runs)
+    with ThreadPoolExecutor(min(workers, n_runs)) as pool:
+        runs = range(n_runs)
+        found = list(
+            pool.map(lambda run: _run(problem, draws, generators[run], run % 2 == 1), runs)
+        )
+    best = min(found, key=lambda result: result[1])[0]
+    polished = search(problem, best, _orders(n, generators[0]), n, persist=True)[0]
+    return canonical(polished).astype(np.int64)
+
+
+def _run(
+    problem: Problem, draws: Labels, rng: np.random.Generator, from_draw: bool
+) -> tuple[Labels, int]:
+    """Search once, from nothing or from a draw."""
+    start = np.full(draws.shape[1], -1, dtype=np.int32)
+    if from_draw:
+        draw = draws[rng.integers(len(draws))]
+        if draw.max() < problem.limit:
+            start = draw.astype(np.int32)
+    return search(problem, start, _orders(len(start), rng), ATTEMPTS)
+
+
+def _orders(n: int, rng: np.random.Generator) -> IntArray:
+    return np.stack([rng.permutation(n) for _ in range(ORDERS)])
+
+
+def search(
+    problem: Problem, start: Labels, orders: IntArray, attempts: int, *, persist: bool = False
+) -> tuple[Labels, int]:
+    """Search from labels (n,), -1 for items to be allocated; return labels and objective.
+
+    With `persist`, clusters are rebuilt round after round until none of them gains.
+    """
+    state = new_state(problem, min(problem.limit, max(int(start.max()) + 1, FIRST_CAPACITY)))
+    allocate(problem, state, start)
+    state = _sweeten(problem, state, orders[0])
+    again = attempts > 0
+    while again:
+        state, gained = _rebuild(problem, state, orders, attempts)
+        if gained:
+            state = _sweeten(problem, state, orders[1 % len(orders)])
+        again = gained and persist
+    return state.labels, objective(problem, state)
+
+
+def _sweeten(problem: Problem, state: State, items: IntArray, last: int = ENDLESS) -> State:
+    """Visit items in turn until none of them would move, or `last` times; allocate new ones."""
+    at, quiet = visit_in_turn(problem, state, items, 0, last, 0)
+    while at < last:
+        larger = new_state(problem, 2 * state.sizes.size)
+        _copy_into(larger, state)
+        state = larger
+        at, quiet = visit_in_turn(problem, state, items, at, last, quiet)
+    return state
+
+
+def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> tuple[State, bool]:
+    """Destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
+    value = objective(problem, state)
+    gained = False
+    spare = new_state(problem, state.sizes.size)
+    _, first = np.unique(state.labels[orders[0]], return_index=True)
+    one_of_each = orders[0][np.sort(first)][:attempts]
+    for attempt, item in enumerate(one_of_each):
+        if spare.sizes.size != state.sizes.size:
+            spare = new_state(problem, state.sizes.size)
+        _copy_into(spare, state)
+        order = orders[(attempt + 1) % len(orders)]
+        k = int(spare.labels[item])
+        members = order[spare.labels[order] == k]
+        spare.labels[members] = -1
+        close(problem, spare, k)
+        spare = _sweeten(problem, spare, members, members.size)
+        if objective(problem, spare) == value:
+            continue  # back in the same place, as a rule
+        spare = _sweeten(problem, spare, members)
+        trial = objective(problem, spare)
+        if trial < value:
+            state, spare = spare, state
+            value = trial
+            gained = True
+    return state, gained
+
+
+class Problem(NamedTuple):
+    """What all runs share. A row stands for one label of one draw."""
+
+    rows: NDArray[np.uint32]  # (n, B): row of the label of item i in draw b
+    n_rows: int
+    gain: NDArray[np.float64]  # (n + 1,): d, whole numbers
+    potential: NDArray[np.int64]  # (n + 1,): f
+    size_gain: NDArray[np.int64]  # (n + 1,): (2 - a) B d
+    size_potential: NDArray[np.int64]  # (n + 1,): (2 - a) B f
+    steepest: int  # largest increase of d
+    limit: int  # largest number of clusters
+
+
+class State(NamedTuple):
+    """An estimate under construction: clusters 0 .. used - 1, none of them empty."""
+
+    labels: NDArray[np.int32]  # (n,), -1 where not yet allocated
+    sizes: NDArray[np.int64]  # (capacity,)
+    counts: NDArray[np.int32]  # (capacity, n_rows)
+    gains: NDArray[np.float64]  # (capacity / LANES, n_rows, LANES)
+    sums: NDArray[np.float64]  # (capacity,): work space of `_visit`
+    used: NDArray[np.int64]  # (1,)
+
+
+def make_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
+    """Put canonical draws (B, n) and a loss into tables.
+
+    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below
+    2^52 and objectives below 2^60; Binder's are whole numbers anyway.
+    """
+    B, n = draws.shape
+    sizes = int(draws.max(axis=1).sum()) + B
+    check_memory(
+        4 * draws.size + 12 * int(draws.max() + 1) * sizes,
+        f"the search over {B:,} draws of {n:,} items",
+        "pass fewer draws, for instance every tenth",
+    )
+    f = loss.potential(np.arange(n + 1))
+    d = np.diff(f)
+    rows, first_row = label_rows(draws)
+    room = min(2.0**52 / (B * max(d.max(), 1.0)), 2.0**60 / (4 * B * max(f.max(), 1.0)))
+    unit = 2.0 ** min(FIXED_POINT_BITS, np.floor(np.log2(room)))
+    potential = np.rint(f * unit).astype(np.int64)
+    size_potential = np.rint((2 - loss.a) * B * unit * f).astype(np.int64)
+    gain = np.diff(potential, append=potential[-1])
+    return Problem(
+        rows=rows,
+        n_rows=int(first_row[-1]),
+        gain=gain.astype(np.float64),
+        potential=potential,
+        size_gain=np.diff(size_potential, append=size_potential[-1]),
+        size_potential=size_potential,
+        steepest=int(np.diff(gain[:-1]).max(initial=0)),
+        limit=limit,
+    )
+
+
+def new_state(problem: Problem, capacity: int) -> State:
+    """Return a state without clusters; capacity is rounded up to whole vectors."""
+    n = len(problem.rows)
+    chunks = -(-capacity // LANES)
+    return State(
+        labels=np.full(n, -1, np.int32),
+        sizes=np.zeros(chunks * LANES, np.int64),
+        counts=np.zeros((chunks * LANES, problem.n_rows), np.int32),
+        gains=np.full((chunks, problem.n_rows, LANES), problem.gain[0]),
+        sums=np.zeros(chunks * LANES),
+        used=np.zeros(1, np.int64),
+    )
+
+
+def _copy_into(target: State, source: State) -> None:
+    """Make `target`, of at least the same capacity, equal to `source`."""
+    used = max(int(source.used[0]), int(target.used[0]))
+    chunks = -(-used // LANES)
+    target.labels[:] = source.labels
+    target.sizes[: source.sizes.size] = source.sizes
+    target.counts[:used] = source.counts[:used]
+    target.gains[:chunks] = source.gains[:chunks]
+    target.used[0] = source.used[0]
+
+
+@kernel
+def objective(problem: Problem, state: State) -> int:
+    """Return the part of the summed loss that depends on the estimate, in fixed point."""
+    total = 0
+    for k in range(state.used[0]):
+        total += problem.size_potential[state.sizes[k]]
+        shared = 0
+        for r in range(problem.n_rows):
+            shared += problem.potential[state.counts[k, r]]
+        total -= 2 * shared
+    return total
+
+
+@kernel
+def allocate(problem: Problem, state: State, labels: NDArray[Any]) -> None:
+    """Fill a state without clusters; items labelled -1 are left out."""
+    for i in range(labels.size):
+        if labels[i] >= 0:
+            k = np.int64(labels[i])
+            state.used[0] = max(state.used[0], k + 1)
+            _count(problem, state, i, k, 1)
+            state.labels[i] = k
+
+
+@kernel(no_refcount=True)
+def close(problem: Problem, state: State, k: int) -> None:
+    """Drop cluster k, whose items have left it; the last cluster takes its number."""
+    last = state.used[0] - 1
+    own = state.gains[k // LANES]
+    other = state.gains[last // LANES]
+    for row in range(problem.n_rows):
+        own[row, k % LANES] = other[row, last % LANES]
+        other[row, last % LANES] = problem.gain[0]
+    if k != last:
+        state.sizes[k] = state.sizes[last]
+        for row in range(state.counts.shape[1]):
+            state.counts[k, row] = state.counts[last, row]
+        for i in range(state.labels.size):
+            if state.labels[i] == last:
+                state.labels[i] = k
+    state.sizes[last] = 0
+    state.counts[last] = 0
+    state.used[0] = last
+
+
+@kernel
+def visit_in_turn(
+    problem: Problem, state: State, items: NDArray[Any], first: int, last: int, quiet: int
+) -> tuple[int, int]:
+    """Make visits number first to last - 1, until no item would move or a cluster has no room.
+
+    Returns the number of the next visit, which is `last` when all is done, and how many in a row
+    have moved nothing.
+    """
+    for number in range(first, last):
+        if state.used[0] == state.sizes.size and state.used[0] < problem.limit:
+            return number, quiet
+        quiet = 0 if _visit(problem, state, items[number % items.size]) else quiet + 1
+        if quiet == items.size:
+            break
+    return last, quiet
+
+
+@device(no_refcount=True)
+def _visit(problem: Problem, state: State, i: int) -> bool:
+    """Put item i where it costs least, and tell whether that moved it; ties keep it."""
+    own = np.int64(state.labels[i])
+    used = state.used[0]
+    for chunk in range((used + LANES - 1) // LANES):
+        _sum_gains(
+            state.gains[chunk], problem.rows[i], state.sums[chunk * LANES : (chunk + 1) * LANES]
+        )
+    best: Any = np.int64(-1)
+    least: Any = np.iinfo(np.int64).max
+    for k in range(used):
+        cost = problem.size_gain[state.sizes[k]] - 2 * np.int64(state.sums[k])
+        if k != own and cost < least:
+            best = k
+            least = cost
+    alone = own >= 0 and state.sizes[own] == 1
+    if used < problem.limit and not alone:
+        cost = problem.size_gain[0] - 2 * problem.rows.shape[1] * np.int64(problem.gain[0])
+        if cost < least:
+            best = used
+            least = cost
+    if best < 0:
+        return False
+    if own >= 0:
+        if _cost_of_staying(problem, state, i, least) <= least:
+            return False
+        if alone and best == used - 1:
+            best = own  # closing the item's cluster renumbers the last one
+        state.labels[i] = -1
+        if alone:
+            close(problem, state, own)
+        else:
+            _count(problem, state, i, own, -1)
+    if best == state.used[0]:
+        state.used[0] += 1
+    _count(problem, state, i, best, 1)
+    state.labels[i] = best
+    return True
+
+
+@device(no_refcount=True)
+def _count(problem: Problem, state: State, i: int, k: int, step: int) -> None:
+    """Count item i into (step = 1) or out of (step = -1) cluster k."""
+    rows = problem.rows[i]
+    gain = problem.gain
+    counts = state.counts[k]
+    gains = state.gains[k // LANES]
+    lane = k % LANES
+    for r in rows:
+        count = counts[r] + step
+        counts[r] = count
+        gains[r, lane] = gain[count]
+    state.sizes[k] += step
+
+
+@device(no_refcount=True)
+def _sum_gains(gains: FloatArray, rows: NDArray[np.uint32], sums: FloatArray) -> None:
+    """Write sum_b d(N_kb[l_ib]) for the eight clusters of one chunk."""
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for r in rows:
+        s0 += gains[r, 0]
+        s1 += gains[r, 1]
+        s2 += gains[r, 2]
+        s3 += gains[r, 3]
+        s4 += gains[r, 4]
+        s5 += gains[r, 5]
+        s6 += gains[r, 6]
+        s7 += gains[r, 7]
+    sums[0] = s0
+    sums[1] = s1
+    sums[2] = s2
+    sums[3] = s3
+    sums[4] = s4
+    sums[5] = s5
+    sums[6] = s6
+    sums[7] = s7
+
+
+@device(no_refcount=True)
+def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> Any:
+    """Return the cost of item i where it is or, where it surely beats `rival`, an upper bound."""
+    k = state.labels[i]
+    rows = problem.rows[i]
+    gain = problem.gain
+    size_cost = problem.size_gain[state.sizes[k] - 1]
+    bound = size_cost - 2 * (np.int64(state.sums[k]) - rows.size * problem.steepest)
+    if bound <= rival:
+        return bound
+    counts = state.counts[k]
+    total = 0.0
+    for r in rows:
+        total += gain[counts[r] - 1]
+    return size_cost - 2 * np.int64(total)
+
+
+@kernel
+def next_partition(z: IntArray, limit: int) -> bool:
+    """Advance labels to the next partition into at most `limit` clusters; False after the last."""
+    for i in range(z.size - 1, 0, -1):
+        highest = -1
+        for j in range(i):
+            highest = max(highest, z[j])
+        if z[i] <= highest and z[i] + 1 < limit:
+            z[i] += 1
+            z[i + 1 :] = 0
+            return True
+    return False
+
+
+@kernel
+def _every_partition(n: int, limit: int) -> IntArray:
+    """Return the partitions of n items into at most `limit` clusters, as canonical labels."""
+    z = np.zeros(n, np.int64)
+    count = 1
+    while next_partition(z, limit):
+        count += 1
+    out = np.zeros((count, n), np.int64)
+    for row in range(1, count):
+        out[row] = out[row - 1]
+        next_partition(out[row], limit)
+    return out
+
+
+def _best_of_all(draws: Labels, loss: Loss, limit: int) -> IntArray:
+    """Return the first partition of least expected loss among all into at most `limit` clusters."""
+    every = _every_partition(draws.shape[1], limit)
+    values = expected_losses(loss, every, draws)
+    best: IntArray = every[np.argmax(values <= values.min() + TIED)]
+    return best

@@ -1,0 +1,253 @@
+"""Posterior predictive checks of constraints: answers against those that the noise model gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from bayesclust.checks import check_int, check_random_state
+from bayesclust.constraints.base import draw_answers
+from bayesclust.constraints.entailment import must_link_components
+from bayesclust.posterior.credibility import INTERVAL, confusions
+from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
+from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesclust.constraints.stored import StoredConstraints
+
+__all__ = ["constraint_ppc"]
+
+EXTREME = 0.025
+PAIR = 2
+
+
+def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
+    """Compare the constraints with answers that the fitted noise model generates.
+
+    For each of some draws of partition and noise, all questions are answered anew as the model
+    says, and statistics of how good the answers are get computed for both, the observed and the
+    generated ones (Gelman, Meng and Stern 1996). The model holds that a source errs independently
+    and equally often everywhere; each check is a way in which that fails:
+
+    - share of an answer, in words: sources that say "same", or "dnk", too often;
+    - wrong answers, by the partition of the draw: informative where the noise is known or its prior
+      strong;
+    - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
+      the same source joins. Where answers are many, a single wrong "same" joins two clusters and
+      contradicts everything between them; then look at
+    - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are reported the
+      same, but i and k not;
+    - disagreements, of questions asked more than once: pairs of answers that differ. Fewer than
+      expected mean that errors are shared (a question is hard for everyone), which makes sources
+      look more independent, and more reliable, than they are;
+    - wrong answers by item: pairs of wrong answers about the same item; some items are hard, or out
+      of place;
+    - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over
+      the combinations of clusters that questions are about. Large where a source divides the items
+      in another way than the partition: data and constraints, or two sources, conflict.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints that kept the noise.
+    num_draws : int, default 200
+        Draws that are replicated, evenly spread; p-values are multiples of about half their
+        inverse.
+    seed : int, Generator or None, default 0
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per view, source and check: view, source (missing for what concerns all sources of a
+        view together), check, observed (mean over draws, where it depends on the partition),
+        expected, lower and upper (mean and central 90% of the replicates), p (probability that a
+        replicate has more than was observed, ties counted half) and finding: "as expected", or
+        "more" or "less than the noise model expects" where p is within 0.025 of an end.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no draws, no constraints or no noise parameters in what is passed.
+
+    Notes
+    -----
+    The model has seen the answers it is checked against, so p-values crowd around 1/2 where it is
+    right: extreme ones are rarer than they say. What the noise can absorb, by a low p or q, is not
+    found here: `source_reliability` shows it.
+
+    Examples
+    --------
+    Three answers "same" and one "different" among four items that are together in every draw:
+
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> pairs, same = [(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, True, False]
+    >>> links = bc.PairwiseConstraints(pairs, same, n_items=4)
+    >>> sure = {"z": np.zeros((1, 50, 4), int)} | dict.fromkeys("pq", np.full((1, 50, 1), 0.999))
+    >>> table = bc.constraint_ppc(to_datatree(sure, constraints=[links])).set_index("check")
+    >>> table.loc["contradictions", ["observed", "expected", "finding"]]
+    observed                                  1.0
+    expected                                  0.0
+    finding     more than the noise model expects
+    Name: contradictions, dtype: object
+    """
+    import pandas as pd
+
+    number = check_int(num_draws, "num_draws")
+    rng = check_random_state(seed)
+    z = chain_partitions(posterior)
+    variables = group(posterior, "posterior")
+    stacked = z.reshape(-1, z.shape[-1])
+    chosen = np.linspace(0, len(stacked) - 1, min(number, len(stacked))).round().astype(int)
+    rows: list[dict[str, Any]] = []
+    for view in stored_constraints(posterior):
+        if len(view):
+            confusion = confusions(view, variables)
+            drawn = confusion.reshape(-1, *confusion.shape[2:])[chosen]
+            rows += _rows(view, *_replicated(view, stacked[chosen], drawn, rng))
+    table = pd.DataFrame(rows)
+    return table.astype({"source": "Int64"}) if rows else table
+
+
+class _Draw(NamedTuple):
+    """One draw, and what it says of the answers of a view."""
+
+    truths: CodeArray  # (m,)
+    error_rate: FloatArray  # (m,): probability of a wrong answer
+    cell: IntArray  # (m,): combination of source and of the items' clusters, numbered
+    asked_again: IntArray  # (m,) or empty: as `_repeated` gives it
+
+
+def _replicated(
+    view: StoredConstraints, z: Labels, confusion: FloatArray, rng: np.random.Generator
+) -> tuple[dict[Any, FloatArray], dict[Any, FloatArray]]:
+    """Statistics of the answers given, and of those made up, by (check, source) and draw."""
+    given: dict[Any, list[float]] = {}
+    made: dict[Any, list[float]] = {}
+    asked_again = _repeated(view)
+    for labels, table in zip(z, confusion, strict=True):
+        truths = view.truths(labels)
+        names = np.sort(labels[view.items], axis=1).astype(np.int64).T
+        cell = np.ravel_multi_index(
+            (view.source, *names), (view.n_sources, *[int(labels.max()) + 1] * len(names))
+        )
+        numbered = np.unique(cell, return_inverse=True)[1]
+        draw = _Draw(truths, 1 - table[view.source, truths, truths], numbered, asked_again)
+        answers = draw_answers(table, view.source, truths, rng)
+        for kept, values in ((given, view.answers), (made, answers)):
+            for key, value in _statistics(view, values, draw).items():
+                kept.setdefault(key, []).append(value)
+    return {key: np.array(values) for key, values in given.items()}, {
+        key: np.array(made[key]) for key in made
+    }
+
+
+def _statistics(view: StoredConstraints, answers: CodeArray, draw: _Draw) -> dict[Any, float]:
+    wrong = answers != draw.truths
+    sources = range(view.n_sources)
+    number = np.maximum(np.bincount(view.source, minlength=view.n_sources), 1)
+    found: dict[Any, float] = {}
+
+    def keep(check: str, values: Any) -> None:
+        found.update({(check, source): float(values[source]) for source in sources})
+
+    for code, word in enumerate(view.vocabulary):
+        if code or view.n_answers > PAIR:  # of two answers, one share tells both
+            keep(
+                f'share of "{word}"',
+                np.bincount(view.source, answers == code, view.n_sources) / number,
+            )
+    keep("wrong answers", np.bincount(view.source, wrong, view.n_sources))
+    if view.items.shape[1] == PAIR:
+        for check, count in (("contradictions", _contradictions), ("broken triangles", _triangles)):
+            keep(check, [count(view, answers, view.source == source) for source in sources])
+            if view.n_sources > 1:
+                found[check, None] = count(view, answers, np.ones(len(view), np.bool_))
+    if len(draw.asked_again):
+        found["disagreements", None] = _disagreements(draw.asked_again, answers)
+    keep("wrong answers by item", _by_item(view, wrong))
+    keep("wrong answers by cluster", _by_cluster(view, wrong, draw))
+    return found
+
+
+def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
+    """Count answers "different" between items that the answers "same" among those chosen join."""
+    pairs = view.items[chosen]
+    same = answers[chosen] == 1
+    component = must_link_components(pairs[same], view.n_items)
+    apart = component[pairs[~same]]
+    return int((apart[:, 0] == apart[:, 1]).sum())
+
+
+def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
+    """Count, for the chosen answers "different", the items that are "same" as both."""
+    pairs = view.items[chosen]
+    same = answers[chosen] == 1
+    both_ways = np.concatenate([pairs[same], pairs[same][:, ::-1]])
+    size = (view.n_items, view.n_items)
+    joined = coo_array((np.ones(len(both_ways), np.int64), both_ways.T), shape=size).tocsr()
+    apart = pairs[~same]
+    return int(np.asarray((joined[apart[:, 0]] * joined[apart[:, 1]]).sum())) if len(apart) else 0
+
+
+def _repeated(view: StoredConstraints) -> IntArray:
+    """Question of each answer, -1 where it was asked only once; empty where all were."""
+    items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
+    question, times = np.unique(items, axis=0, return_inverse=True, return_counts=True)[1:]
+    question = question.reshape(-1)
+    if times.max() < PAIR:
+        return np.empty(0, np.int64)
+    chosen: IntArray = np.where(times[question] > 1, question, -1)
+    return chosen
+
+
+def _disagreements(question: IntArray, answers: CodeArray) -> int:
+    """Pairs of different answers to one question."""
+    again = question >= 0
+    times = np.bincount(question[again])
+    alike = np.unique(
+        np.column_stack([question[again], answers[again]]), axis=0, return_counts=True
+    )[1]
+    return int((times * (times - 1)).sum() - (alike * (alike - 1)).sum()) // 2
+
+
+def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
+    """Pairs of wrong answers of each source that share an item, summed over items."""
+    where = (view.source[wrong, None] * view.n_items + view.items[wrong]).ravel()
+    times = np.bincount(where, minlength=view.n_sources * view.n_items).reshape(view.n_sources, -1)
+    pairs: FloatArray = (times * (times - 1)).sum(axis=1) / 2
+    return pairs
+
+
+def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
+    """Squared surplus of wrong answers by source, summed over combinations of clusters."""
+    expected = np.bincount(draw.cell, draw.error_rate)
+    seen = np.bincount(draw.cell, wrong)
+    surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
+    owner = np.zeros(len(expected), np.int64)
+    owner[draw.cell] = view.source
+    by_source: FloatArray = np.bincount(owner, surplus, view.n_sources)
+    return by_source
+
+
+def _rows(
+    view: StoredConstraints, given: dict[Any, FloatArray], made: dict[Any, FloatArray]
+) -> list[dict[str, Any]]:
+    rows = []
+    for (check, source), seen in given.items():
+        replicates = made[check, source]
+        p = float((replicates > seen).mean() + (replicates == seen).mean() / 2)
+        finding = "as expected"
+        if p < EXTREME or p > 1 - EXTREME:
+            finding = f"{'more' if p < EXTREME else 'less'} than the noise model expects"
+        lower, upper = np.quantile(replicates, INTERVAL)
+        about = {"view": view.name, "source": source, "check": check, "observed": seen.mean()}
+        spread = {"expected": replicates.mean(), "lower": lower, "upper": upper}
+        rows.append(about | spread | {"p": p, "finding": finding})
+    return rows

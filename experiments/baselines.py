@@ -1,0 +1,365 @@
+"""Methods around centres that the TVClust and DCRC papers compare with, small and ours.
+
+Every one is a function ``method(X, constraints, n_clusters, seed)`` that returns labels 0 to K - 1.
+Methods that need the number of clusters are told the true one, as in the papers; those that take no
+answers, or find the number of clusters themselves, leave the argument aside. Methods that learn a
+metric are in `experiments.learned_metrics`.
+
+>>> data = bc.datasets.load("iris")
+>>> links = bc.PairwiseConstraints.sample(data.y, size=200, seed=0)
+>>> for method in (k_means, dp_means, lcvqe):
+...     print(f"{bc.metrics.pairwise_f(method(data.X, links, 3, 0), data.y):.2f}")
+0.82
+0.82
+0.96
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+import bayesclust as bc
+from bayesclust.typing import BoolArray, FloatArray, IntArray
+
+NO, DNK = 1, 2
+SMOOTHING = 0.3
+"""Pseudo-count of every outcome, as in TVClust section 5.3."""
+FLOOR, HALVINGS = 1e-3, 6
+Visit = Callable[[FloatArray], tuple[IntArray, float]]
+"""Turns the distances of items from centres, (n, K), into labels (n,) and the error to be made small."""
+
+
+def k_means(
+    X: Any,
+    constraints: Any,
+    n_clusters: int,
+    seed: int,
+    *,
+    divergence: str = "euclidean",
+    n_init: int = 10,
+    max_iter: int = 300,
+) -> IntArray:
+    """Lloyd's algorithm from k-means++ starts, with the squared distance or, between counts, the divergence "kl".
+
+    >>> k_means([[0.0], [1.0], [10.0], [11.0]], None, 2, 0)
+    array([0, 0, 1, 1])
+    """
+    points = np.asarray(X, dtype=np.float64)
+    if divergence == "kl":
+        points = points + SMOOTHING
+        points = points / points.sum(axis=1, keepdims=True)
+    between = kl_divergences if divergence == "kl" else squares
+    return partition(points, n_clusters, nearest, seed, n_init, max_iter, between)
+
+
+def dp_means(
+    X: Any, constraints: Any, n_clusters: int, seed: int, *, divergence: str = "euclidean"
+) -> IntArray:
+    """`bayesclust.DPMeans`, whose penalty is set from a number of clusters by furthest-first; nothing is random.
+
+    >>> dp_means([[0.0], [1.0], [10.0], [12.0], [30.0]], None, 3, 0)
+    array([0, 0, 1, 1, 2])
+    """
+    found = bc.DPMeans(n_clusters=n_clusters, divergence=divergence).fit(X)
+    return np.asarray(found.labels_)
+
+
+def squares(points: FloatArray, centers: FloatArray) -> FloatArray:
+    """Squared distances, shape (n, K)."""
+    lengths = np.square(points).sum(axis=1)[:, None] + np.square(centers).sum(axis=1)
+    return np.maximum(lengths - 2.0 * points @ centers.T, 0.0)
+
+
+def kl_divergences(points: FloatArray, centers: FloatArray) -> FloatArray:
+    """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, shape (n, K)."""
+    entropy = (points * np.log(points)).sum(axis=1)
+    return np.maximum(entropy[:, None] - points @ np.log(centers).T, 0.0)
+
+
+def nearest(distances: FloatArray) -> tuple[IntArray, float]:
+    """The nearest centre of each item, and the sum of the distances."""
+    return distances.argmin(axis=1), float(distances.min(axis=1).sum())
+
+
+def partition(
+    points: FloatArray,
+    k: int,
+    visit: Visit,
+    seed: int,
+    n_init: int,
+    max_iter: int,
+    between: Callable[[FloatArray, FloatArray], FloatArray] = squares,
+) -> IntArray:
+    """Alternate visits of the items and means of the clusters; the start whose last visit had the least error."""
+    rng = np.random.default_rng(seed)
+    ends = []
+    for _ in range(n_init):
+        centers = spread_out(points, k, rng, between)
+        labels, error = np.full(len(points), -1), np.inf
+        for _ in range(max_iter):
+            before = labels
+            labels, error = visit(between(points, centers))
+            if (labels == before).all():
+                break
+            centers = means(points, labels, centers)
+        ends.append((labels, error))
+    return numbered(min(ends, key=lambda end: end[1])[0])
+
+
+def numbered(labels: IntArray) -> IntArray:
+    """Clusters 0, 1, ... in the order of their first items.
+
+    >>> numbered(np.array([7, 7, 2, 7]))
+    array([0, 0, 1, 0])
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])
+
+
+def means(points: FloatArray, labels: IntArray, centers: FloatArray) -> FloatArray:
+    """The mean of each cluster; an empty one keeps its centre."""
+    k, n = len(centers), len(points)
+    sizes = np.bincount(labels, minlength=k)[:, None]
+    sums = csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n)) @ points
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
+
+
+def spread_out(
+    points: FloatArray,
+    k: int,
+    rng: np.random.Generator,
+    between: Callable[[FloatArray, FloatArray], FloatArray] = squares,
+) -> FloatArray:
+    """k points, each drawn in proportion to its divergence from the nearest drawn before (k-means++)."""
+    chosen = [int(rng.integers(len(points)))]
+    apart = between(points, points[chosen])[:, 0]
+    while len(chosen) < k:
+        total = apart.sum()
+        chosen.append(int(rng.choice(len(points), p=apart / total if total > 0 else None)))
+        apart = np.minimum(apart, between(points, points[chosen[-1:]])[:, 0])
+    return points[chosen]
+
+
+def links_of(constraints: Any) -> tuple[IntArray, BoolArray]:
+    """Pairs (m, 2) and whether each was answered "same"."""
+    if constraints is None:
+        return np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=bool)
+    return constraints.items, constraints.answers == 1
+
+
+def comparisons(constraints: Any) -> IntArray:
+    """Answers about triplets as rows (m, 3): the first item is nearer to the second than to the third; no "dnk".
+
+    >>> rows, answers = [(0, 1, 2), (3, 1, 2), (0, 3, 1)], ["yes", "no", "dnk"]
+    >>> comparisons(bc.RelativeConstraints(rows, answers, n_items=4))
+    array([[0, 1, 2],
+           [3, 2, 1]])
+    """
+    if constraints is None:
+        return np.empty((0, 3), dtype=np.int64)
+    items, answers = constraints.items, constraints.answers
+    swapped = np.where((answers == NO)[:, None], items[:, [0, 2, 1]], items)
+    return np.asarray(swapped[answers != DNK])
+
+
+def gaps(points: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Differences of the items to be near, and of those to be far, (m, d) each."""
+    first, near, far = compared.T
+    return points[first] - points[near], points[first] - points[far]
+
+
+def lcvqe(
+    X: Any, constraints: Any, n_clusters: int, seed: int, *, n_init: int = 10, max_iter: int = 300
+) -> IntArray:
+    r"""Linear constrained vector quantization error: k-means with soft links (Pelleg and Baras 2007).
+
+    The error is :math:`\frac12 \sum_i |x_i - \mu_{g(i)}|^2`, g(i) being the cluster of item i, and
+    besides, for a must-link (i, j) between clusters, :math:`\frac14 [|x_i - \mu_{g(j)}|^2 + |x_j -
+    \mu_{g(i)}|^2]`, and for a cannot-link inside a cluster :math:`\frac12 |x_r - \mu|^2`, r being the
+    item farther from the cluster's centre and :math:`\mu` the other centre nearest to it.
+
+    In every pass each item goes to its nearest centre; then the must-links are gone through, in the
+    order given, and after them the cannot-links. Each that is violated takes what costs least: a
+    must-link stays torn, or both items join the cluster of one of them; of a cannot-link both stay,
+    or r moves to its nearest other centre. To stay is never cheaper: torn costs :math:`\frac14 [|x_i
+    - \mu_{g(i)}|^2 + |x_j - \mu_{g(j)}|^2]` more than the mean of the two ways to join, and to be
+    together :math:`\frac12 |x_r - \mu_{g(r)}|^2` more than the move. So items always join or move,
+    and centres are means. A pass need not lower the error; passes end where labels repeat. The
+    authors start once, from random items; ten starts make it a stronger method to compare with.
+
+    Covoes, Hruschka and Ghosh (2013), whose program TVClust's tables use, take an item's second
+    nearest centre as the other one, which after a must-link has moved the item can be the one it is
+    to leave; here it never is.
+
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [5.4]]
+    >>> lcvqe(X, None, 2, 0)
+    array([0, 0, 1, 1, 0])
+    >>> lcvqe(X, bc.PairwiseConstraints([(2, 4)], [True], n_items=5), 2, 0)
+    array([0, 0, 1, 1, 1])
+    """
+    pairs, same = links_of(constraints)
+    must, cannot = pairs[same], pairs[~same]
+
+    def visit(distances: FloatArray) -> tuple[IntArray, float]:
+        labels = distances.argmin(axis=1)
+        follow_links(distances, must, cannot, labels)
+        return labels, lcvqe_error(distances, labels, must, cannot)
+
+    points = np.asarray(X, dtype=np.float64)
+    return partition(points, n_clusters, visit, seed, n_init, max_iter)
+
+
+def lcvqe_error(distances: FloatArray, labels: IntArray, must: IntArray, cannot: IntArray) -> float:
+    """The error of a partition with squared distances (n, K) of the items from its centres."""
+    total = distances[np.arange(len(labels)), labels].sum() / 2
+    torn = must[labels[must[:, 0]] != labels[must[:, 1]]]
+    total += distances[torn, labels[torn[:, ::-1]]].sum() / 4
+    together = cannot[labels[cannot[:, 0]] == labels[cannot[:, 1]]]
+    if len(together) and distances.shape[1] > 1:
+        at = labels[together[:, 0]]
+        first, second = together.T
+        far = np.where(distances[first, at] >= distances[second, at], first, second)
+        others = distances[far]
+        others[np.arange(len(far)), at] = np.inf
+        total += others.min(axis=1).sum() / 2
+    return float(total)
+
+
+@njit(cache=True)
+def follow_links(distances: Any, must: Any, cannot: Any, labels: Any) -> None:
+    """Move items link by link, in place."""
+    for row in range(len(must)):
+        x, y = must[row]
+        here, there = labels[x], labels[y]
+        if distances[x, here] + distances[y, here] <= distances[x, there] + distances[y, there]:
+            labels[y] = here
+        else:
+            labels[x] = there
+    for row in range(len(cannot)):
+        x, y = cannot[row]
+        here = labels[x]
+        if here != labels[y] or distances.shape[1] == 1:
+            continue
+        far = y if distances[y, here] > distances[x, here] else x
+        other = -1
+        for k in range(distances.shape[1]):
+            if k != here and (other < 0 or distances[far, k] < distances[far, other]):
+                other = k
+        labels[far] = other
+
+
+class Weighted(NamedTuple):
+    """Items of SSSVaD and which of their comparisons pull how much."""
+
+    points: FloatArray
+    item: IntArray
+    """The item that each comparison is about, (m,)."""
+    excess: FloatArray
+    """Squared difference to the item to be near less that to the item to be far, by column, (m, d)."""
+    weight: float
+    spread: FloatArray
+    """What every item adds to the spread of its cluster, so that no cluster uses a single column, (d,)."""
+
+    def costs(self, centers: FloatArray, powers: FloatArray) -> FloatArray:
+        """What each item costs in each cluster, (n, K); `powers` are weights raised to the exponent."""
+        # expanded, so that nothing of size n K d is made
+        total = (
+            np.square(self.points) @ powers.T
+            - 2 * self.points @ (powers * centers).T
+            + (powers * (np.square(centers) + self.spread)).sum(axis=1)
+        )
+        np.maximum(total, 0.0, out=total)
+        np.add.at(total, self.item, self.weight * np.maximum(self.excess @ powers.T, 0.0))
+        return total
+
+
+def sssvad(
+    X: Any,
+    constraints: Any,
+    n_clusters: int,
+    seed: int,
+    *,
+    weight: float = 1.0,
+    exponent: float = 8.0,
+    n_init: int = 10,
+    max_iter: int = 100,
+) -> IntArray:
+    r"""K-means with weights of the columns in each cluster, learned also from comparisons (Kumar and Kummamuru 2008).
+
+    Every cluster k weighs the columns in its own way, :math:`d_k(a, b) = \sum_l w_{kl}^\beta (a_l -
+    b_l)^2` with :math:`\sum_l w_{kl} = 1`, and
+
+    .. math:: \sum_i d_{z_i}(x_i, m_{z_i}) + \gamma \sum_t [d_{z_i}(x_i, x_j) - d_{z_i}(x_i, x_k)]_+
+
+    is made small, a comparison t saying that i is nearer to j than to k; `weight` is gamma, and the
+    larger the exponent beta, the more even the weights. The article's idea is followed, not its
+    program: labels and centres are set to their best in turn, weights to their best for the
+    comparisons now violated, as far as that lowers the objective, which so never rises.
+    """
+    points = np.asarray(X, dtype=np.float64)
+    compared = comparisons(constraints)
+    near, far = gaps(points, compared)
+    spread = 0.01 * np.where(points.var(axis=0) > 0, points.var(axis=0), 1.0)
+    excess = np.square(near) - np.square(far)
+    problem = Weighted(points, compared[:, 0], excess, weight, spread)
+    rng = np.random.default_rng(seed)
+    starts = (spread_out(points, n_clusters, rng) for _ in range(n_init))
+    ends = (descend(problem, start, exponent, max_iter) for start in starts)
+    return numbered(min(ends, key=lambda end: end[1][-1])[0])
+
+
+def descend(
+    problem: Weighted, centers: FloatArray, beta: float, max_iter: int
+) -> tuple[IntArray, list[float]]:
+    """Lower SSSVaD's objective from centres until labels repeat; returns labels and the objective after every pass."""
+    k, d = centers.shape
+    weights = np.full((k, d), 1.0 / d)
+    labels, path = np.full(len(problem.points), -1), [np.inf]
+    for _ in range(max_iter):
+        costs = problem.costs(centers, weights**beta)
+        before, labels = labels, costs.argmin(axis=1)
+        path.append(float(costs.min(axis=1).sum()))
+        if (labels == before).all():
+            break
+        centers = means(problem.points, labels, centers)
+        weights = _better(problem, labels, centers, weights, beta)
+    return labels, path[1:]
+
+
+def _better(
+    problem: Weighted, labels: IntArray, centers: FloatArray, weights: FloatArray, beta: float
+) -> FloatArray:
+    """Weights that cost no cluster more."""
+    off = np.square(problem.points - centers[labels]) + problem.spread
+    cluster_of, found = labels[problem.item], weights.copy()
+    for cluster in np.unique(labels):
+        inside = off[labels == cluster].sum(axis=0)
+        excess = problem.weight * problem.excess[cluster_of == cluster]
+
+        def cost(w: FloatArray, inside: FloatArray = inside, excess: FloatArray = excess) -> float:
+            return float(w**beta @ inside + np.maximum(excess @ w**beta, 0.0).sum())
+
+        now = weights[cluster]
+        pulled = inside + excess[excess @ now**beta > 0].sum(axis=0)
+        aim = closed_form(np.maximum(pulled, FLOOR * inside), beta)
+        for step in 0.5 ** np.arange(HALVINGS):
+            trial = (1 - step) * now + step * aim
+            if cost(trial) < cost(now):
+                found[cluster] = trial
+                break
+    return found
+
+
+def closed_form(spread: FloatArray, beta: float) -> FloatArray:
+    """Weights of sum 1 that minimise the sum of weight^beta times spread.
+
+    >>> closed_form(np.array([1.0, 3.0]), 2.0)
+    array([0.75, 0.25])
+    """
+    raw = (spread / spread.min()) ** (-1.0 / (beta - 1.0))
+    return np.asarray(raw / raw.sum())

@@ -1,0 +1,215 @@
+"""The figures of all experiments: curves in panels, dots in rows, and how they are saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bayesclust.typing import IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito (2008): colours that colour-blind readers tell apart
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
+GREY = "#808080"
+DASHES = ("-", "--", "-.", ":")
+MARKERS = "osD^v<>"
+FEWEST = 4
+"""Draws from which on intervals are drawn: of fewer, Student's is as wide as the picture."""
+LOOK: Any = {
+    "svg.hashsalt": "bayesclust",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.linewidth": 0.3,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+}
+
+
+def save(made: Mapping[str, Callable[[], Figure | None]], folder: Path) -> list[Path]:
+    """Draw figures one by one and save each as PNG and SVG; None where nothing of it is done."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")  # files only, wherever this runs
+    written = []
+    with mpl.rc_context(LOOK):
+        for name, make in made.items():
+            figure = make()
+            if figure is not None:
+                for ending, metadata in (("png", None), ("svg", {"Date": None})):
+                    written.append(folder / f"{name}.{ending}")
+                    with replaced(written[-1]) as draft:
+                        figure.savefig(draft, format=ending, dpi=150, metadata=metadata)
+                plt.close(figure)
+    return written
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A draft beside a file, which takes its place when it is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def look(at: int) -> dict[str, Any]:
+    """Colour, line and marker of the line of this number, never told apart by colour alone."""
+    return {
+        "color": PALETTE[at % len(PALETTE)],
+        "linestyle": DASHES[at // len(PALETTE) % len(DASHES)],
+        "marker": MARKERS[at % len(MARKERS)],
+        "markersize": 4,
+        "linewidth": 1.3,
+    }
+
+
+def curves(
+    table: pd.DataFrame,
+    title: str,
+    xlabel: str,
+    ylabel: str = "pairwise F",
+    *,
+    across: int = 4,
+    ticks: Sequence[float] | None = None,
+    log: str = "",
+    bands: bool = False,
+    limits: tuple[float, float] | None = None,
+) -> Figure | None:
+    """Curves in panels, from columns panel, line, x, mean and error (NaN: none); a line whose x is NaN is level.
+
+    `log` names the logarithmic axes; with `bands` errors are areas.
+    """
+    import matplotlib.pyplot as plt
+
+    if table.empty:
+        return None
+    panels, lines = list(table.panel.unique()), list(table.line.unique())
+    wide = min(across, len(panels))
+    high = -(-len(panels) // wide)
+    size = (max(2.5 * wide + 2.0, 5.5), 2.3 * high + 0.9)
+    shape: Any = {"figsize": size, "layout": "constrained", "squeeze": False}
+    figure, axes = plt.subplots(high, wide, sharex=True, sharey=limits is not None, **shape)
+    drawn: dict[str, Any] = {}
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        for at, line in enumerate(lines):
+            rows = table[(table.panel == panel) & (table.line == line)].sort_values("x")
+            if len(rows):
+                drawn[line] = _line(ax, rows, look(at), bands)
+        ax.set_title(panel, fontsize=9)
+        if ticks is not None:
+            ax.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+        if "x" in log:
+            ax.set_xscale("log")
+        if "y" in log:
+            ax.set_yscale("log")
+        if ticks is not None and "x" in log:
+            ax.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+            ax.minorticks_off()
+        if limits is not None:
+            ax.set_ylim(*limits)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
+    figure.supxlabel(xlabel, fontsize=9)
+    figure.supylabel(ylabel, fontsize=9)
+    figure.suptitle(title, fontsize=10)
+    if len(lines) > 1:
+        figure.legend([drawn[line] for line in lines], lines, loc="outside right center")
+    return figure
+
+
+def _line(ax: Any, rows: pd.DataFrame, style: dict[str, Any], bands: bool) -> Any:
+    """One line: level, with an area, or with bars."""
+    if rows.x.isna().any():
+        return ax.axhline(rows["mean"].iloc[0], **{**style, "marker": ""})
+    error = rows.error.fillna(0.0)
+    if bands:
+        style = {**style, "marker": ""}
+        ax.fill_between(
+            rows.x,
+            rows["mean"] - error,
+            rows["mean"] + error,
+            color=style["color"],
+            alpha=0.2,
+            lw=0,
+        )
+        return ax.plot(rows.x, rows["mean"], **style)[0]
+    return ax.errorbar(rows.x, rows["mean"], error, elinewidth=0.8, capsize=1.5, **style)
+
+
+def dots(table: pd.DataFrame, title: str, xlabel: str, *, log: Sequence[str] = ()) -> Figure | None:
+    """Dots in panels side by side, from columns panel, line, series, mean and error: a row for each line.
+
+    The first series is filled, the second hollow; one that is called "published" is a cross. Panels
+    named in `log` have a logarithmic axis.
+    """
+    import matplotlib.pyplot as plt
+
+    table = table.dropna(subset="mean")
+    if table.empty:
+        return None
+    panels, lines = list(table.panel.unique()), list(table.line.unique())
+    drawn = sorted(table.series.unique(), key=lambda name: name == "published")
+    size = (1.6 * len(panels) + 3.0, 0.27 * len(lines) + 1.6)
+    shape: Any = {"figsize": size, "layout": "constrained", "squeeze": False}
+    figure, axes = plt.subplots(1, len(panels), sharey=True, **shape)
+    for ax, panel in zip(axes[0], panels, strict=True):
+        for at, series in enumerate(drawn):
+            rows = table[(table.panel == panel) & (table.series == series)]
+            places = [lines.index(line) for line in rows.line]
+            crosses = series == "published"
+            style: Any = {"fmt": "x" if crosses else "o", "ms": 5, "label": series}
+            style |= {"color": "black" if crosses else PALETTE[0], "elinewidth": 0.8}
+            face = {} if at == 0 or crosses else {"markerfacecolor": "white"}
+            ax.errorbar(rows["mean"], places, xerr=rows.error.fillna(0.0), **style, **face)
+        ax.set_title(panel, fontsize=9)
+        if panel in log:
+            ax.set_xscale("log")
+    axes[0][0].set_yticks(range(len(lines)), lines)
+    axes[0][0].set_ylim(len(lines) - 0.5, -0.5)
+    figure.supxlabel(xlabel, fontsize=9)
+    figure.suptitle(title, fontsize=10)
+    if len(drawn) > 1:
+        figure.legend(
+            *axes[0][0].get_legend_handles_labels(), loc="outside lower right", ncols=len(drawn)
+        )
+    return figure
+
+
+def points(ax: Any, X: Any, labels: IntArray) -> None:
+    """Points of the plane in the colours of their clusters; beyond the palette all are grey."""
+    colours = np.array([*PALETTE, GREY])[np.minimum(labels, len(PALETTE))]
+    ax.scatter(X[:, 0], X[:, 1], c=colours, s=4, linewidths=0)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(True)
+
+
+def in_colours_of(labels: IntArray, y: IntArray) -> IntArray:
+    """Number clusters by the classes that they share most items with, one each; the others follow, the largest first.
+
+    >>> in_colours_of(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 0, 0, 0]))
+    array([1, 1, 2, 0, 0])
+    """
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
+
+    shared = contingency_matrix(labels, y)
+    clusters, classes = linear_sum_assignment(-shared)
+    others = [k for k in np.argsort(-shared.sum(axis=1), kind="stable") if k not in clusters]
+    number = np.empty(len(shared), dtype=np.int64)
+    number[clusters] = classes
+    number[others] = shared.shape[1] + np.arange(len(others))
+    return number[labels]

@@ -1,0 +1,233 @@
+"""The frame: what a kill or an interrupt leaves, what is refused, and the command line."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import experiments
+from experiments import frame, tvclust
+from experiments.__main__ import PAPERS, main
+
+EXPERIMENT = tvclust.EXPERIMENT
+TINY = [
+    "tvclust",
+    "--quick",
+    "--methods",
+    "kmeans",
+    "rdp-means-released",
+    "--data",
+    "iris",
+    "--no-progress",
+]
+
+
+class Halves:
+    """A method that puts the first half of the items together, and remembers what it was given."""
+
+    def __init__(self, stop=None):
+        self.seen, self.stop = [], stop
+
+    def __call__(self, X, constraints, n_clusters, seed):
+        if self.stop is not None and len(self.seen) == self.stop:
+            raise KeyboardInterrupt
+        self.seen.append((X, constraints, n_clusters, seed))
+        return np.arange(len(X)) >= len(X) // 2
+
+
+@pytest.fixture
+def halves(monkeypatch):
+    """Two methods, the second of which is told k but uses no answers, in the place of all."""
+    one, other = Halves(), Halves()
+    known = {
+        "one": tvclust.Method("One", one),
+        "other": tvclust.Method("Other", other, told=True, hears=False, raw=True),
+    }
+    for name in ("METHODS", "EVERY_METHOD"):
+        monkeypatch.setattr(tvclust, name, known)
+    return one, other
+
+
+def small(**more):
+    settings = {
+        "methods": ("one", "other"),
+        "data": ("iris", "wine"),
+        "fractions": (0.03,),
+        "accuracies": (1.0, 0.8),
+    }
+    return tvclust.Plan(
+        **{"tables": (1, 2), "figures": (), "trials": 2, "seed": 3, **settings, **more}
+    )
+
+
+def without_seconds(folder):
+    return frame.load(folder / "cells.csv", EXPERIMENT.kinds).drop(columns="seconds")
+
+
+def test_methods_are_given_what_their_entry_says(halves, tmp_path):
+    one, other = halves
+    EXPERIMENT.reproduce(small(), tmp_path, progress=False)
+    # two samplings, two sets, two p, two trials; without answers there are only sets and trials
+    assert (len(one.seen), len(other.seen)) == (16, 4)
+    for X, links, _, seed in one.seen:
+        np.testing.assert_allclose(X.std(axis=0), 1.0)
+        assert links.n_items == len(X)
+        assert seed in (3, 4)
+    for X, links, n_clusters, _ in other.seen:
+        assert not np.allclose(X.std(axis=0), 1.0)
+        assert (links, n_clusters) == (None, 3)
+
+
+def test_a_kill_loses_at_most_the_cell_it_falls_in(halves, tmp_path):
+    one, other = halves
+    EXPERIMENT.reproduce(small(), tmp_path / "whole", progress=False)
+    before = len(one.seen), len(other.seen)
+    path = tmp_path / "cut" / "cells.csv"
+    path.parent.mkdir()
+    text = (tmp_path / "whole" / "cells.csv").read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    path.write_text("".join(lines[:-3]) + lines[-3][:20], encoding="utf-8")
+    assert len(frame.load(path, EXPERIMENT.kinds)) == 17
+    for _ in range(2):
+        EXPERIMENT.reproduce(small(), path.parent, progress=False)
+        assert (len(one.seen), len(other.seen)) == (before[0], before[1] + 3)
+    assert without_seconds(path.parent).equals(without_seconds(tmp_path / "whole"))
+
+
+def test_an_interrupt_writes_tables_and_the_same_call_continues(halves, tmp_path):
+    one, _ = halves
+    EXPERIMENT.reproduce(small(), tmp_path / "whole", progress=False)
+    one.seen.clear()
+    one.stop = 5
+    with pytest.raises(KeyboardInterrupt) as interrupt:
+        EXPERIMENT.reproduce(small(), tmp_path / "cut", progress=False)
+    assert interrupt.value.__notes__[0].startswith("5 of 20 cells are done and kept")
+    assert (tmp_path / "cut" / "tables.md").exists()
+    one.stop = None
+    EXPERIMENT.reproduce(small(), tmp_path / "cut", progress=False)
+    for name in ("tables.csv", "tables.md"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_another_seed_is_another_run_in_the_same_file(halves, tmp_path):
+    one, _ = halves
+    EXPERIMENT.reproduce(small(), tmp_path, progress=False)
+    first = (tmp_path / "tables.csv").read_bytes()
+    EXPERIMENT.reproduce(small(seed=8), tmp_path, progress=False)
+    assert len(one.seen) == 32
+    EXPERIMENT.reproduce(small(), tmp_path, progress=False)
+    assert len(one.seen) == 32
+    assert (tmp_path / "tables.csv").read_bytes() == first
+
+
+def test_an_error_names_its_cell(halves, tmp_path, monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(tvclust.EVERY_METHOD, "one", tvclust.Method("One", broken))
+    with pytest.raises(ZeroDivisionError) as error:
+        EXPERIMENT.reproduce(small(), tmp_path, progress=False)
+    assert "in Cell(seed=3, method='one', data='iris'" in error.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b\n1,2\n", "is no file of cells: its columns are a, b; name another folder"),
+        ("\udcff\n", "is no file of cells, or damaged"),
+        ("{header}\n1,2\n", "has damaged lines, line 2 first: remove them"),
+    ],
+)
+def test_a_file_of_something_else_is_refused(text, sentence, tmp_path):
+    path = tmp_path / "cells.csv"
+    header = ",".join(EXPERIMENT.kinds)
+    path.write_text(text.format(header=header), encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(ValueError, match=sentence):
+        frame.load(path, EXPERIMENT.kinds)
+
+
+def refused(capsys, *arguments):
+    assert main(arguments) == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    return error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("tvclust --tables 7", r"tables has 7: choose from 1, 2, 3, 4\."),
+        ("tvclust --methods k-menas", r"methods has 'k-menas': choose from kmeans, .*, collapsed"),
+        ("tvclust --fractions 3", r"fractions has 3\.0: choose shares in \(0, 1\]"),
+        ("tvclust --trials 0", "trials has 0: 1 is the least"),
+        ("tvclust --seed -1", "seed has -1: 0 is the least"),
+        ("dcrc --data stonefly9", "data has 'stonefly9': choose from balance, .*, or a CSV file"),
+        ("mpck --figures 4", "figures has 4: choose from 2, 3, 5, 6, 7, 8"),
+        ("iac --methods iac-7-7", "methods has 'iac-7-7': choose from iac-0-10"),
+        ("iac --query-strategies oracle", "query_strategies has 'oracle': choose from"),
+        ("iac --folders nowhere", "folders has 'nowhere'"),
+        ("active --data roses", "data has 'roses': choose from balance"),
+        ("cluster_models --tables 3", r"tables has '3': choose from usual, others\."),
+    ],
+)
+def test_bad_settings_are_refused_in_a_sentence(arguments, sentence, capsys, tmp_path):
+    error = refused(capsys, *arguments.split(), "--out", str(tmp_path / "out"))
+    assert re.match(f"experiments: {sentence}", error)
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(capsys, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    error = refused(capsys, *TINY, "--tables", "1", "--out", str(tmp_path / "file"))
+    assert str(tmp_path / "file") in error
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_each_paper_explains_itself_and_lists_its_methods(paper, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([paper, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python -m experiments {paper} ")
+    assert main([paper, "--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert len(listed) == len(set(listed)) > 3
+
+
+def test_no_paper_is_misuse(capsys):
+    assert main([]) == main(["elsewhere"]) == 2
+    assert "cluster_models" in capsys.readouterr().err
+
+
+def test_a_small_run_from_start_to_files(capsys, tmp_path):
+    arguments = [*TINY, "--tables", "1", "3", "--figures", "3", "--out", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    out, error = capsys.readouterr()
+    assert "cell/s" not in error
+    cells = frame.load(tmp_path / "out" / "cells.csv", EXPERIMENT.kinds)
+    # k-means: k + 1, k, k - 1; the released settings: two samplings and two p, and two deviations
+    assert cells.groupby("method").size().to_dict() == {"kmeans": 3, "rdp-means-released": 6}
+    mine = cells[(cells.method == "rdp-means-released") & (cells.deviation == 0)]
+    ordered = mine[(mine.accuracy == 1) & (mine.sampling == "ordered")].f.item()
+    row = rf"^\| RDP-means, released settings \[k\] \| {ordered:.3f} "
+    assert re.search(row, out.partition("r = 0.03:")[2], re.M)
+    for name in ("table1", "table3", "figure3"):
+        assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / "out" / f"{name}.svg").read_text(encoding="utf-8")
+    assert not (tmp_path / "out" / "figure2.png").exists()
+    written = (tmp_path / "out" / "cells.csv").read_bytes()
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == out
+    assert (tmp_path / "out" / "cells.csv").read_bytes() == written
+
+
+def test_experiments_use_public_modules_alone():
+    public = {"", ".typing", ".active", ".active.expected_gain"}
+    for path in Path(experiments.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            ours = {name for name in names if name.split(".")[0] == "bayesclust"}
+            assert {name.removeprefix("bayesclust") for name in ours} <= public, path.name

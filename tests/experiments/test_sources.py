@@ -1,0 +1,81 @@
+"""The data: stand-ins of the sizes of what they stand for, files, and visual words."""
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from experiments import dcrc, sources
+from experiments.baselines import k_means
+
+
+def test_stand_ins_have_the_sizes_of_what_they_stand_for():
+    birds = sources.load("birdsong")
+    assert birds.X.shape == (4998, 38)
+    assert tuple(np.bincount(birds.y)) == sources.SPECIES
+    syllables = sources.load("syllables")
+    p = np.bincount(syllables.y) / 2601
+    assert (syllables.X.shape, len(p)) == ((2601, 38), 14)
+    pairs, triplets = dcrc.TABLE_IV_PAIRS, dcrc.TABLE_IV
+    together, yes = (p**2).sum(), (p**2).sum() - (p**3).sum()
+    assert together == pytest.approx(pairs[0].sum() / pairs.sum(), abs=0.01)
+    assert yes == pytest.approx(triplets[0].sum() / triplets.sum(), abs=0.01)
+
+
+def test_a_tenth_of_the_large_sets_is_of_the_papers_size():
+    for name, n in (("digits389", 318), ("letters_ijl", 227)):
+        if name in bc.datasets.names(installed=True):
+            assert len(sources.load_tenth(name).y) == n
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b,kind\n1,word,x\n", r"mine\.csv has something else than numbers before"),
+        ("a,b,kind\n1,,x\n", r"mine\.csv has no features or missing values"),
+    ],
+)
+def test_a_file_is_read_with_its_classes_last(text, sentence, tmp_path):
+    path = tmp_path / "good.csv"
+    path.write_text("a,b,kind\n1,2.5,x\n3,4,y\n5,6,x\n", encoding="utf-8")
+    data = sources.load(str(path))
+    assert data.X.tolist() == [[1, 2.5], [3, 4], [5, 6]]
+    assert (data.y.tolist(), data.target_names) == ([0, 1, 0], ("x", "y"))
+    path = tmp_path / "mine.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=sentence):
+        sources.load(str(path))
+
+
+def test_archives_are_read(tmp_path):
+    X = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.uint8)
+    np.savez(tmp_path / "two.npz", X=X, y=["b", "a", "b"])
+    data = sources.load(str(tmp_path / "two.npz"))
+    assert data.X.tolist() == X.tolist()
+    assert (data.y.tolist(), data.target_names) == ([1, 0, 1], ("a", "b"))
+    np.savez(tmp_path / "odd.npz", X=np.ones(3), y=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"odd\.npz has X of shape \(3,\) and y of shape \(3,\)"):
+        sources.load(str(tmp_path / "odd.npz"))
+    np.savez(tmp_path / "none.npz", Z=np.ones(3))
+    with pytest.raises(ValueError, match=r"none\.npz holds Z: items are wanted as X"):
+        sources.load(str(tmp_path / "none.npz"))
+
+
+@pytest.mark.slow
+def test_visual_words_are_as_hard_as_in_the_paper():
+    """Table 4: multinomial k-means .25, Gaussian .18."""
+    found = {"kl": [], "euclidean": []}
+    for seed in range(4):
+        data = sources.visual_words(seed)
+        for name, scores in found.items():
+            labels = k_means(data.X, None, 10, seed, divergence=name, n_init=2)
+            scores.append(bc.metrics.pairwise_f(labels, data.y))
+    assert np.mean(found["kl"]) == pytest.approx(0.25, abs=0.03)
+    assert np.mean(found["euclidean"]) == pytest.approx(0.18, abs=0.02)
+
+
+def test_visual_words_repeat_and_count():
+    data = sources.visual_words(0, 40, 30, 4)
+    assert data.X.shape == (40, 30)
+    assert (data.X.sum(axis=1) >= 1).all()
+    assert (data.X.round() == data.X).all()
+    np.testing.assert_array_equal(data.X, sources.visual_words(0, 40, 30, 4).X)

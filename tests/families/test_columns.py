@@ -1,0 +1,87 @@
+"""What columns hold: kinds and steps of data of which they are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesclust as bc
+from bayesclust.families.columns import describe_column, describe_columns, recording_step
+
+
+@pytest.mark.parametrize("shift", [0.0, -3.7, 1e4])
+@pytest.mark.parametrize("unit", [1.0, 0.01, 1 / 3, 2.54e5])
+def test_the_step_is_that_of_recording(rng, unit, shift):
+    x = np.unique((rng.integers(0, 5000, size=200) + shift / unit) * unit)
+    assert recording_step(x) == pytest.approx(unit, rel=1e-4)
+
+
+def test_a_step_that_no_gap_shows():
+    # gaps of 2 and 3 steps
+    assert recording_step(np.cumsum([0.0, 0.2, 0.3, 0.2, 0.3, 0.3])) == pytest.approx(0.1)
+
+
+def test_single_precision_hides_no_step(rng):
+    x = np.unique(np.float32(rng.integers(0, 3000, size=150) / 100 + 70).astype(np.float64))
+    assert recording_step(x) == pytest.approx(0.01, rel=1e-3)
+
+
+def test_real_numbers_have_no_step(rng):
+    for n in (8, 50, 2000):
+        assert recording_step(np.sort(rng.normal(size=n))) == 0.0
+    assert recording_step(np.array([2.0])) == recording_step(np.array([])) == 0.0
+
+
+def columns(rng, n=400):
+    z = rng.integers(3, size=n)
+    normal = 5 * z + rng.normal(size=n)
+    return {
+        "continuous": normal,
+        "rounded": np.round(normal, 1),
+        "inflated": np.where(rng.random(n) < 0.3, 0.0, normal),
+        "counts": rng.poisson(1 + 4 * z).astype(float),
+        "categorical": rng.choice([1.0, 2.5, 7.0, 8.0], size=n),
+        "binary": (rng.random(n) < 0.3).astype(float),
+        "nearly constant": np.where(np.arange(n) % 25 == 0, normal, 0.5),
+        "constant": np.full(n, 3.3),
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kinds(seed):
+    made = columns(np.random.default_rng(seed))
+    table = describe_columns(pd.DataFrame(made))
+    assert table["kind"].to_dict() == {name: name for name in made}
+    tied = {"inflated", "binary", "nearly constant"}
+    assert set(table.index[table["finding"] != "fine"]) == tied
+    moved = describe_columns(pd.DataFrame({name: 1e3 - 7 * x for name, x in made.items()}))
+    # of counts, only the numbers themselves tell that they are counts
+    assert (moved["kind"] == table["kind"])[[name for name in made if name != "counts"]].all()
+
+
+def test_atoms(rng):
+    x = rng.normal(size=300).clip(-1, 1)
+    clipped = describe_column(x)
+    assert clipped.kind == "inflated"
+    assert set(clipped.atoms) == {-1.0, 1.0}
+    assert clipped.ties == (np.abs(x) == 1).sum()
+    # zeros that mean missing: too few to be the most frequent value, and far from all others
+    pressure = np.r_[np.zeros(20), np.round(rng.normal(70, 12, size=700))]
+    assert describe_column(pressure).atoms == (0.0,)
+
+
+def test_missing_cells_are_left_out():
+    x = np.array([0.0, 1.0, np.nan, 0.0])
+    assert describe_column(x)[:5] == ("binary", 2, 1.0, 0.0, pytest.approx(2 / 3))
+    assert describe_column(np.full(3, np.nan)).kind == "constant"
+
+
+def test_values_apart_by_floating_error_are_one():
+    x = np.r_[np.full(20, 0.3), np.full(10, 0.1 + 0.2), np.full(5, 0.9)]
+    assert describe_column(x)[:2] == ("binary", 2)
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_rounded_measurements_are_fine(name):
+    table = bc.describe_columns(bc.datasets.load(name).X)
+    assert set(table["kind"]) <= {"rounded", "continuous"}
+    assert set(table["finding"]) == {"fine"}

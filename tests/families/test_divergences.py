@@ -1,0 +1,248 @@
+"""Divergences against their definitions."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import entropy
+
+from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
+from bayesclust.families.discrete import BernoulliDivergence, CategoricalDivergence
+from bayesclust.families.gaussian import Mahalanobis
+from bayesclust.families.gaussian_columns import Standardized
+from bayesclust.families.multinomial import KullbackLeibler
+from bayesclust.families.poisson import PoissonDivergence
+from bayesclust.families.squared_distance import SquaredEuclidean
+from tests.inference.limits.twins import KINDS, plain_distance, some_data
+
+
+@pytest.fixture(params=KINDS)
+def case(request, rng):
+    X = some_data(rng, request.param, 16)
+    divergence = as_divergence(KINDS[request.param]).bind(X)
+    points = divergence.points(X)
+    return (
+        divergence,
+        points,
+        plain_distance(request.param, points, getattr(divergence, "sizes", None)),
+    )
+
+
+def centers_of(points, rng, k=5):
+    """Means of random groups."""
+    return np.stack(
+        [points[rng.choice(len(points), 6, replace=False)].mean(axis=0) for _ in range(k)]
+    )
+
+
+def test_between_and_paired_are_the_definition(case, rng):
+    divergence, points, distance = case
+    centers = centers_of(points, rng)
+    expected = np.array([[distance(x, m) for m in centers] for x in points])
+    np.testing.assert_allclose(divergence.between(points, centers), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        divergence.paired(points[:5], centers), np.diag(expected), atol=1e-12
+    )
+    general = (
+        divergence.phi(points)[:, None]
+        - points @ divergence.natural(centers).T
+        + divergence.offset(centers)
+    )
+    if not divergence.squared:
+        np.testing.assert_allclose(general, expected, atol=1e-12)
+
+
+def test_they_are_bregman_divergences_of_phi(case, rng):
+    """D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, the gradient by differences along the space of points."""
+    divergence, points, distance = case
+    for x, m in zip(points, centers_of(points, rng), strict=False):
+        step = 1e-6 * (x - m)
+        slope = (divergence.phi((m + step)[None]) - divergence.phi((m - step)[None]))[0] / 2e-6
+        gap = (divergence.phi(x[None]) - divergence.phi(m[None]))[0] - slope
+        assert gap == pytest.approx(distance(x, m), abs=1e-7)
+
+
+def test_the_mean_minimises_the_sum(case, rng):
+    divergence, points, _ = case
+    middle = points.mean(axis=0)
+    least = divergence.between(points, middle[None]).sum()
+    for other in centers_of(points, rng, k=20):
+        for share in (1e-3, 0.1, 1.0):
+            moved = (1 - share) * middle + share * other
+            assert divergence.between(points, moved[None]).sum() >= least - 1e-12 * max(least, 1.0)
+
+
+def test_a_missing_cell_costs_nothing_and_counts_in_no_mean(rng):
+    """Each column on its own items: the sum over columns of divergences on the items that have a value there."""
+    for name in ("poisson", "bernoulli", "categorical", "standardized"):
+        X = some_data(rng, name, 30)
+        holes = X.copy()
+        holes[rng.random(X.shape) < 0.3] = np.nan
+        # every column keeps the codes and units that binding found in all of it
+        divergence = as_divergence(name).bind(holes)
+        points = divergence.points(holes)
+        total = 0.0
+        for j in range(X.shape[1]):
+            seen = ~np.isnan(holes[:, j])
+            one = as_divergence(name).bind(holes[seen][:, [j]])
+            column = one.points(holes[seen][:, [j]])
+            total += one.between(column, column.mean(axis=0)[None]).sum()
+        assert divergence.between(points, points.mean(axis=0)[None]).sum() == pytest.approx(total)
+        nothing = divergence.points(np.full((1, X.shape[1]), np.nan), least=1)
+        assert divergence.between(nothing, points).max() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_mahalanobis_is_its_formula_in_the_users_columns(rng):
+    X = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3)) * [1.0, 1e3, 1e-3] + 5.0
+    for covariance in (None, np.cov(X[:10], rowvar=False)):
+        S = np.cov(X, rowvar=False, bias=True) if covariance is None else covariance
+        metric = Mahalanobis(covariance).bind(X)
+        points = metric.points(X)
+        gaps = X[:, None] - X[None, :4]
+        expected = np.einsum("ikj,jl,ikl->ik", gaps, np.linalg.inv(S), gaps)
+        np.testing.assert_allclose(
+            metric.between(points, points[:4]), expected, rtol=1e-6, atol=1e-8
+        )
+        np.testing.assert_allclose(metric.shown(points), X, rtol=1e-9)
+
+
+def test_mahalanobis_does_not_see_how_columns_are_mixed(rng):
+    X = rng.normal(size=(40, 3))
+    other = X @ rng.normal(size=(3, 3)) + 7.0
+    first, second = (Mahalanobis().bind(data).points(data) for data in (X, other))
+    squares = SquaredEuclidean()
+    np.testing.assert_allclose(
+        squares.between(first, first), squares.between(second, second), atol=1e-9
+    )
+
+
+def test_directions_without_variance_are_left_out(rng):
+    X = rng.normal(size=(20, 2))
+    flat = np.column_stack([X, X[:, 0] - X[:, 1], np.full(20, 3.0)])
+    metric, plain = Mahalanobis().bind(flat), Mahalanobis().bind(X)
+    assert metric.points(flat).shape == (20, 2)
+    np.testing.assert_allclose(
+        metric.between(metric.points(flat), metric.points(flat)),
+        plain.between(plain.points(X), plain.points(X)),
+        atol=1e-8,
+    )
+    np.testing.assert_allclose(metric.shown(metric.points(flat)), flat, atol=1e-9)
+    constant = Mahalanobis().bind(np.ones((4, 2)))
+    assert (
+        constant.between(constant.points(np.ones((4, 2))), constant.points(np.ones((4, 2)))).max()
+        == 0
+    )
+
+
+def test_standardized_counts_standard_deviations(rng):
+    X = rng.normal(size=(30, 3)) * [1.0, 50.0, 0.0] + 4.0
+    standard = Standardized().bind(X)
+    points = standard.points(X)
+    expected = (np.square(X[:, None, :2] - X[None, :, :2]) / X[:, :2].var(axis=0)).sum(axis=2)
+    np.testing.assert_allclose(standard.between(points, points), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_families_have_divergences_of_their_own():
+    for name, family in FAMILIES.items():
+        assert type(as_divergence(name)) is type(as_divergence(family())) is family.divergence
+
+
+def test_a_product_is_the_sum_of_its_parts(rng):
+    X = some_data(rng, "product", 30)
+    whole = as_divergence(KINDS["product"]).bind(X)
+    points = whole.points(X)
+    spread = np.square(X[:, None, :2] - X[None, :, :2]).sum(axis=2) / X[:, :2].var(axis=0).mean()
+    for name, columns in (("bernoulli", [2]), ("categorical", [3])):
+        part = as_divergence(name).bind(X[:, columns])
+        spread += part.between(part.points(X[:, columns]), part.points(X[:, columns]))
+    np.testing.assert_allclose(whole.between(points, points), spread, atol=1e-12)
+    assert whole.n_free(points) == 2 + 1 + 2
+
+
+def test_centres_are_shown_in_the_units_of_the_data(rng):
+    X = some_data(rng, "poisson with holes", 30)
+    for name, kind in (("poisson", PoissonDivergence), ("standardized", Standardized)):
+        divergence = kind().bind(X)
+        shown = divergence.shown(divergence.points(X).mean(axis=0)[None])
+        np.testing.assert_allclose(shown[0], np.nanmean(X, axis=0), err_msg=name)
+    codes = CategoricalDivergence().bind([[0, 1], [2, 1], [0, np.nan]])
+    shown = codes.shown(codes.points([[0, 1], [2, 1], [0, np.nan]]).mean(axis=0)[None])
+    np.testing.assert_allclose(shown[0], [2 / 3, 0, 1 / 3, 0, 1], atol=1e-12)
+    ones = BernoulliDivergence()
+    np.testing.assert_allclose(
+        ones.shown(ones.points([[0, 1], [1, 1]]).mean(axis=0)[None])[0], [0.5, 1.0]
+    )
+
+
+def test_what_depends_on_the_data_must_be_bound_first():
+    for divergence in (
+        Mahalanobis(),
+        Standardized(),
+        CategoricalDivergence(),
+        as_divergence(KINDS["product"]),
+    ):
+        with pytest.raises(TypeError, match="use what bind"):
+            divergence.points([[0.0], [1.0]])
+
+
+def test_kl_smooths_counts_and_weighs_every_item_the_same():
+    counts = np.array([[4, 0, 1], [40, 0, 10]])
+    points = KullbackLeibler().points(counts)
+    np.testing.assert_allclose(points[0], np.array([4.3, 0.3, 1.3]) / 5.9)
+    np.testing.assert_allclose(points.sum(axis=1), 1.0)
+    assert KullbackLeibler().between(points[:1], points[1:])[0, 0] == pytest.approx(
+        entropy(points[0], points[1])
+    )
+
+
+def test_squared_distances_do_not_cancel_far_from_the_origin():
+    points = 1e9 + np.array([[0.0], [3.0]])
+    assert SquaredEuclidean().between(points, points[:1])[1, 0] == 9.0
+
+
+@pytest.mark.parametrize(("given", "error"), [("cosine", ValueError), (3, TypeError)])
+def test_unknown_divergences(given, error):
+    with pytest.raises(error, match=r'^divergence must be one of "mahalanobis", .*"kl"'):
+        as_divergence(given)
+
+
+def test_a_divergence_may_be_given_as_an_object():
+    mine = KullbackLeibler(smoothing=1.0)
+    assert as_divergence(mine) is mine
+    assert isinstance(as_divergence("kl"), Divergence)
+
+
+@pytest.mark.parametrize(
+    "kind", [KullbackLeibler, PoissonDivergence, BernoulliDivergence, CategoricalDivergence]
+)
+@pytest.mark.parametrize("smoothing", [0.0, -1.0, float("nan"), float("inf")])
+def test_smoothing_must_be_positive(smoothing, kind):
+    with pytest.raises(ValueError, match=r"^smoothing must lie in \(0, inf\)"):
+        kind(smoothing)
+
+
+@pytest.mark.parametrize(
+    ("covariance", "sentence"),
+    [
+        (np.eye(3), "covariance has shape (3, 3), but X has 2 columns: pass a (2, 2) matrix."),
+        ([[1.0, 0.5], [0.0, 1.0]], "covariance is not symmetric: pass (S + S.T) / 2."),
+        (
+            [[1.0, 0.0], [0.0, -1.0]],
+            "covariance has the eigenvalue -1: pass a matrix without negative ones, not all zero.",
+        ),
+    ],
+)
+def test_a_covariance_is_checked(rng, covariance, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        Mahalanobis(covariance).bind(rng.normal(size=(5, 2)))
+
+
+def test_a_family_without_a_known_divergence_is_refused():
+    class Mine(Family):
+        def bind(self, X):
+            raise NotImplementedError
+
+    with pytest.raises(
+        TypeError, match=r"^the divergence of Mine is not known, only those of FullGaussian, "
+    ):
+        as_divergence(Mine())

@@ -1,0 +1,131 @@
+"""Chains of DCRC: what they draw, and that they go on from a snapshot to the last bit."""
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.snapshots import from_text, to_text
+from bayesclust.models.dcrc import dcrc_log_joint
+from bayesclust.models.dcrc_weights import WeightPrior, class_terms
+
+N, K = 9, 3
+PRIOR = WeightPrior((3.0, 2.0), 3.0, separation=4.0, balance=2.0, proportions=(0.5, 0.3, 0.2))
+
+
+def problem(prior=None):
+    rng = np.random.default_rng(0)
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (3, 0, 4), (1, 6, 3)], ["yes", "dnk", "no"], n_items=N, source=[0, 1, 0]
+    )
+    links = bc.PairwiseConstraints([(0, 1), (2, 3), (4, 6)], [True, False, True], n_items=N)
+    return DCRCProblem(rng.normal(size=(N, 2)), (triplets, links), rng.normal(size=(K, 3)), prior)
+
+
+@pytest.mark.parametrize("prior", [None, PRIOR], ids=["held", "drawn"])
+def test_a_chain_goes_on_from_a_snapshot(prior):
+    one, other = (DCRCChain(problem(prior), np.random.default_rng(seed)) for seed in (1, 2))
+    for sweep in range(12):
+        one.sweep(adapt=True, trust=sweep < 6)
+    other.restore(from_text(to_text(one.snapshot())))
+    for _ in range(4):
+        for chain in (one, other):
+            chain.sweep(adapt=True)
+        (variables, statistics), (again, statistics_again) = one.draw(), other.draw()
+        for name, value in variables.items():
+            np.testing.assert_array_equal(value, again[name], err_msg=name)
+        assert statistics == statistics_again
+
+
+def test_noise_waits_while_answers_are_trusted():
+    chain = DCRCChain(problem(), np.random.default_rng(1))
+    before = chain.noise[0]["noise"].copy()
+    chain.sweep(adapt=True, trust=True)
+    np.testing.assert_array_equal(chain.noise[0]["noise"], before)
+    chain.sweep()
+    assert (chain.noise[0]["noise"] != before).all()
+
+
+def test_log_joint_is_that_of_the_model():
+    """The model's log joint without log p(W), where W is held, and with it, where it is drawn."""
+    for prior in (None, PRIOR):
+        chain = DCRCChain(problem(prior), np.random.default_rng(3))
+        chain.sweep()
+        variables, statistics = chain.draw()
+        posed = chain.problem
+        full = dcrc_log_joint(
+            chain.W,
+            variables["z"],
+            posed.points,
+            posed.constraints,
+            chain.noise,
+            prior,
+            chain.precision,
+        )
+        held = dcrc_log_joint(chain.W, variables["z"], posed.points) - dcrc_log_joint(
+            chain.W, [0] * N, posed.points
+        )
+        log_p = class_terms(np, chain.W, posed.points, chain.free).log_p
+        held += log_p[:, 0].sum()
+        for view, noise in zip(posed.constraints, chain.noise, strict=True):
+            held += view.log_prob(variables["z"], noise) + view.noise.log_prior(noise)
+        assert statistics["log_joint"] == pytest.approx(held if prior is None else full)
+
+
+def test_weights_are_drawn_from_the_density_of_the_model(rng):
+    """Free items' labels summed out, differences of the log joint and of the function that trajectories follow are equal."""
+    posed = problem(PRIOR)
+    chain = DCRCChain(posed, rng)
+    chain.sweep()
+    objective, labels = chain.sampler.objective, np.eye(K)[chain.z[chain.named]]
+
+    def log_joint(W):
+        free = class_terms(np, W, posed.points, chain.free).log_p[chain.free, chain.z[chain.free]]
+        return (
+            dcrc_log_joint(
+                W, chain.z, posed.points, posed.constraints, chain.noise, PRIOR, chain.precision
+            )
+            - free.sum()
+        )
+
+    first, second = rng.normal(size=(2, K, 3))
+    found = (
+        objective.value_and_gradient(second, labels)[0]
+        - objective.value_and_gradient(first, labels)[0]
+    )
+    assert found == pytest.approx(log_joint(second) - log_joint(first))
+    slope = objective.value_and_gradient(first, labels)[1]
+    for place in np.ndindex(first.shape):
+        step = np.zeros_like(first)
+        step[place] = 1e-6
+        above, below = (
+            objective.value_and_gradient(W, labels)[0] for W in (first + step, first - step)
+        )
+        assert slope[place] == pytest.approx((above - below) / 2e-6, abs=1e-6), place
+
+
+def test_free_items_follow_the_classifier():
+    chain = DCRCChain(problem(), np.random.default_rng(4))
+    free = np.flatnonzero(chain.free)
+    np.testing.assert_array_equal(free, [5, 7, 8])
+    z = np.array([chain.draw()[0]["z"][free] for _ in range(4000)])
+    found = np.stack([(z == k).mean(axis=0) for k in range(K)], axis=1)
+    error = np.sqrt(0.25 / 4000)
+    np.testing.assert_allclose(found, np.exp(chain.log_p[free]), atol=5 * error)
+
+
+def test_without_answers_there_is_the_classifier_alone():
+    posed = DCRCProblem(np.arange(8.0).reshape(4, 2), (), np.ones((2, 3)), WeightPrior())
+    chain = DCRCChain(posed, np.random.default_rng(0))
+    chain.sweep(adapt=True)
+    variables, statistics = chain.draw()
+    assert variables["z"].shape == (4,)
+    assert (statistics["moved"], np.isnan(statistics["blocks_moved"])) == (0.0, True)
+
+
+def test_a_prior_must_be_proper():
+    with pytest.raises(
+        ValueError,
+        match=r"^weights can be drawn under a proper prior alone, but bias_scale is None",
+    ):
+        problem(WeightPrior.from_paper(10, 1.0, 0.1))

@@ -1,0 +1,142 @@
+"""The bound of variational EM: Table II, the exact evidence, and that it never falls."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import bayesclust as bc
+from bayesclust.inference.dcrc.em import IMPOSSIBLE, SETTLED, agreement_table
+from bayesclust.models import PaperObjective
+from tests.inference.dcrc.problems import ascent, random_views, table_two
+
+N, K = 6, 3
+NOISES = {
+    "known": bc.UniformNoise(0.1),
+    "learned": bc.UniformNoise(),
+    "confusion": bc.ConfusionNoise(),
+}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_the_bound_never_falls(noise):
+    """At every E-step and M-step, 70 problems of each noise model, every other with pairs."""
+    for seed in range(70):
+        rng = np.random.default_rng([1, seed])
+        n = int(rng.integers(4, 12))
+        views = random_views(rng, n, NOISES[noise], pairs=seed % 2 == 0)
+        X, W = rng.normal(size=(n, 2)), 2 * rng.normal(size=(K, 3))
+        state = ascent(
+            X,
+            views,
+            W,
+            tau=rng.choice([0.0, 1.0]),
+            balance=bool(seed % 3),
+            temperature=[1.0, 0.5][seed % 2],
+        )
+        state.run(25)
+        assert len(state.path) >= 2
+        assert np.diff(state.path).min(initial=0.0) >= -1e-9 * max(abs(state.path[0]), 1.0), seed
+
+
+def test_the_bound_stays_below_the_evidence():
+    for seed in range(40):
+        rng = np.random.default_rng([2, seed])
+        view = random_views(rng, N, bc.UniformNoise(float(rng.uniform(0.02, 0.9))), pairs=False)[0]
+        X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
+        paper = PaperObjective(X, K, view)
+        state = ascent(X, [view], W)
+        for _ in range(4):
+            state.expect()
+            exact = paper.n_answers * float(paper(state.W))
+            assert state.bound <= exact + 1e-9
+            state.maximise()
+
+
+def test_the_bound_touches_the_evidence_where_answers_say_nothing(rng):
+    view = random_views(rng, N, bc.UniformNoise(2 / 3), pairs=False)[0]
+    X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
+    paper, state = PaperObjective(X, K, view), ascent(X, [view], W)
+    state.expect()
+    assert state.bound == pytest.approx(paper.n_answers * float(paper(state.W)), rel=1e-12)
+
+
+def learned_evidence(X, W, views, prior_only):
+    """log of the sum over labels of p(labels) m(answers), m with the noise integrated out."""
+    from itertools import product
+
+    from scipy.special import log_softmax, logsumexp
+
+    log_p = log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1)
+    z = np.array(list(product(range(K), repeat=len(X))))
+    values = log_p[np.arange(len(X)), z].sum(axis=1)
+    return (
+        logsumexp(values + sum(view.noise.log_marginal(view.counts(z)) for view in views))
+        + prior_only
+    )
+
+
+def test_the_bound_with_learned_noise_and_pairs_stays_below_its_evidence():
+    for seed in range(15):
+        rng = np.random.default_rng([3, seed])
+        views = random_views(rng, N, [bc.UniformNoise(), bc.ConfusionNoise()][seed % 2])
+        X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
+        state = ascent(X, views, W)
+        state.run(5)
+        rest = state.objective.regulariser(state.W)
+        assert state.bound <= learned_evidence(X, state.W, views, rest) + 1e-9
+
+
+def test_an_e_step_ends_at_a_fixed_point_of_table_two(rng):
+    eps = 0.2
+    view = random_views(rng, N, bc.UniformNoise(eps), pairs=False)[0]
+    X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
+    state = ascent(X, [view], W)
+    for _ in range(30):
+        state.expect()
+    q = np.zeros((N, K))
+    q[state.answers.items] = state.q
+    log_p = state.objective.log_p(state.W)
+    for row, i in enumerate(state.answers.items):
+        expected = softmax(log_p[row] + table_two(view, q, i, eps))
+        np.testing.assert_allclose(q[i], expected, atol=SETTLED)
+
+
+def test_no_answers_at_all(rng):
+    state = ascent(rng.normal(size=(20, 2)), [], rng.normal(size=(K, 3)))
+    state.run(20)
+    assert (np.diff(state.path) >= -1e-12).all()
+    assert state.q.shape == (0, K)
+
+
+def test_certain_labels_are_the_limit_of_falling_temperature(rng):
+    """From the same start, temperature 1e-3 ends in the labels, weights and bound of temperature 0."""
+    y = np.repeat([0, 1, 2], 10)
+    X = rng.normal(size=(30, 2)) + 2.0 * np.eye(3, 2)[y]
+    view = bc.RelativeConstraints.sample(y, size=25, error_rate=0.0, seed=1).with_noise(
+        bc.UniformNoise(0.05)
+    )
+    W = rng.normal(size=(K, 3))
+    ends = {}
+    for temperature in (1.0, 0.1, 1e-3, 0.0):
+        state = ascent(X, [view], W, temperature=temperature)
+        state.run(200)
+        ends[temperature] = state
+    assert set(np.unique(ends[0.0].q)) == {0.0, 1.0}
+    np.testing.assert_allclose(ends[1e-3].q, ends[0.0].q, atol=1e-6)
+    np.testing.assert_allclose(ends[1e-3].W, ends[0.0].W, atol=1e-6)
+    gaps = [abs(ends[t].bound - ends[0.0].bound) for t in (1.0, 0.1, 1e-3)]
+    assert gaps[2] < 1e-3 < gaps[0]
+
+
+def test_binding_answers_are_the_limit_of_falling_eps(rng):
+    """One E-step from the same distributions: Eq. 13 comes to Eq. 14 as eps falls."""
+    view = random_views(rng, N, bc.UniformNoise(0.1), pairs=False)[0]
+    X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
+    literal = ascent(X, [view], W, agreement_table([view], IMPOSSIBLE), literal=True)
+    literal.expect()
+    distance = []
+    for eps in (1e-1, 1e-3, 1e-30, 1e-300):
+        state = ascent(X, [view], W, agreement_table([view], float(np.log(eps / 2))))
+        state.expect()
+        distance.append(np.abs(state.q - literal.q).max())
+    assert distance[-1] < 1e-12 < 1e-2 < distance[0]

@@ -1,0 +1,88 @@
+"""The M-step's objective and gradient, against the same function by automatic differentiation."""
+
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+from scipy.special import softmax, xlogy
+
+import bayesclust as bc
+from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic
+from bayesclust.models import PaperObjective
+from tests.inference.dcrc.problems import ascent
+
+
+@pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])
+@pytest.mark.parametrize("n", [7, 3], ids=["some free", "all named"])
+def test_bound_and_gradient_are_the_papers(rng, balance, n):
+    X, W = rng.normal(size=(n, 2)), rng.normal(size=(3, 3))
+    items = [(0, 2, 1), (2, 1, 0)] if n == 3 else [(0, 2, 4), (2, 4, 1)]
+    view = bc.RelativeConstraints(items, ["yes", "dnk"], n_items=n, noise=bc.UniformNoise(0.1))
+    paper = PaperObjective(X, 3, view, tau=0.7, penalty=0.05, balance=balance)
+    state = ascent(X, [view], W, tau=0.7, penalty=0.05, balance=balance)
+    state.q = softmax(rng.normal(size=state.q.shape), axis=1)
+    Q = np.zeros((n, 3))
+    Q[state.answers.items] = state.q
+    expected, slope = jax.value_and_grad(paper.lower_bound)(W, Q)
+    assert state.bound / 2 == pytest.approx(float(expected))
+    _, gradient = state.objective.value_and_gradient(W, state.q)
+    np.testing.assert_allclose(gradient / 2, slope, atol=1e-12)
+
+
+@pytest.mark.parametrize("proportions", [None, np.array([0.2, 0.5, 0.3])], ids=["even", "learned"])
+def test_gradient_by_finite_differences(rng, proportions):
+    features = np.column_stack([rng.normal(size=(9, 2)), np.ones(9)])
+    objective = WeightObjective(
+        features, 4, ridge=0.3, separation=2.0, balance=1.5, proportions=proportions
+    )
+    W, q = rng.normal(size=(3, 3)), softmax(rng.normal(size=(4, 3)), axis=1)
+    _, gradient = objective.value_and_gradient(W, q)
+    for place in np.ndindex(W.shape):
+        step = np.zeros_like(W)
+        step[place] = 1e-6
+        rise = (
+            objective.value_and_gradient(W + step, q)[0]
+            - objective.value_and_gradient(W - step, q)[0]
+        )
+        assert gradient[place] == pytest.approx(rise / 2e-6, abs=1e-7)
+
+
+def test_value_by_hand():
+    features = np.array([[2.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
+    objective = WeightObjective(features, 1, ridge=0.5, separation=3.0, balance=2.0)
+    W, q = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.25, 0.75]])
+    p = softmax(features @ W.T, axis=1)
+    mean = p.mean(axis=0)
+    expected = (
+        (q * np.log(p[:1])).sum()
+        + 3.0 * xlogy(p[1:], p[1:]).sum() / 2
+        - 2.0 * xlogy(mean, mean).sum()
+        - 0.5
+    )
+    assert objective.value_and_gradient(W, q)[0] == pytest.approx(expected)
+    drawn = replace(objective, proportions=np.array([0.3, 0.7]))
+    expected += 2.0 * (mean * np.log([0.3, 0.7])).sum()
+    assert drawn.value_and_gradient(W, q)[0] == pytest.approx(expected)
+
+
+def test_climbing_never_descends(rng):
+    features = np.column_stack([rng.normal(size=(30, 2)), np.ones(30)])
+    objective = WeightObjective(features, 10, ridge=0.1, separation=10.0, balance=10.0)
+    q = softmax(3 * rng.normal(size=(10, 3)), axis=1)
+    W, values = rng.normal(size=(3, 3)), []
+    for _ in range(20):
+        values.append(objective.value_and_gradient(W, q)[0])
+        W, raised = objective.climb(W, q, 2)
+        assert raised == pytest.approx(objective.value_and_gradient(W, q)[0] - values[-1], abs=1e-9)
+    assert (np.diff(values) >= 0).all()
+    gradient = objective.value_and_gradient(objective.climb(W, q, 1000)[0], q)[1]
+    assert np.abs(gradient).max() < 0.01
+
+
+def test_logistic_start_tells_classes_apart(rng):
+    y = np.repeat([0, 2], 20)
+    features = np.column_stack([rng.normal(size=(40, 2)) + 5 * y[:, None], np.ones(40)])
+    W = fit_logistic(features, y, 3)
+    assert W.shape == (3, 3)
+    assert ((features @ W.T).argmax(axis=1) == y).all()

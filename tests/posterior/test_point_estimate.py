@@ -1,0 +1,199 @@
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.posterior.labels import canonical
+from bayesclust.posterior.losses import NVI, VI, Binder, OneMinusARI, expected_losses
+from bayesclust.posterior.point_estimate import (
+    make_problem,
+    next_partition,
+    point_estimate,
+    search,
+)
+from bayesclust.posterior.tree import to_datatree
+
+LOSSES = [VI(), VI(a=0.5), VI(a=1.5), Binder(), Binder(a=0.5), Binder(a=1.5)]
+
+
+def plain_objective(problem, labels):
+    """The fixed-point objective of the items allocated so far, cell by cell."""
+    total = 0
+    for k in set(labels[labels >= 0].tolist()):
+        members = np.flatnonzero(labels == k)
+        total += int(problem.size_potential[len(members)])
+        _, counts = np.unique(problem.rows[members], return_counts=True)
+        total -= 2 * int(problem.potential[counts].sum())
+    return total
+
+
+def plain_visit(problem, labels, i):
+    """Put item i where the objective is least; ties keep it, then favour the first cluster."""
+    own = labels[i]
+    alone = own >= 0 and (labels == own).sum() == 1
+    used = labels.max() + 1
+    choices = list(range(used)) + ([used] if used < problem.limit and not alone else [])
+    values = {}
+    for k in choices:
+        trial = labels.copy()
+        trial[i] = k
+        values[k] = plain_objective(problem, trial)
+    best = min((k for k in choices if k != own), key=values.__getitem__, default=None)
+    if best is None or (own >= 0 and values[own] <= values[best]):
+        return False
+    labels[i] = best
+    if alone and own != labels.max() + 1:  # the last cluster takes the emptied one's number
+        last = max(used - 1, labels.max())
+        labels[labels == last] = own
+    return True
+
+
+def plain_sweeten(problem, labels, order):
+    quiet = 0
+    while True:
+        for i in order:
+            quiet = 0 if plain_visit(problem, labels, i) else quiet + 1
+            if quiet == len(order):
+                return labels
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("limit", [2, 20])
+def test_compiled_search_visits_items_as_a_plain_one(noisy_draws, rng, loss, limit):
+    draws = canonical(noisy_draws(24, 4, 30, noise=0.3))
+    problem = make_problem(draws, loss, limit)
+    for start in (np.full(24, -1, np.int32), (np.arange(24) % limit).astype(np.int32)):
+        order = rng.permutation(24)
+        labels, objective = search(problem, start, order[None], 0)
+        expected = plain_sweeten(problem, start.astype(np.int64), order)
+        np.testing.assert_array_equal(labels, expected)
+        assert objective == plain_objective(problem, expected)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_objective_is_the_expected_loss_up_to_a_constant(noisy_draws, loss):
+    draws = canonical(noisy_draws(40, 5, 50))
+    problem = make_problem(draws, loss, 40)
+    unit = problem.potential[2] / loss.potential(2)
+    objectives = np.array([plain_objective(problem, z.astype(np.int64)) for z in draws[:6]])
+    scaled = objectives / (unit * len(draws) * loss.scale(40))
+    expected = expected_losses(loss, draws[:6], draws)
+    np.testing.assert_allclose(np.diff(scaled), np.diff(expected), atol=1e-7)
+
+
+def test_rebuilding_only_ever_lowers_the_objective(noisy_draws, rng):
+    gains = 0
+    for _ in range(30):
+        problem = make_problem(canonical(noisy_draws(20, 5, 20, noise=0.4)), VI(), 20)
+        orders = np.stack([rng.permutation(20) for _ in range(4)])
+        start = np.full(20, -1, np.int32)
+        _, before = search(problem, start, orders, 0)
+        labels, after = search(problem, start, orders, 10)
+        assert after == plain_objective(problem, labels.astype(np.int64))
+        assert after <= before
+        gains += after < before
+    assert gains > 0
+
+
+@pytest.mark.parametrize(("n", "limit"), [(1, 1), (2, 2), (7, 7), (5, 1), (5, 2), (5, 3)])
+def test_every_partition_is_visited_once(all_partitions, n, limit):
+    z = np.zeros(n, np.int64)
+    seen = [tuple(z.tolist())]
+    while next_partition(z, limit):
+        seen.append(tuple(z.tolist()))
+    assert seen == [tuple(row) for row in all_partitions(n).tolist() if max(row) < limit]
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, OneMinusARI(), NVI()], ids=repr)
+def test_exact_estimate_is_the_best_of_all_partitions(all_partitions, noisy_draws, loss):
+    draws = noisy_draws(6, 3, 15, noise=0.3)
+    labels = point_estimate(draws, loss, exact=True, max_clusters=6)
+    least = expected_losses(loss, all_partitions(6), draws).min()
+    assert loss.expected(labels, draws) == pytest.approx(least, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_search_finds_the_optimum_of_small_problems(noisy_draws, loss):
+    found = 0
+    for seed in range(40):
+        draws = 5 - 2 * noisy_draws(8, 3, 12, noise=0.4, uncertain=0.4)
+        exact = loss.expected(point_estimate(draws, loss, exact=True), draws)
+        labels = point_estimate(draws, loss, exact=False, seed=seed, n_jobs=1)
+        value = loss.expected(labels, draws)
+        assert value >= exact - 1e-9
+        found += value <= exact + 1e-9
+    assert found >= 39
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize(("n", "clusters"), [(60, 3), (150, 8)])
+def test_no_draw_is_better_than_the_estimate(noisy_draws, loss, n, clusters):
+    draws = noisy_draws(n, clusters, 200)
+    labels = point_estimate(draws, loss)
+    assert loss.expected(labels, draws) <= expected_losses(loss, draws, draws).min() + 1e-12
+
+
+def test_tables_grow_where_there_are_many_clusters(rng):
+    z = canonical(rng.integers(50, size=300))
+    for loss in LOSSES:
+        np.testing.assert_array_equal(point_estimate(np.tile(z, (5, 1)), loss, n_runs=2), z)
+    draws = np.where(rng.random((30, 300)) < 0.05, rng.integers(50, size=(30, 300)), z)
+    labels = point_estimate(draws, n_runs=4)
+    assert len(np.unique(labels)) > 16
+    assert bc.metrics.adjusted_rand(labels, z) > 0.99
+
+
+def test_a_cheaper_split_gives_more_clusters(noisy_draws):
+    draws = noisy_draws(100, 6, 100, noise=0.3)
+    for loss in (VI, Binder):
+        numbers = [point_estimate(draws, loss(a)).max() + 1 for a in (1.9, 1.0, 0.3)]
+        assert numbers[0] < numbers[1] <= numbers[2]
+
+
+def test_max_clusters_bounds_the_estimate(noisy_draws):
+    draws = noisy_draws(50, 5, 60)
+    for limit in (1, 2, 3):
+        assert point_estimate(draws, max_clusters=limit).max() + 1 == limit
+    draws = np.array([[0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1, 0, 1]])
+    # by default no more clusters than some draw has
+    assert point_estimate(draws, Binder(a=0.02), exact=False).max() == 1
+    assert point_estimate(draws, Binder(a=0.02), exact=False, max_clusters=8).max() > 1
+
+
+def test_the_seed_decides_and_threads_do_not(noisy_draws):
+    draws = noisy_draws(80, 6, 40, noise=0.5, uncertain=0.6)
+    first = point_estimate(draws, n_runs=2, seed=3, n_jobs=1)
+    np.testing.assert_array_equal(first, point_estimate(draws, n_runs=2, seed=3, n_jobs=2))
+    runs = [point_estimate(draws, n_runs=1, seed=s) for s in range(20)]
+    values = expected_losses(VI(), runs, draws)
+    assert len(set(values)) > 1
+    assert VI().expected(point_estimate(draws, n_runs=16), draws) < np.quantile(values, 0.3)
+
+
+def test_relabelled_draws_and_chains_give_the_same_estimate(noisy_draws, rng):
+    draws = noisy_draws(40, 4, 50)
+    expected = point_estimate(draws)
+    assert expected.dtype == np.int64
+    np.testing.assert_array_equal(expected, canonical(expected))
+    names = np.array([rng.permutation(4) for _ in range(50)])
+    renamed = np.take_along_axis(names, draws, axis=1)
+    np.testing.assert_array_equal(point_estimate(renamed), expected)
+    tree = to_datatree({"z": draws.reshape(2, 25, 40)})
+    np.testing.assert_array_equal(point_estimate(tree), expected)
+    assert point_estimate([[3]]).tolist() == [0]
+    assert point_estimate([[3, 1, 3] * 4]).tolist() == [0, 1, 0] * 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"n_runs": 0}, "n_runs must be an integer of at least 1; got 0."),
+        ({"max_clusters": -1}, "max_clusters must be an integer of at least 0; got -1."),
+        ({"n_jobs": 0}, "n_jobs must be an integer of at least 1; got 0."),
+        ({"exact": True}, "exact goes through all partitions of at most 10 items; got 12: leave"),
+        ({"loss": "omari"}, "OneMinusARI() is a score, and no estimate is searched for under it"),
+    ],
+)
+def test_point_estimate_refuses_bad_settings(settings, sentence):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 the sentence is compared below
+        point_estimate(np.zeros((3, 12), int), **settings)
+    assert str(caught.value).startswith(sentence)

@@ -1,0 +1,380 @@
+"""Comparisons of fits, of posteriors without a view, and of methods over many data sets."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics.cluster import pair_confusion_matrix
+
+import bayesclust as bc
+from bayesclust.metrics import pairwise_f, variation_of_information
+from bayesclust.models.priors import Concentration
+from bayesclust.posterior.losses import VI, Binder
+from tests.judges.exact import partitions
+
+Y = np.repeat([0, 1, 2], 8)
+SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
+SHORT |= {"progress": False}
+DRAWS = np.array([[0, 0, 1, 1]] * 16 + [[0, 0, 0, 0]] * 3 + [[0, 1, 2, 3]])
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(24, 2)) + 3.0 * np.c_[Y == 1, Y == 2]
+    return X, bc.PairwiseConstraints.sample(Y, size=30, error_rate=0.1, seed=1)
+
+
+@pytest.fixture(scope="module")
+def fits(data):
+    X, links = data
+    short = SHORT | {"num_warmup": 60, "num_samples": 60}
+    return {
+        "sampler": bc.TVClust(**short).fit(X, constraints=links),
+        "mean field": bc.TVClust("variational", num_samples=50, random_state=0).fit(
+            X, constraints=links
+        ),
+        "limit": bc.RDPMeans(n_clusters=3, random_state=0).fit(X, constraints=links),
+        "no answers": bc.DPMeans(n_clusters=3).fit(X),
+        "relaxed": bc.SpectralRDPMeans(n_clusters=3, random_state=0).fit(X, constraints=links),
+        "classifier": bc.DCRC(3, n_init=2, max_iter=20, random_state=0).fit(X, constraints=links),
+        "k-means": KMeans(3, n_init=3, random_state=0).fit(X),
+        "truth": np.array(["a", "b", "c"])[Y],
+    }
+
+
+def test_position_in_a_posterior_by_hand():
+    table = bc.compare(
+        {"draws": DRAWS, "joined": [0, 0, 0, 0], "split": [0, 1, 2, 3], "crossed": [0, 1, 0, 1]}
+    )
+    assert table.index.tolist() == ["draws", "joined", "split", "crossed"]
+    assert table["n_clusters"].tolist() == [2, 1, 4, 2]
+    assert table["distance"].tolist() == [0.0, 1.0, 1.0, 2.0]
+    assert table["ball_level"].tolist() == [0.8, 1.0, 1.0, 1.0]
+    assert table["inside"].tolist() == [True, True, True, False]
+    # VI of one cluster from halves 1, from singletons 2; of halves across from the other halves 2,
+    # from both ends 1
+    np.testing.assert_allclose(
+        table["expected_loss"], [4 / 20, 18 / 20, 22 / 20, 36 / 20], atol=1e-12
+    )
+    assert table.attrs == {"loss": "VI(a=1.0)", "level": 0.95, "reference": "draws", "radius": 1.0}
+    columns = ["n_clusters", "distance", "ball_level", "inside", "expected_loss"]
+    assert list(table.columns) == columns
+
+
+def test_a_smaller_ball_and_another_distance():
+    table = bc.compare({"draws": DRAWS, "joined": [0, 0, 0, 0]}, level=0.7, loss="binder")
+    assert table["inside"].tolist() == [True, False]
+    assert table["distance"].tolist() == [0.0, Binder().loss(DRAWS[0], [0, 0, 0, 0])]
+    assert table.attrs["radius"] == 0.0
+
+
+def test_scores_against_true_labels_by_scikit_learn(rng):
+    labels, y = rng.integers(3, size=(2, 30))
+    table = bc.compare({"labels": labels, "draws": rng.integers(3, size=(2, 5, 30))}, y)
+    (_, wrong), (lost, both) = pair_confusion_matrix(y, labels)
+    assert table.loc["labels", "f"] == pytest.approx(2 * both / (2 * both + wrong + lost))
+    assert table.loc["labels", "ari"] == pytest.approx(adjusted_rand_score(y, labels))
+    assert table.loc["labels", "nmi"] == pytest.approx(normalized_mutual_info_score(y, labels))
+    assert table.attrs["reference"] == "draws"
+
+
+def test_all_kinds_of_fits_in_one_table(fits):
+    table = bc.compare(fits, Y)
+    assert table.index.tolist() == list(fits)
+    assert not table.drop(columns="seconds").isna().any(axis=None)
+    assert table["seconds"].notna().tolist() == [True] * 6 + [False] * 2
+    judges = [table.attrs[name] for name in ("reference", "log_joint_of", "objective_of")]
+    assert judges == ["sampler", "sampler", "limit"]
+    for name in ("limit", "relaxed", "k-means"):
+        assert table.loc[name, "log_joint"] == fits["sampler"].log_joint(fits[name].labels_)
+        assert table.loc[name, "objective"] == pytest.approx(
+            fits["limit"].objective(fits[name].labels_), rel=1e-12
+        )
+        assert table.loc[name, "distance"] == pytest.approx(
+            variation_of_information(fits[name].labels_, fits["sampler"].labels_), abs=1e-12
+        )
+    draws = fits["sampler"].posterior_["posterior"]["z"].values.reshape(-1, 24)
+    losses = [VI().expected(labels, draws) for labels in (fits["k-means"].labels_, Y)]
+    np.testing.assert_allclose(table.loc[["k-means", "truth"], "expected_loss"], losses, atol=1e-12)
+    assert table.loc["truth", "ari"] == 1
+
+
+def test_the_judges_can_be_named(fits):
+    table = bc.compare(fits, reference="classifier", limit="no answers")
+    assert table.loc["classifier", "distance"] == 0
+    assert table.attrs["log_joint_of"] == "sampler"  # a classifier has no such density
+    assert table.loc["no answers", "objective"] == pytest.approx(
+        fits["no answers"].objective_, rel=1e-12
+    )
+    assert bc.compare(fits, reference="mean field").attrs["log_joint_of"] == "mean field"
+
+
+def test_own_objective_is_what_the_fit_reports(fits):
+    for name in ("limit", "no answers", "relaxed"):
+        est = fits[name]
+        assert est.objective(est.labels_) == pytest.approx(est.objective_, rel=1e-12)
+        assert est.objective(100 - 7 * est.labels_) == pytest.approx(est.objective_, rel=1e-12)
+
+
+def test_objective_counts_each_answer_once(data):
+    X, links = data
+    est = bc.RDPMeans(penalty=2.5, xi=(0.7, 0.3)).fit(X, constraints=links)
+    for z in (Y, np.zeros(24, int), np.arange(24) % 5):
+        same = z[links.items[:, 0]] == z[links.items[:, 1]]
+        scatter = sum(((X[z == k] - X[z == k].mean(axis=0)) ** 2).sum() for k in set(z.tolist()))
+        answers = (
+            -0.7 * (same & (links.answers == 1)).sum() + 0.3 * (same & (links.answers == 0)).sum()
+        )
+        assert est.objective(z) == pytest.approx(
+            scatter + answers + 2.5 * len(set(z.tolist())), rel=1e-12
+        )
+
+
+def test_log_joint_is_the_log_posterior_of_partitions(rng):
+    """All 15 partitions of four items: shares of draws against the density."""
+    X = np.array([[0.0], [0.6], [1.2], [3.0]])
+    family = bc.families.SphericalGaussian(0.5, 4.0, 0.5)
+    links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
+    est = bc.TVClust(
+        family=family,
+        num_chains=2,
+        num_warmup=200,
+        num_samples=4000,
+        progress=False,
+        random_state=1,
+    )
+    est.fit(X, constraints=links)
+    every = list(partitions(4))
+    log_joint = np.array([est.log_joint(z) for z in every])
+    exact = np.exp(log_joint - np.logaddexp.reduce(log_joint))
+    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
+    shares = np.array([(draws == np.asarray(z)).all(axis=1).mean() for z in every])
+    assert shares.sum() == pytest.approx(1)
+    np.testing.assert_allclose(
+        shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4)
+    )  # an effective size of a quarter
+    assert exact.max() < 0.9
+
+
+def test_seconds_are_kept_with_the_draws(fits, tmp_path):
+    est = fits["sampler"]
+    assert 0 < est.fit_seconds_ < 600
+    est.posterior_.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    with xr.open_datatree(tmp_path / "fit.nc", engine="h5netcdf") as tree:
+        table = bc.compare({"saved": tree.load()})
+    assert table.loc["saved", "seconds"] == est.fit_seconds_
+
+
+def test_noise_points_of_another_package_are_a_cluster(data):
+    found = DBSCAN(eps=0.5, min_samples=3).fit(data[0])
+    assert -1 in found.labels_
+    assert bc.compare({"density": found}).loc["density", "n_clusters"] == len(
+        set(found.labels_.tolist())
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "function"),
+    [
+        ("vi", variation_of_information),
+        ("ari", adjusted_rand_score),
+        ("nmi", normalized_mutual_info_score),
+        ("f", pairwise_f),
+    ],
+)
+def test_agreement_is_the_measure_of_every_two(rng, measure, function):
+    labels = {name: rng.integers(3, size=20) for name in "abc"}
+    table = bc.agreement(labels, measure)
+    for (one, first), (other, second) in ((a, b) for a in labels.items() for b in labels.items()):
+        assert table.loc[one, other] == pytest.approx(function(first, second), abs=1e-12)
+    np.testing.assert_allclose(table, table.T, atol=1e-12)
+    assert table.attrs["measure"] == measure
+    assert table.columns.name
+
+
+def test_agreement_of_fits_is_that_of_their_labels(fits):
+    assert bc.agreement(fits).loc["limit", "truth"] == variation_of_information(
+        fits["limit"].labels_, Y
+    )
+
+
+LABELS = [0, 0, 1]
+REFUSED = [
+    ([LABELS], {}, "methods is a list: pass a dict of names"),
+    ({}, {}, "methods is empty: pass at least one fit"),
+    ({"a": LABELS, "b": [0, 1]}, {}, "'a'] is about 3 items and methods['b'] about 2"),
+    ({"a": KMeans(2)}, {}, "methods['a'] is a KMeans without labels_: fit it first."),
+    ({"a": object()}, {}, "methods['a'] is a object: pass a fitted estimator"),
+    ({"a": [0.5, 1.0]}, {}, "methods['a'] holds numbers of dtype float64"),
+    ({"a": [[0, 1], [0]]}, {}, "methods['a'] has rows of different lengths"),
+    ({"a": []}, {}, "methods['a'] has shape (0,)"),
+    ({"a": LABELS}, {"reference": "b"}, "reference='b' is none of the methods 'a'"),
+    ({"a": LABELS}, {"reference": "a"}, "reference='a' has no draws"),
+    ({"a": LABELS}, {"limit": "a"}, "limit='a' has no objective: name a fit that has an obj"),
+    ({"a": LABELS}, {"y": [0, 1]}, "labels has 3 items and truth 2"),
+]
+
+
+@pytest.mark.parametrize(("methods", "settings", "sentence"), REFUSED)
+def test_compare_refuses_bad_input(methods, settings, sentence):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        bc.compare(methods, **settings)
+    assert sentence in str(caught.value)
+
+
+def test_measures_and_partitions_of_other_items_are_refused(fits):
+    with pytest.raises(ValueError, match='measure must be "vi" or "ari" or "nmi" or "f"'):
+        bc.agreement({"a": LABELS}, "rand")
+    for rate in (fits["sampler"].log_joint, fits["limit"].objective):
+        with pytest.raises(ValueError, match="labels has 3 items, but 24 were clustered"):
+            rate(LABELS)
+
+
+HALVES = np.repeat([0, 1], 15)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = np.random.default_rng(0).normal(size=(30, 2)) + 4.0 * HALVES[:, None]
+    links = bc.PairwiseConstraints.sample(HALVES, size=25, error_rate=0.1, seed=0)
+    triplets = bc.RelativeConstraints.sample(
+        np.tile([0, 1, 2], 10), size=30, error_rate=0.05, seed=1
+    )
+    return X, [links, triplets], bc.TVClust(**SHORT).fit(X, constraints=[links, triplets])
+
+
+def test_leave_view_out_is_what_fits_by_hand_give(fitted):
+    X, views, est = fitted
+    table = bc.leave_view_out(est, X, views)
+    assert table.index.tolist() == ["links", "triplets", "data"]
+    without = bc.TVClust(**SHORT).fit(X, constraints=[views[1]])
+    apart = bc.posterior.posterior_distance(est, without)
+    assert table.loc["links", ["n_clusters", "distance", "self_distance"]].tolist() == [
+        without.n_clusters_,
+        apart.wasserstein,
+        apart.self_distance,
+    ]
+    z = without.posterior_["posterior"]["z"].values.reshape(-1, 30)
+    assert table.loc["links", "right_without"] == pytest.approx(
+        (views[0].truths(z) == views[0].answers).mean()
+    )
+    log_p = np.array([views[0].noise.log_marginal(views[0].counts(one)) for one in z])
+    same = int((views[0].answers == 1).sum())
+    # uniform prior: m answers in their order have probability same! different! / (m + 1)!
+    habit = -sum(np.log(np.arange(same + 1, 27))) + sum(np.log(np.arange(1, 26 - same)))
+    assert table.loc["links", "gain_over_marginal"] == pytest.approx(
+        (np.log(np.exp(log_p).mean()) - habit) / 25, abs=1e-9
+    )
+    assert table["finding"].tolist()[:2] == ["agrees with the rest", "conflicts with the rest"]
+    assert table.loc["data", "distance"] > table.loc["data", "self_distance"]
+
+
+def test_leave_view_out_of_a_classifier_keeps_the_data(fitted):
+    X, views, _ = fitted
+    est = bc.DCRC(2, n_init=1, random_state=0).fit(X, constraints=views[0])
+    assert bc.leave_view_out(est, X, views[0]).index.tolist() == ["links"]
+
+
+def test_constant_data_leave_prior_and_constraints():
+    """What `leave_view_out` takes for no data has probability one under every partition."""
+    links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
+    est = bc.TVClust(family="categorical", **SHORT | {"num_samples": 4000}).fit(
+        np.zeros((4, 1)), constraints=links
+    )
+    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
+    every = [np.asarray(z) for z in partitions(4)]
+    log_p = [
+        Concentration().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
+        for z in every
+    ]
+    exact = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))
+    shares = [(draws == z).all(axis=1).mean() for z in every]
+    np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))
+
+
+def test_leave_view_out_refuses_bad_input(fitted):
+    X, views, est = fitted
+    with pytest.raises(TypeError, match="must have draws, and a RDPMeans has none"):
+        bc.leave_view_out(bc.RDPMeans(), X, views)
+    with pytest.raises(ValueError, match="there are no constraints to leave out"):
+        bc.leave_view_out(est, X, None)
+
+
+SAMPLES = 40_000
+ERROR = 4 * 0.5 / np.sqrt(SAMPLES)
+
+
+def signed_rank(differences, **settings):
+    return bc.comparison.bayesian_signed_rank(differences, num_samples=SAMPLES, **settings)
+
+
+@pytest.mark.parametrize("strength", [0.5, 2.0])
+def test_signed_rank_of_one_data_set_in_closed_form(strength):
+    """w_0 is Beta(s, 1): w_0^2 is no difference for a large one, all but w_1^2 for a middling."""
+    large = 0.5 ** (strength / 2)
+    middling = (1 - np.sqrt(0.5)) ** strength
+    settings = {"rope": 0.1, "strength": strength}
+    assert signed_rank([0.25], **settings) == pytest.approx((0.0, 1 - large, large), abs=ERROR)
+    assert signed_rank([0.15], **settings) == pytest.approx(
+        (0.0, 1 - middling, middling), abs=ERROR
+    )
+    assert signed_rank([-0.15], **settings) == pytest.approx(
+        (middling, 1 - middling, 0.0), abs=ERROR
+    )
+    assert signed_rank([0.05], **settings) == (0.0, 1.0, 0.0)
+
+
+def test_signed_rank_of_two_data_sets_by_quadrature():
+    """Differences of +5 and -5, a prior of one data set: w is uniform on the triangle."""
+    cells = (np.arange(600) + 0.5) / 600
+    up, down = np.meshgrid(cells, cells)
+    inside = up + down < 1
+    up, down = up[inside], down[inside]
+    prior = 1 - up - down
+    better, worse = up**2 + 2 * up * prior, down**2 + 2 * down * prior
+    none = prior**2 + 2 * up * down
+    wins = [
+        (share >= np.maximum(*others)).mean()
+        for share, *others in ((worse, none, better), (none, worse, better))
+    ]
+    result = signed_rank([5.0, -5.0], strength=1.0)
+    assert result == pytest.approx((*wins, 1 - sum(wins)), abs=ERROR + 0.005)
+    assert result.worse == pytest.approx(result.better, abs=2 * ERROR)
+
+
+def test_signed_rank_of_many_data_sets_by_a_plain_loop(rng):
+    z, half, s = rng.normal(0.02, 0.05, size=6), 0.01, 0.5
+    wins = np.zeros(3)
+    for gammas in rng.gamma([s, 1, 1, 1, 1, 1, 1], size=(3000, 7)):
+        share = np.zeros(3)
+        for first, w in zip([0.0, *z], gammas / gammas.sum(), strict=True):
+            for second, v in zip([0.0, *z], gammas / gammas.sum(), strict=True):
+                middle = (first + second) / 2
+                share[0 if middle < -half else 2 if middle > half else 1] += w * v
+        wins[share.argmax()] += 1
+    assert signed_rank(z) == pytest.approx(tuple(wins / 3000), abs=ERROR + 4 * 0.5 / np.sqrt(3000))
+
+
+def test_signed_rank_agrees_with_wilcoxon(rng):
+    z = rng.normal(0.06, 0.08, size=40)
+    assert stats.wilcoxon(z, alternative="greater").pvalue < 0.001
+    assert signed_rank(z, rope=0.0).better > 0.999
+    assert signed_rank(-z, rope=0.0) == pytest.approx(signed_rank(z, rope=0.0)[::-1], abs=ERROR)
+
+
+@pytest.mark.parametrize(
+    ("differences", "settings", "sentence"),
+    [
+        ([], {}, r"differences have shape \(0,\): pass one for each data set\."),
+        ([0.1, np.nan], {}, r"differences\[1\] is not a number: leave such data sets out\."),
+        ([0.1], {"rope": -1.0}, r"rope .* -1"),
+        ([0.1], {"strength": 0.0}, r"strength .* 0"),
+        ([0.1], {"num_samples": 0}, r"num_samples .* 0"),
+    ],
+)
+def test_signed_rank_refuses_bad_input(differences, settings, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        bc.comparison.bayesian_signed_rank(differences, **settings)
