@@ -1,4 +1,6 @@
-"""Bayesian constrained clustering: infers clusters and their uncertainty from data together with noisy constraints.
+"""Bayesian constrained clustering.
+
+Infers clusters and their uncertainty from data together with noisy constraints.
 
 Names are loaded when first asked for, so that importing the package loads neither JAX nor ArviZ nor
 numba.
@@ -8,7 +10,10 @@ from bayesclust._lazy import attach
 
 __version__ = "0.1.0"
 
-MODULES = "active comparison constraints datasets estimators families information metrics models plots posterior"
+MODULES = (
+    "active comparison constraints datasets estimators families information metrics models partition_priors plots "
+    "posterior"
+)
 NAMES = {
     "active": "InteractiveSession",
     "comparison": "agreement compare leave_view_out",
@@ -22,7 +27,7 @@ NAMES = {
     "families.columns": "describe_columns",
     "inference.numpyro_kernel": "PartitionGibbs",
     "inference.schedule": "Moves",
-    "inference.variational.settings": "VariationalSettings",
+    "inference.variational.fit": "VariationalSettings",
     "models": "constraint_sites",
     "posterior": (
         "similarity_matrix similar_items point_estimate credible_ball n_clusters_posterior losses "

@@ -7,6 +7,7 @@ from . import families as families
 from . import information as information
 from . import metrics as metrics
 from . import models as models
+from . import partition_priors as partition_priors
 from . import plots as plots
 from . import posterior as posterior
 from .active import InteractiveSession as InteractiveSession
@@ -32,7 +33,7 @@ from .estimators import limit_path as limit_path
 from .families.columns import describe_columns as describe_columns
 from .inference.numpyro_kernel import PartitionGibbs as PartitionGibbs
 from .inference.schedule import Moves as Moves
-from .inference.variational.settings import VariationalSettings as VariationalSettings
+from .inference.variational.fit import VariationalSettings as VariationalSettings
 from .models import constraint_sites as constraint_sites
 from .posterior import constraint_credibility as constraint_credibility
 from .posterior import constraint_log_likelihood as constraint_log_likelihood

@@ -73,9 +73,9 @@ def compare(
     y : array-like of shape (n,), optional
         True labels.
     reference : str, optional
-        Name of the fit whose posterior judges the others; by default the first that has draws.
+        Name of the fit whose posterior is the reference; by default the first that has draws.
     limit : str, optional
-        Name of the fit whose objective J judges all; by default the first that has one
+        Name of the fit whose objective J is computed for all; by default the first that has one
         (`RDPMeans.objective`).
     level : float in (0, 1), default 0.95
         Of the credible ball.
@@ -85,10 +85,10 @@ def compare(
     Returns
     -------
     pandas.DataFrame
-        One row per method, in the order given, the columns that nothing can be said about left out:
+        One row per method, in the order given, without columns that are undefined for all:
 
         - n_clusters;
-        - seconds: wall-clock time of the fit, where the estimator or the tree tells;
+        - seconds: wall-clock time of the fit, where the estimator or the tree has it;
         - distance: from the reference's own partition, in units of the loss (bits for VI);
         - ball_level: level of the smallest credible ball around that partition which holds this
           one, that is the share of the posterior that is no farther away; values near 1 are far
@@ -187,8 +187,8 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     Returns
     -------
     pandas.DataFrame
-        One row and one column per method; ``attrs["measure"]`` says which measure it is, and the
-        name of the columns says it in words.
+        One row and one column per method; ``attrs["measure"]`` is the name of the measure, and
+        the name of the columns its description.
 
     Raises
     ------
@@ -221,7 +221,7 @@ class _Method(NamedTuple):
 
     labels: IntArray  # (n,): its partition
     draws: Labels | None  # (draws, n): its posterior, where it has one
-    seconds: float  # how long the fit took, nan where nothing says so
+    seconds: float  # how long the fit took, nan where unknown
     source: Any  # what was passed
 
 

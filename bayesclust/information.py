@@ -16,7 +16,7 @@ __all__ = ["pair", "triplet"]
 
 
 def triplet(K: ArrayLike, *, dnk: bool = True) -> float | FloatArray:
-    """Mutual information of the answer to "is i more similar to j than to k?" with the three labels.
+    """Mutual information of the three labels and the answer to "is i more similar to j than to k?".
 
     Parameters
     ----------

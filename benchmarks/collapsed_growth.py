@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
 from benchmarks.collapsed_scan import FAMILY
 from benchmarks.data import mixture
@@ -29,7 +29,7 @@ def sweep(n: int, d: int, K: int, links: int, moves: Moves) -> Callable[[], Run]
     views = (PairwiseConstraints.sample(z, size=links, error_rate=0.1, seed=0),) if links else ()
 
     def build() -> Run:
-        return CollapsedChain(
+        return collapsed_chain(
             TVClustProblem(FAMILY.bind(X), views), z, np.random.default_rng(1), moves
         ).sweep
 

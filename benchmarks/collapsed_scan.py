@@ -9,8 +9,8 @@ import numpy as np
 
 from bayesclust.families import FullGaussian
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
 from benchmarks.data import mixture
 from benchmarks.plain_scan import numba_scan, numpy_scan
@@ -30,8 +30,8 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Entry | Run]:
     assert isinstance(family, BoundFullGaussian)
     problem, hyper = TVClustProblem(family), family.initial_hyper()
 
-    def chain(moves: Moves) -> CollapsedChain:
-        return CollapsedChain(problem, z, np.random.default_rng(1), moves)
+    def chain(moves: Moves) -> collapsed_chain:
+        return collapsed_chain(problem, z, np.random.default_rng(1), moves)
 
     scan_only = chain(Moves(split_merge=0))
     kappa0, nu0, psi0 = family.parameters(hyper)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 import bayesclust as bc
 from bayesclust.datasets import make_mixture
 from bayesclust.families import FullGaussian
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
 from benchmarks.records import Alternative, Race
 from benchmarks.timing import Scale, cpu
@@ -34,7 +34,7 @@ def sampled(
     problem: TVClustProblem, z: NDArray[np.int64], moves: Moves, seed: int, sweeps: int
 ) -> tuple[float, list[float]]:
     """CPU seconds of the sweeps after the warm-up, and the effective draws of each functional (ArviZ's bulk ESS)."""
-    chain = CollapsedChain(problem, z, np.random.default_rng(seed), moves)
+    chain = collapsed_chain(problem, z, np.random.default_rng(seed), moves)
     for _ in range(sweeps // 5):
         chain.sweep(adapt=True)
     draws = np.empty((1, sweeps, N), np.int64)

@@ -12,9 +12,8 @@ from scipy.stats import invwishart
 
 from bayesclust.families import FAMILIES
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from benchmarks.collapsed_scan import FAMILY, FEW, SHAPES
 from benchmarks.data import mixture
@@ -72,9 +71,11 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Run]:
     family = FAMILY.bind(X)
     assert isinstance(family, BoundFullGaussian)
     problem, hyper = TVClustProblem(family), family.initial_hyper()
-    drawn = GibbsChain(problem, z, np.random.default_rng(1), GibbsChain.default_moves(n))
-    collapsed = CollapsedChain(problem, z, np.random.default_rng(1), Moves(split_merge=0))
-    generic = CollapsedChain(problem, z, np.random.default_rng(1), Moves(split_merge=0, fast=False))
+    drawn = gibbs_chain(problem, z, np.random.default_rng(1), gibbs_chain.default_moves(n))
+    collapsed = collapsed_chain(problem, z, np.random.default_rng(1), Moves(split_merge=0))
+    generic = collapsed_chain(
+        problem, z, np.random.default_rng(1), Moves(split_merge=0, fast=False)
+    )
     log_prior, labels, rng = drawn._prior_predictive(), z.tolist(), np.random.default_rng(2)
 
     def floor() -> None:
@@ -95,10 +96,10 @@ def of_family(name: str, n: int, d: int, K: int) -> dict[str, Run]:
     X, z = mixture(n, d, K, np.random.default_rng(0))
     problem = TVClustProblem(FAMILIES[name]().bind(X))
     return {
-        "sweep, parameters drawn": GibbsChain(
-            problem, z, np.random.default_rng(1), GibbsChain.default_moves(n)
+        "sweep, parameters drawn": gibbs_chain(
+            problem, z, np.random.default_rng(1), gibbs_chain.default_moves(n)
         ).sweep,
-        "sweep, collapsed": CollapsedChain(
+        "sweep, collapsed": collapsed_chain(
             problem, z, np.random.default_rng(1), Moves(split_merge=0)
         ).sweep,
     }

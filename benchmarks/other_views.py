@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayesclust.families import FullGaussian, Product
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from benchmarks.data import mixture
 from benchmarks.records import Race
 from benchmarks.timing import Entry, Run, Scale, race
@@ -25,11 +24,11 @@ def mixtures(n: int, d: int, K: int) -> dict[str, Entry | Run]:
     """Each call is one sweep in which the generating clusters are components of one cluster."""
     X, z = mixture(n, d, K, np.random.default_rng(0))
     family = FullGaussian(scale=0.3, strength=1.0, mean_precision=0.05).bind(X)
-    problem = TwoLevelProblem(family, (), Concentration(fixed=1.0), Concentration(fixed=1.0))
+    problem = TwoLevelProblem(family, (), DirichletProcess(1.0), DirichletProcess(1.0))
 
     def sweep(*, fast: bool) -> Run:
         moves = Moves(split_merge=0, link_blocks=False, fast=fast)
-        return TwoLevelChain(problem, z, np.random.default_rng(1), moves).sweep
+        return mixture_chain(problem, z, np.random.default_rng(1), moves).sweep
 
     return {SWEEP: sweep(fast=True), "generic kernel": sweep(fast=False)}
 
@@ -56,7 +55,7 @@ def kinds(n: int, d: int, K: int) -> dict[str, Entry | Run]:
     ]
 
     def sweep(bound: object) -> Run:
-        return CollapsedChain(TVClustProblem(bound), z, np.random.default_rng(1), SCAN_ONLY).sweep  # type: ignore[arg-type]
+        return collapsed_chain(TVClustProblem(bound), z, np.random.default_rng(1), SCAN_ONLY).sweep  # type: ignore[arg-type]
 
     one, parts = sweep(together), [sweep(bound) for bound in alone]
     return {

@@ -20,24 +20,24 @@ PAPERS = {
     "active": "which query strategy teaches a clustering most",
     "cluster_models": "classes that are no ellipses: one Gaussian or several to a cluster",
 }
-KEPT = """Each fit is one line of DIR/cells.csv, written as soon as it is done. After an interrupt or a kill the
-same command continues there; tables.csv, tables.md and the figures (PNG and SVG) are made of what is
-done. All of it takes hours: choose parts, --trials, --methods, --data, or --quick."""
+KEPT = """Each fit is one line of DIR/cells.csv; after a kill the same command continues there.
+tables.csv, tables.md and the figures are made of what is done. All of it takes hours: choose parts,
+--trials, --methods, --data, or --quick."""
 REFUSED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
-def parser(paper: str, experiment: Experiment) -> argparse.ArgumentParser:
+def parser(paper: str, module: Any) -> argparse.ArgumentParser:
     """Describe the options of a paper: the fields of its plan that have a text."""
     raw = argparse.RawDescriptionHelpFormatter
     found = argparse.ArgumentParser(
         prog=f"python -m experiments {paper}",
-        description=experiment.about,
+        description=module.__doc__,
         epilog=KEPT,
         formatter_class=raw,
     )
     folder = Path(f"{paper}_output")
     found.add_argument("--out", type=Path, default=folder, metavar="DIR", help="folder to write to")
-    for part in fields(experiment.plan):
+    for part in fields(module.Plan):
         name, text = "--" + part.name.replace("_", "-"), part.metadata["text"]
         settings: dict[str, Any] = {"dest": part.name, "default": argparse.SUPPRESS}
         if not text:
@@ -60,23 +60,23 @@ def parser(paper: str, experiment: Experiment) -> argparse.ArgumentParser:
 
 def run(paper: str, arguments: Sequence[str]) -> None:
     """Run the experiments of a paper."""
-    experiment: Experiment = import_module(f"experiments.{paper}").EXPERIMENT
-    settings = vars(parser(paper, experiment).parse_args(arguments))
+    module = import_module(f"experiments.{paper}")
+    settings = vars(parser(paper, module).parse_args(arguments))
     out, quick = settings.pop("out"), settings.pop("quick")
     progress = not settings.pop("no_progress")
     if settings.pop("list"):
-        for name, method in experiment.methods.items():
+        for name, method in module.METHODS.items():
             print(f"{name:<20}{method.title}: {method.about}")
         return
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in settings.items()}
-    plan = experiment.plan.of(quick=quick, **given)
-    written = experiment.reproduce(plan, out, progress=progress)
+    plan = module.Plan.of(quick=quick, **given)
+    written = Experiment(module).reproduce(plan, out, progress=progress)
     print((out / "tables.md").read_text(encoding="utf-8"))
     print("Written: " + ", ".join(map(str, written)), file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; 0 if it is done, 1 if it is refused in a sentence, 2 if misused, 130 if interrupted."""
+    """Run a command line; 0 if done, 1 if refused, 2 if misused, 130 if interrupted."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     papers = "\n".join(f"  {name:<16}{text}" for name, text in PAPERS.items())
     if not words or words[0] not in PAPERS:

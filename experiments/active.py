@@ -2,8 +2,9 @@
 
 An expert who errs once in ten answers is asked about pairs, a hundred one by one. One posterior of
 TVClust is updated by the answers, whoever chooses the queries: posterior selection, NPU (Xiong,
-Azimi and Fern 2014) or chance, or also explore and consolidate, and min-max. Pairwise F by number of
-answers, the area under that curve, paired differences, and where a stopping rule would have stopped.
+Azimi and Fern 2014) or chance, or also explore and consolidate, and min-max. Pairwise F by number
+of answers, the area under that curve, paired differences, and where a stopping rule would have
+stopped.
 """
 
 from __future__ import annotations
@@ -37,13 +38,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DATA = ("iris", "wine", "ecoli", "glass", "balance", "digits389")
-"""The five sets of the TVClust paper, and of digits 3, 8 and 9 the tenth that the MPCK-Means paper took: another paper's
-set, of more features than the rest, and small enough for a session of a hundred updates."""
+"""The five sets of the TVClust paper, and the tenth of three digits of the MPCK-Means paper."""
 OURS, TARGET, ERROR_RATE, ALL = "posterior", "vi", 0.1, "all"
 
 
 class Method(NamedTuple):
-    """How queries are chosen: a strategy for one session, given the posterior that is updated by the answers."""
+    """A strategy for one session, given the posterior that is updated by the answers."""
 
     title: str
     about: str
@@ -72,7 +72,7 @@ METHODS = {
 
 
 class Cell(NamedTuple):
-    """One session: who chooses, on what, with which expert, who gives all methods the same answer to a pair."""
+    """One session; its expert gives all methods the same answer to a pair."""
 
     seed: int
     method: str
@@ -111,7 +111,7 @@ def _start(cell: Cell) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1)  # cells that begin alike come one after the other
 def _beginning(start: tuple[int, ...], name: str) -> tuple[PosteriorQueries, np.random.Generator]:
-    """The posterior before the first answer, with which all methods begin, and the generator that it continues with."""
+    """The posterior before the first answer, with which all methods begin, and its generator."""
     X, y = load(name)
     rng = np.random.default_rng([*start, 1])
     return posterior().update(QueryState(X, y * 0, [], []), rng), rng
@@ -127,12 +127,10 @@ def area(curve: Sequence[float]) -> float:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Ask the queries of one session, one by one.
+    """Ask the queries of one session; where nothing was left to ask, curves stay as they are.
 
-    Curves are F and adjusted Rand index before the first and after each answer; where nothing was
-    left to ask they stay as they are, and gains are 0. `stop` is how many were asked before the
-    first that posterior selection would not have thought worth it; seconds are those of processors
-    without those of the posterior before the first answer.
+    `stop` is how many were asked before the first that posterior selection would not have thought
+    worth it; seconds are those of processors after the posterior before the first answer.
     """
     X, y = load(cell.data)
     shared, updating = copy.deepcopy(_beginning(_start(cell), cell.data))
@@ -211,10 +209,8 @@ COLUMNS = ["table", "data", "method", "at", "patience", "mean", "error", "runs"]
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Means over sessions and their standard errors.
 
-    Tables are "area" of F; "difference" of the areas of posterior selection and a method, by expert;
-    "rand" and "rand_difference", the same of the adjusted Rand index; "asked", "f" and "to_come",
-    with `at` the bound of the stopping rule, NaN for its default, and its `patience`; and "curve",
-    with `at` the number of answers.
+    In "asked", "f" and "to_come" `at` is the bound of the stopping rule, NaN for its default; in
+    "curve" it is the number of answers.
     """
     mine = cells[(cells.questions == plan.questions) & cells.method.isin(plan.methods)]
     mine = mine[mine.data.isin(plan.data)]
@@ -278,7 +274,7 @@ def _stops(cells: pd.DataFrame, plan: Plan) -> Iterator[tuple[Any, ...]]:
 
 
 def _stop(low: BoolArray, patience: int) -> IntArray:
-    """How many queries are asked by the time that one more than `patience` in a row are low, all where none are."""
+    """How many queries are asked before one more than `patience` in a row are low."""
     padded = np.pad(low, ((0, 0), (patience, 0)))
     together = np.lib.stride_tricks.sliding_window_view(padded, patience + 1, axis=1).all(axis=2)
     return np.where(together.any(axis=1), together.argmax(axis=1), low.shape[1])
@@ -286,21 +282,23 @@ def _stop(low: BoolArray, patience: int) -> IntArray:
 
 HEAD = """# Choosing queries, measured
 
-{questions} queries about pairs, one by one, {wrong:.0%} of the answers wrong; {runs}, seed {seed}. Whoever chooses,
-the same posterior is updated by the answers and gives the partition: draws of TVClust, with one Gaussian or several to a
-cluster, reweighted and renewed after each answer, both models weighed by how well they predicted the answers.
-The score is the area under the curve of pairwise F by number of answers, over its length. Means ± standard errors.
+{questions} queries about pairs, one by one, {wrong:.0%} of the answers wrong; {runs}, seed {seed}.
+Whoever chooses, the same posterior is updated by the answers and gives the partition: draws of
+TVClust, with one Gaussian or several to a cluster, reweighted and renewed after each answer, both
+models weighed by how well they predicted the answers. The score is the area under the curve of
+pairwise F by number of answers, over its length. Means ± standard errors.
 """
 RAND = """## The same by the adjusted Rand index
 
-A single cluster has a high F where classes are few and large, and an adjusted Rand index of 0: what parts it may lower F at
-first, however well it separates the classes.
+A single cluster has a high F where classes are few and large, and an adjusted Rand index of 0: what
+parts it may lower F at first, however well it separates the classes.
 """
 STOPPING = """## When to stop
 
-Had the session stopped at a query that was expected to lower the posterior expected VI by less than a bound ("default":
-a tenth of what one misplaced item costs) after as many of these in a row as patience says: how many were asked by then, F at
-that point, and by how much F was still to change up to the last query.
+Had the session stopped at a query that was expected to lower the posterior expected VI by less than
+a bound ("default": a tenth of what one misplaced item costs) after as many of these in a row as
+patience says: how many were asked by then, F at that point, and by how much F was still to change
+up to the last query.
 """
 
 
@@ -353,16 +351,3 @@ def draw(
     experts = counted(int(entries.runs.max()), "expert")
     heading = f"F by number of answers, {ERROR_RATE:.0%} wrong; mean of {experts} ± s.e."
     return {"curves": lambda: figures.curves(table, heading, "answers", across=3, bands=True)}
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

@@ -1,10 +1,11 @@
-"""The TVClust authors' released code, with its settings, for their tables: variational inference and RDP-means.
+"""The TVClust authors' released variational inference and RDP-means, with their settings.
 
-**Variational.** Truncation 15; alpha = 1; columns standardised; normal-Wishart base measure with kappa0 = 1, nu0 = d
-and Psi0 = I, all fixed; p ~ Beta(1, 10) and q ~ Beta(10, 1), a prior under which links say nothing
-until the data have spoken; means to start with drawn from the standard normal by R's generator with
-seed 1, the same for all data; at most 30 sweeps, stopped where the bound rises by less than a
-20,000th; no restart and no move; an item's most probable component as its label.
+**Variational.** Truncation 15; alpha = 1; columns standardised; normal-Wishart base measure with
+kappa0 = 1, nu0 = d and Psi0 = I, all fixed; p ~ Beta(1, 10) and q ~ Beta(10, 1), a prior under
+which links say nothing until the data have spoken; means to start with drawn from the standard
+normal by R's generator with seed 1, the same for all data; at most 30 sweeps, stopped where the
+bound rises by less than a 20,000th; no restart and no move; an item's most probable component as
+its label.
 
 With q(theta), q(V), p and q at their optimum the bound is
 
@@ -23,8 +24,8 @@ stands at the start. Each pass visits the items in a new random order while cent
 item takes the cluster of the smallest distance minus xi times (its may-links into it less its
 may-not-links), the later one of equals, or opens one where that is not below the penalty; a cluster
 that lost its last item can be joined until the pass ends. Links count from the second pass on, with
-xi = xi0 rate^(t - 1) in pass t. Passes end when the centres have stood still for twenty of them in a
-row. Means do not minimise sums of unsquared distances, so that no objective falls along these
+xi = xi0 rate^(t - 1) in pass t. Passes end when the centres have stood still for twenty of them in
+a row. Means do not minimise sums of unsquared distances, so that no objective falls along these
 passes: what `bayesclust.RDPMeans` does instead is the limit of the model.
 """
 
@@ -43,7 +44,7 @@ from experiments.baselines import links_of
 
 TRUNCATION, MAX_SWEEPS, TOLERANCE, SEED = 15, 30, 5e-5, 1
 PRIOR = {True: (0.5, 5.0), False: (5.0, 0.5)}
-"""Beta weights of "same" as right and wrong answer within a cluster; of "different" between clusters."""
+"""Beta weights of right and wrong answers within a cluster, and between clusters."""
 MULTIPLIER, WORDS, SCRAMBLES, BIG = 69069, 624, 50, 134217728
 
 
@@ -171,7 +172,7 @@ def softmax(logits: FloatArray) -> FloatArray:
 def fit_as_released(
     X: FloatArray, constraints: bc.PairwiseConstraints | None = None
 ) -> tuple[Beliefs, FloatArray]:
-    """Run the released algorithm; returns where it ended, and the bound at the start and after each sweep."""
+    """Run the released algorithm; returns its end, and the bound at the start and after sweeps."""
     d = X.shape[1]
     means = r_normals(SEED, TRUNCATION * d).reshape(TRUNCATION, d)
     # every stick starts as Beta(1, 1), with E log V = E log(1 - V) = -1
@@ -194,7 +195,7 @@ XI0, RATE, STILL, MAX_PASSES = 1e-3, 2.0, 20, 300
 def one_pass(
     points: Any, order: Any, graph: Any, xi: float, penalty: float, centers: Any, used: int, z: Any
 ) -> int:
-    """Let the items choose one after the other; `centers` has room for n more. Returns how many centres there are now."""
+    """Let the items choose one by one; `centers` has room for n more. Returns the number used."""
     start, neighbour, may = graph
     links = np.zeros(len(centers))
     for i in order:

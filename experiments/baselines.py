@@ -31,7 +31,7 @@ SMOOTHING = 0.3
 """Pseudo-count of every outcome, as in TVClust section 5.3."""
 FLOOR, HALVINGS = 1e-3, 6
 Visit = Callable[[FloatArray], tuple[IntArray, float]]
-"""Turns the distances of items from centres, (n, K), into labels (n,) and the error to be made small."""
+"""Turns distances of items from centres, (n, K), into labels (n,) and an error."""
 
 
 def k_means(
@@ -44,7 +44,7 @@ def k_means(
     n_init: int = 10,
     max_iter: int = 300,
 ) -> IntArray:
-    """Lloyd's algorithm from k-means++ starts, with the squared distance or, between counts, the divergence "kl".
+    """Lloyd's algorithm from k-means++ starts, with squared distances or, for counts, "kl".
 
     >>> k_means([[0.0], [1.0], [10.0], [11.0]], None, 2, 0)
     array([0, 0, 1, 1])
@@ -60,7 +60,7 @@ def k_means(
 def dp_means(
     X: Any, constraints: Any, n_clusters: int, seed: int, *, divergence: str = "euclidean"
 ) -> IntArray:
-    """`bayesclust.DPMeans`, whose penalty is set from a number of clusters by furthest-first; nothing is random.
+    """`bayesclust.DPMeans`, its penalty set from a number of clusters; nothing is random.
 
     >>> dp_means([[0.0], [1.0], [10.0], [12.0], [30.0]], None, 3, 0)
     array([0, 0, 1, 1, 2])
@@ -95,7 +95,7 @@ def partition(
     max_iter: int,
     between: Callable[[FloatArray, FloatArray], FloatArray] = squares,
 ) -> IntArray:
-    """Alternate visits of the items and means of the clusters; the start whose last visit had the least error."""
+    """Alternate visits of the items and means of the clusters; the best of some starts."""
     rng = np.random.default_rng(seed)
     ends = []
     for _ in range(n_init):
@@ -135,7 +135,7 @@ def spread_out(
     rng: np.random.Generator,
     between: Callable[[FloatArray, FloatArray], FloatArray] = squares,
 ) -> FloatArray:
-    """k points, each drawn in proportion to its divergence from the nearest drawn before (k-means++)."""
+    """k points, drawn by k-means++."""
     chosen = [int(rng.integers(len(points)))]
     apart = between(points, points[chosen])[:, 0]
     while len(chosen) < k:
@@ -153,7 +153,7 @@ def links_of(constraints: Any) -> tuple[IntArray, BoolArray]:
 
 
 def comparisons(constraints: Any) -> IntArray:
-    """Answers about triplets as rows (m, 3): the first item is nearer to the second than to the third; no "dnk".
+    """Answers as rows (m, 3): the first item is nearer to the second than to the third; no "dnk".
 
     >>> rows, answers = [(0, 1, 2), (3, 1, 2), (0, 3, 1)], ["yes", "no", "dnk"]
     >>> comparisons(bc.RelativeConstraints(rows, answers, n_items=4))
@@ -176,25 +176,20 @@ def gaps(points: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray
 def lcvqe(
     X: Any, constraints: Any, n_clusters: int, seed: int, *, n_init: int = 10, max_iter: int = 300
 ) -> IntArray:
-    r"""Linear constrained vector quantization error: k-means with soft links (Pelleg and Baras 2007).
+    r"""Linear constrained vector quantization error (Pelleg and Baras 2007).
 
     The error is :math:`\frac12 \sum_i |x_i - \mu_{g(i)}|^2`, g(i) being the cluster of item i, and
     besides, for a must-link (i, j) between clusters, :math:`\frac14 [|x_i - \mu_{g(j)}|^2 + |x_j -
-    \mu_{g(i)}|^2]`, and for a cannot-link inside a cluster :math:`\frac12 |x_r - \mu|^2`, r being the
-    item farther from the cluster's centre and :math:`\mu` the other centre nearest to it.
+    \mu_{g(i)}|^2]`, and for a cannot-link inside a cluster :math:`\frac12 |x_r - \mu|^2`, r being
+    the item farther from the cluster's centre and :math:`\mu` the other centre nearest to it.
 
     In every pass each item goes to its nearest centre; then the must-links are gone through, in the
-    order given, and after them the cannot-links. Each that is violated takes what costs least: a
-    must-link stays torn, or both items join the cluster of one of them; of a cannot-link both stay,
-    or r moves to its nearest other centre. To stay is never cheaper: torn costs :math:`\frac14 [|x_i
-    - \mu_{g(i)}|^2 + |x_j - \mu_{g(j)}|^2]` more than the mean of the two ways to join, and to be
-    together :math:`\frac12 |x_r - \mu_{g(r)}|^2` more than the move. So items always join or move,
-    and centres are means. A pass need not lower the error; passes end where labels repeat. The
-    authors start once, from random items; ten starts make it a stronger method to compare with.
-
-    Covoes, Hruschka and Ghosh (2013), whose program TVClust's tables use, take an item's second
-    nearest centre as the other one, which after a must-link has moved the item can be the one it is
-    to leave; here it never is.
+    order given, and after them the cannot-links. Each that is violated takes what costs least. To
+    stay is never cheaper, so items of a must-link always join the cluster of one of them, r of a
+    cannot-link moves to its nearest other centre, and centres are means. Passes end where labels
+    repeat. The authors start once, from random items; ten starts make it a stronger method. In the
+    program of Covoes, Hruschka and Ghosh (2013), which TVClust's tables use, the other centre can
+    be the one that an item moved by a must-link is to leave; here it never is.
 
     >>> X = [[0.0], [1.0], [10.0], [11.0], [5.4]]
     >>> lcvqe(X, None, 2, 0)
@@ -260,13 +255,13 @@ class Weighted(NamedTuple):
     item: IntArray
     """The item that each comparison is about, (m,)."""
     excess: FloatArray
-    """Squared difference to the item to be near less that to the item to be far, by column, (m, d)."""
+    """Squared differences to the near item less those to the far one, (m, d)."""
     weight: float
     spread: FloatArray
-    """What every item adds to the spread of its cluster, so that no cluster uses a single column, (d,)."""
+    """What every item adds to the spread of its cluster, (d,)."""
 
     def costs(self, centers: FloatArray, powers: FloatArray) -> FloatArray:
-        """What each item costs in each cluster, (n, K); `powers` are weights raised to the exponent."""
+        """Costs of items in clusters, (n, K); `powers` are weights raised to the exponent."""
         # expanded, so that nothing of size n K d is made
         total = (
             np.square(self.points) @ powers.T
@@ -289,7 +284,7 @@ def sssvad(
     n_init: int = 10,
     max_iter: int = 100,
 ) -> IntArray:
-    r"""K-means with weights of the columns in each cluster, learned also from comparisons (Kumar and Kummamuru 2008).
+    r"""K-means with weights of columns by cluster, from comparisons (Kumar and Kummamuru 2008).
 
     Every cluster k weighs the columns in its own way, :math:`d_k(a, b) = \sum_l w_{kl}^\beta (a_l -
     b_l)^2` with :math:`\sum_l w_{kl} = 1`, and
@@ -316,7 +311,7 @@ def sssvad(
 def descend(
     problem: Weighted, centers: FloatArray, beta: float, max_iter: int
 ) -> tuple[IntArray, list[float]]:
-    """Lower SSSVaD's objective from centres until labels repeat; returns labels and the objective after every pass."""
+    """Lower SSSVaD's objective until labels repeat; returns labels and its path."""
     k, d = centers.shape
     weights = np.full((k, d), 1.0 / d)
     labels, path = np.full(len(problem.points), -1), [np.inf]

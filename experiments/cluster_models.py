@@ -1,7 +1,7 @@
 """Classes that are no ellipses: which cluster model does justice to the answers.
 
-TVClust with cluster_model="auto" beside a single Gaussian to a cluster, its limit, k-means, ITML and
-DCRC. Table "usual": the five sets of the TVClust paper, glass without its row id; "others":
+TVClust with cluster_model="auto" beside a single Gaussian to a cluster, its limit, k-means, ITML
+and DCRC. Table "usual": the five sets of the TVClust paper, glass without its row id; "others":
 ionosphere, pima, digits 389, letters IJLT. F, how far the noise learned lies from the truth, how
 well credibility finds the wrong answers, and which cluster model was taken.
 """
@@ -88,8 +88,7 @@ class Cell(NamedTuple):
     method: str
     data: str
     sampling: str
-    """Whether `amount` is a share of the n^2 ordered pairs, of the n (n - 1) / 2 unordered ones, or pairs per item;
-    "none" where the method uses no answers."""
+    """Whether `amount` is a share of ordered or unordered pairs, pairs per item, or "none"."""
     amount: float
     accuracy: float
     trial: int
@@ -120,11 +119,7 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Fit and score one cell; what a method does not have is NaN.
-
-    p_true and q_true are the shares of right answers within a class and between classes, p_mean and
-    q_mean their posterior means; area is that under the ROC curve of credibility.
-    """
+    """Fit and score one cell; what a method does not have is NaN, `area` is that of `noise`."""
     items, method = sources.load(cell.data), METHODS[cell.method]
     X = sources.standardized(items.X)
     links = answers(cell, items.y) if method.hears else None
@@ -142,7 +137,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dict[str, Any]:
-    """What the posterior says of the answers, and how good they are."""
+    """Shares of right answers, their posterior means, and the ROC area of credibility."""
     row: dict[str, Any] = {**dict.fromkeys(NOISE, np.nan), "model": "", "power": np.nan}
     if links is None:
         return row
@@ -206,7 +201,7 @@ SETTING = ["sampling", "amount", "accuracy"]
 
 
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Means over draws by part, set, method and answers; a method that uses none has a row for every setting of the others."""
+    """Means over draws; a method without answers has a row for every setting of the others."""
     rows, names = [], ["data", "method", *SETTING]
     for part in plan.parts():
         mine = cells[cells.data.isin(part.data) & cells.method.isin(part.methods)]
@@ -237,8 +232,9 @@ def _means(block: pd.DataFrame) -> dict[str, Any]:
 
 HEAD = """# Cluster models, measured
 
-Pairwise F between labels and classes; columns standardized, labels never seen by a method. Answers: a share of the ordered
-or unordered pairs, or a number of pairs per item, each right with the probability named; {draws} of them, seed {seed}.
+Pairwise F between labels and classes; columns standardized, labels never seen by a method. Answers:
+a share of the ordered or unordered pairs, or a number of pairs per item, each right with the
+probability named; {draws} of them, seed {seed}.
 """
 WORDS = {
     ORDERED: "{:g} of ordered pairs",
@@ -310,16 +306,3 @@ def _figure(entries: pd.DataFrame, part: Part) -> Figure | None:
     table = mine.assign(panel=mine.data.map(sources.title), line=line, x=mine.amount, mean=mine.f)
     xlabel = "share of pairs, or pairs per item"
     return figures.curves(table, part.title, xlabel, across=5)
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

@@ -1,10 +1,10 @@
 """Pei, Fern, Rosales and Tjahja: Discriminative Clustering with Relative Constraints, section V.
 
-Figure 2: what an answer tells. Figure 4: F by number of triplets, DCRC beside methods that use "yes"
-and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters. Tables IV
-and V: answers with people's errors. And the time of one large fit. Of the paper's sets, MSRCv2,
-Stonefly9 and the two of bird song come with no package: generated ones of the size of bird song
-stand in, and a CSV file can be named.
+Figure 2: what an answer tells. Figure 4: F by number of triplets, DCRC beside methods that use
+"yes" and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters.
+Tables IV and V: answers with people's errors. And the time of one large fit. Of the paper's sets,
+MSRCv2, Stonefly9 and the two of bird song come with no package: generated ones of the size of bird
+song stand in, and a CSV file can be named.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TABLE_V = {
     ("itml", PEOPLE_PAIRS, 225): (0.6347, 0.0372),
     ("mmc", PEOPLE_PAIRS, 225): (0.6438, 0.0282),
 }
-"""Mean and standard deviation of F on the paper's bird syllables, by method, kind of answers and their number."""
+"""Mean and deviation of F on bird syllables, by method, kind and number of answers."""
 SECONDS = 120.0
 """Section V-B6: "less than 2 minutes" for 4998 items, 38 columns, 13 clusters and 1500 triplets."""
 
@@ -119,7 +119,6 @@ METHODS = {
     "dcrc-paper": _variant(
         "DCRC, the paper's search", n_init=1, balance=True, tau="cv", penalty="cv"
     ),
-    "dcrc-cv": _variant("DCRC, tau and lambda chosen", tau="cv", penalty="cv"),
     "dcrc-rbf": _variant("DCRC, RBF kernel", kernel="rbf"),
     "dcrc-hard": _variant("hard answers", noise=0.0),
     "dcrc-hard-literal": _variant("hard answers, Eq. 14 literally", noise=0.0, hard="literal"),
@@ -174,10 +173,12 @@ def ask(items: sources.Dataset, kind: str, number: int, words: list[int]) -> Any
 def used(given: Any, uses: str) -> Any:
     """The answers that a method uses, None if there are none.
 
-    "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one together and
-    one apart, as the paper does for methods that take pairs. Answers about pairs stay as they are.
+    "yes and no" leaves each "dnk" out; "pairs" makes two pairs of each other answer, one together
+    and one apart, as the paper does for methods that take pairs. Answers about pairs stay as they
+    are.
 
-    >>> given = bc.RelativeConstraints([(0, 1, 2), (3, 0, 2), (0, 1, 3)], ["yes", "no", "dnk"], n_items=4)
+    >>> rows, answers = [(0, 1, 2), (3, 0, 2), (0, 1, 3)], ["yes", "no", "dnk"]
+    >>> given = bc.RelativeConstraints(rows, answers, n_items=4)
     >>> used(given, "yes and no")
     <RelativeConstraints 'triplets': 1 yes, 1 no, 0 dnk, on 4 items>
     >>> links = used(given, "pairs")
@@ -204,9 +205,10 @@ def _rows(given: Any, kept: Any) -> Any:
 
 
 def choose(method: Method, X: FloatArray, given: Any, n_clusters: int, seed: int) -> Setting:
-    """The setting that predicts answers held out in five parts most often, as in the paper; the first of equals.
+    """The setting that predicts answers held out in five parts most often, as in the paper.
 
-    Where there are fewer than ten answers, the one in the middle. Parts are the same for all methods.
+    Where there are fewer than ten answers, the one in the middle. Parts are the same for all
+    methods.
     """
     if len(method.grid) == 1 or given is None or len(given) < FEWEST_ANSWERS:
         return method.grid[len(method.grid) // 2]
@@ -233,7 +235,7 @@ class Cell(NamedTuple):
     answers: str
     """Who answers, as in `ask`; "none" where the method uses nothing."""
     fraction: float
-    """Triplets asked as a share of the number of items; 0 where it is their number that is given."""
+    """Triplets asked as a share of the number of items; 0 where `number` is given."""
     number: int
     trial: int
 
@@ -289,7 +291,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 
 def accuracy(labels: IntArray, y: IntArray) -> float:
-    """Share of the items whose class is that of their cluster, clusters and classes matched for the largest share.
+    """Share of the items in the cluster of their class, clusters and classes matched best.
 
     >>> accuracy(np.array([5, 5, 2, 2]), np.array([0, 0, 1, 0]))
     0.75
@@ -404,8 +406,8 @@ class Plan(frame.Plan):
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Mean scores by data set, answers and method.
 
-    f_std is the standard deviation of F between draws, f_error half the width of the 95% interval of
-    the mean; paper_f and paper_std are of Table V, on other data.
+    f_std is the standard deviation of F between draws, f_error half the width of the 95% interval
+    of the mean; paper_f and paper_std are of Table V, on other data.
     """
     key = ["data", "answers", "fraction", "number", "method"]
     groups = frame.of_settings(cells, plan.cells()).groupby(key, sort=False)
@@ -424,7 +426,7 @@ def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 def curve(
     entries: pd.DataFrame, name: str, method: str, fractions: Iterable[float]
 ) -> pd.DataFrame:
-    """The entries of a method by number of right answers, 0 being none; one that uses none has the same at each."""
+    """The entries of a method by number of right answers; one that uses none is level."""
     mine = entries[(entries.data == name) & (entries.method == method)]
     done = mine[(mine.answers == RIGHT) & mine.fraction.isin(list(fractions))]
     without = mine[mine.answers == NONE]
@@ -450,7 +452,7 @@ def by_fraction(
 def confusions(
     cells: pd.DataFrame, plan: Plan
 ) -> Iterator[tuple[str, int, FloatArray, float, int]]:
-    """Data set, number of answers, mean confusion matrix learned, mean largest error of an entry, and draws."""
+    """Data set, answers, mean confusion matrix learned, its mean largest error, and draws."""
     mine = cells[(cells.method == "dcrc-confusion") & (cells.answers == PEOPLE)]
     mine = mine[mine.data.isin(plan.data_v) & mine.number.isin(plan.asked)]
     for (name, number), block in mine.groupby(["data", "number"]):
@@ -461,8 +463,9 @@ def confusions(
 
 HEAD = """# DCRC's figures and tables, measured
 
-Mean pairwise F over draws of answers. Seed {seed}, {trials}; an entry with fewer says so. Columns are standardized,
-methods are told the number of classes. Labels simulate answers and score; no setting is chosen with them.
+Mean pairwise F over draws of answers. Seed {seed}, {trials}; an entry with fewer says so. Columns
+are standardized, methods are told the number of classes. Labels simulate answers and score; no
+setting is chosen with them.
 """
 
 
@@ -476,7 +479,6 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
         done = entries[(entries.answers == RIGHT) & (entries.fraction > 0)].trials
         if len(done):
             yield f"{frame.span(done, 'draw')}.\n"
-        yield from ("### What it says\n", *(f"- {line}" for line in claims(table)), "")
     if 5 in plan.figures:
         yield "## Figure 5: three clusters, triplets near their boundaries\n"
         rows = entries[entries.answers == BOUNDARY].itertuples()
@@ -528,28 +530,6 @@ def _figure_4(table: pd.DataFrame) -> Iterator[str]:
     yield from frame.in_markdown(["", "triplets", *heads], rows)
 
 
-def claims(table: pd.DataFrame) -> Iterator[str]:
-    """The paper's claims about Figure 4, counted, each of which there is something to count."""
-    others = [name for name in table.columns if not name.startswith("dcrc")]
-    if "dcrc" in table and others:
-        done = table[["dcrc", *others]].dropna()
-        above = done.dcrc > done[others].max(axis=1)
-        yield f"DCRC is above every other method in {above.sum()} of {len(above)} settings (V-B3: in all, as answers grow)."
-    for first, second, text in (
-        ("dcrc", "dcrc-yn", "DCRC above DCRC-YN, which does not use dnk"),
-        ("dcrc-yn", "itml", "DCRC-YN above ITML, the best baseline in the paper"),
-    ):
-        if {first, second} <= set(table.columns):
-            gap = (table[first] - table[second]).dropna()
-            means = gap.groupby(level=0, sort=False).mean()
-            by_set = ", ".join(f"{sources.title(str(name))} {f:+.3f}" for name, f in means.items())
-            yield f"{text}: in {(gap > 0).sum()} of {len(gap)} settings; mean gain by set {by_set}."
-    if "dcrc" in table:
-        by_set = table.dcrc.groupby(level=0, sort=False)
-        falls = by_set.apply(lambda f: (f.dropna().diff() < -0.01).sum())
-        yield f"DCRC falls by more than .01 from one number of triplets to the next: {falls.sum()} times."
-
-
 def _confusions(cells: pd.DataFrame, plan: Plan) -> Iterator[str]:
     words = ("yes", "no", "dnk")
     head = [f"{true} as {given}" for true, given in product(words, words)]
@@ -590,16 +570,16 @@ def _time(entries: pd.DataFrame) -> Iterator[str]:
     mine = entries[(entries.data == RUNTIME[0]) & (entries.number == RUNTIME[1])]
     for row in mine[(mine.answers == RIGHT) & (mine.fraction == 0)].itertuples():
         yield (
-            f"One fit of 4998 items, 38 columns and 13 clusters with {row.number} triplets: {row.seconds:.1f} s, "
-            f"{row.cpu_seconds:.1f} s of processors, mean of {counted(int(str(row.trials)), 'fit')} (paper: less than "
-            f"{SECONDS:g} s)."
+            f"One fit of 4998 items with {row.number} triplets: {row.seconds:.1f} s, "
+            f"{row.cpu_seconds:.1f} s of processors, mean of {counted(row.trials, 'fit')} "
+            f"(paper: less than {SECONDS:g} s)."
         )
 
 
 def draw(
     cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan
 ) -> dict[str, Callable[[], Figure | None]]:
-    """The figures asked for, and Table V."""
+    """The figures asked for."""
     more = (0.0, *plan.fractions)
     made: dict[Any, Callable[[], Figure | None]] = {
         2: information,
@@ -609,10 +589,8 @@ def draw(
         5: lambda: regions(plan),
         6: lambda: _curves(entries, plan.data_6, FIGURE_6, plan.fractions, "Soft and hard answers"),
         7: lambda: _curves(entries, plan.data_7, FIGURE_7, more, "Cluster balance"),
-        "v": lambda: _dots(entries, plan),
     }
-    chosen = {f"figure{number}": made[number] for number in plan.figures}
-    return chosen | {f"table_{name}": made[name] for name in plan.tables if name in made}
+    return {f"figure{number}": made[number] for number in plan.figures}
 
 
 def information() -> Figure | None:
@@ -638,7 +616,7 @@ def _curves(
     fractions: tuple[float, ...],
     heading: str,
 ) -> Figure | None:
-    """F against the number of triplets, a panel for each data set; bars are 95% intervals of the mean."""
+    """F by number of triplets, a panel for each data set, with 95% intervals of the mean."""
     parts = []
     for name, method in product(sets, methods):
         rows = curve(entries, name, method, fractions)
@@ -656,27 +634,8 @@ def _curves(
     return figures.curves(table, f"{heading}: mean of {draws}", xlabel, ticks=fractions)
 
 
-def _dots(entries: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Table V: F with noisy answers, a panel for each data set, and what the paper prints for its own."""
-    rows = people(entries, plan)
-    line = rows.title + ", " + rows.told
-    ours = rows.assign(
-        panel=rows.data.map(sources.title),
-        line=line,
-        series="measured",
-        mean=rows.f,
-        error=rows.f_std,
-    )
-    theirs = ours.drop_duplicates("line").assign(
-        panel="paper: syllables", series="published", mean=rows.paper_f, error=rows.paper_std
-    )
-    heading = f"Answers with people's errors: {plan.asked[0]} triplets, or pairs where it says so"
-    xlabel = "pairwise F, with the standard deviation between draws"
-    return figures.dots(pd.concat([ours, theirs]), heading, xlabel)
-
-
 def regions(plan: Plan) -> Figure:
-    """Figure 5: entropy of p(y | x; W) over the plane after the answers of the first draw, used in three ways."""
+    """Figure 5: entropy of p(y | x; W) over the plane, after answers used in three ways."""
     import matplotlib.pyplot as plt
     from scipy.special import entr
 
@@ -700,20 +659,7 @@ def regions(plan: Plan) -> Figure:
             right = accuracy(predicted, items.y)
             ax.set_title(f"{name}: {_name(method)}\n({right:.1%} right)", fontsize=8)
     figure.suptitle(
-        f"Entropy of p(y | x; W), dark where high; {plan.asked_regions} right answers among items near a boundary",
+        f"Entropy of p(y | x; W); {plan.asked_regions} right answers among items near a boundary",
         fontsize=9,
     )
     return figure
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

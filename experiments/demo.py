@@ -1,4 +1,4 @@
-"""Wine with noisy links: the posterior over partitions, which answers are probably wrong, and the fast limit beside it.
+"""Wine with noisy links: the posterior, the answers that are probably wrong, and the fast limit.
 
 Run by ``make demo``, or with other settings as ``python -m experiments.demo``.
 """
@@ -40,7 +40,7 @@ class Run(NamedTuple):
 def fit(
     *, chains: int = 4, warmup: int = 500, samples: int = 1500, seed: int = 0, progress: bool = True
 ) -> Run:
-    """Fit the sampler and its limit to standardized wine with 3% of the pairs answered, one in ten wrongly."""
+    """Fit the sampler and its limit to wine with 3% of the pairs answered, one in ten wrongly."""
     data = sources.load("wine")
     X = sources.standardized(data.X)
     links = bc.PairwiseConstraints.sample(data.y, fraction=0.03, error_rate=0.1, seed=seed)
@@ -64,8 +64,9 @@ def report(run: Run) -> str:
 def _setting(run: Run) -> Iterator[str]:
     n, d = run.data.X.shape
     sizes = run.sampler.posterior_["posterior"].sizes
-    yield f"Wine: {n} items, {d} features, {len(run.data.target_names)} classes that no method sees."
-    yield f"{len(run.links)} of {n * (n - 1) // 2} pairs answered, {run.wrong.sum()} of them wrongly."
+    k, pairs = len(run.data.target_names), n * (n - 1) // 2
+    yield f"Wine: {n} items, {d} features, {k} classes that no method sees."
+    yield f"{len(run.links)} of {pairs} pairs answered, {run.wrong.sum()} of them wrongly."
     chains, seconds = f"{sizes['chain']} chains of {sizes['draw']} draws", run.seconds
     yield f"Sampler: {chains} in {seconds['sampler']:.1f} s, compilation included."
     yield f"RDP-means: {seconds['limit']:.1f} s, compilation included."
@@ -94,7 +95,7 @@ def _posterior(run: Run) -> Iterator[str]:
     clusters, counts = np.unique(draws["n_clusters"], return_counts=True)
     shares = zip(clusters, counts / counts.sum(), strict=True)
     yield "  " + "   ".join(f"P(K = {k}) = {share:.2f}" for k, share in shares if share >= 0.005)
-    yield '  p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered "different".'
+    yield '  p: a pair of one cluster is answered "same"; q: one of two clusters "different".'
     indent: Any = {"initial_indent": "  ", "subsequent_indent": "  "}
     yield from textwrap.wrap(str(bc.diagnose(posterior)), 100, **indent)
 
@@ -110,7 +111,8 @@ def _agreement(run: Run) -> Iterator[str]:
         a, b = partitions[first], partitions.get(second, run.data.y)
         yield (
             f"  {first:<9} / {second:<9}{len(np.unique(a)):>3}{bc.metrics.pairwise_f(a, b):>14.3f}"
-            f"{bc.metrics.adjusted_rand(a, b):>17.3f}{bc.metrics.variation_of_information(a, b):>18.2f}"
+            f"{bc.metrics.adjusted_rand(a, b):>17.3f}"
+            f"{bc.metrics.variation_of_information(a, b):>18.2f}"
         )
 
 
@@ -122,11 +124,12 @@ def _answers(run: Run) -> Iterator[str]:
     yield f"THE {SHOWN} LEAST CREDIBLE ANSWERS"
     for row in least.itertuples():
         fate = "flipped" if row.flipped else "as it is"
-        yield f"  {row.i:>3} and {row.j:<3}  {row.answer:<9}  P(right) = {row.credibility:.3f}   {fate}"
+        right = f"P(right) = {row.credibility:.3f}"
+        yield f"  {row.i:>3} and {row.j:<3}  {row.answer:<9}  {right}   {fate}"
     yield f"  {least.flipped.sum()} of these {len(least)} were flipped."
     if answers.flipped.nunique() == 2:
         area = roc_auc_score(~answers.flipped, answers.credibility)
-        yield f"  Credibility separates right answers from flipped ones with an area under the ROC curve of {area:.3f}."
+        yield f"  Area under the ROC curve of credibility for right answers: {area:.3f}."
 
 
 def draw(run: Run, folder: Path) -> list[Path]:

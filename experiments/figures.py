@@ -1,4 +1,4 @@
-"""The figures of all experiments: curves in panels, dots in rows, and how they are saved."""
+"""The figures of all experiments: curves in panels, points of the plane, and how they are saved."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def curves(
     bands: bool = False,
     limits: tuple[float, float] | None = None,
 ) -> Figure | None:
-    """Curves in panels, from columns panel, line, x, mean and error (NaN: none); a line whose x is NaN is level.
+    """Curves in panels, from columns panel, line, x (NaN: level), mean and error (NaN: none).
 
     `log` names the logarithmic axes; with `bands` errors are areas.
     """
@@ -150,45 +150,6 @@ def _line(ax: Any, rows: pd.DataFrame, style: dict[str, Any], bands: bool) -> An
     return ax.errorbar(rows.x, rows["mean"], error, elinewidth=0.8, capsize=1.5, **style)
 
 
-def dots(table: pd.DataFrame, title: str, xlabel: str, *, log: Sequence[str] = ()) -> Figure | None:
-    """Dots in panels side by side, from columns panel, line, series, mean and error: a row for each line.
-
-    The first series is filled, the second hollow; one that is called "published" is a cross. Panels
-    named in `log` have a logarithmic axis.
-    """
-    import matplotlib.pyplot as plt
-
-    table = table.dropna(subset="mean")
-    if table.empty:
-        return None
-    panels, lines = list(table.panel.unique()), list(table.line.unique())
-    drawn = sorted(table.series.unique(), key=lambda name: name == "published")
-    size = (1.6 * len(panels) + 3.0, 0.27 * len(lines) + 1.6)
-    shape: Any = {"figsize": size, "layout": "constrained", "squeeze": False}
-    figure, axes = plt.subplots(1, len(panels), sharey=True, **shape)
-    for ax, panel in zip(axes[0], panels, strict=True):
-        for at, series in enumerate(drawn):
-            rows = table[(table.panel == panel) & (table.series == series)]
-            places = [lines.index(line) for line in rows.line]
-            crosses = series == "published"
-            style: Any = {"fmt": "x" if crosses else "o", "ms": 5, "label": series}
-            style |= {"color": "black" if crosses else PALETTE[0], "elinewidth": 0.8}
-            face = {} if at == 0 or crosses else {"markerfacecolor": "white"}
-            ax.errorbar(rows["mean"], places, xerr=rows.error.fillna(0.0), **style, **face)
-        ax.set_title(panel, fontsize=9)
-        if panel in log:
-            ax.set_xscale("log")
-    axes[0][0].set_yticks(range(len(lines)), lines)
-    axes[0][0].set_ylim(len(lines) - 0.5, -0.5)
-    figure.supxlabel(xlabel, fontsize=9)
-    figure.suptitle(title, fontsize=10)
-    if len(drawn) > 1:
-        figure.legend(
-            *axes[0][0].get_legend_handles_labels(), loc="outside lower right", ncols=len(drawn)
-        )
-    return figure
-
-
 def points(ax: Any, X: Any, labels: IntArray) -> None:
     """Points of the plane in the colours of their clusters; beyond the palette all are grey."""
     colours = np.array([*PALETTE, GREY])[np.minimum(labels, len(PALETTE))]
@@ -198,7 +159,7 @@ def points(ax: Any, X: Any, labels: IntArray) -> None:
 
 
 def in_colours_of(labels: IntArray, y: IntArray) -> IntArray:
-    """Number clusters by the classes that they share most items with, one each; the others follow, the largest first.
+    """Number clusters by the classes that they share most items with; the others follow by size.
 
     >>> in_colours_of(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 0, 0, 0]))
     array([1, 1, 2, 0, 0])

@@ -1,10 +1,13 @@
-"""The frame of all experiments: a plan asks for cells, a cell is one fit, and tables and figures are made of cells.
+"""The frame of all experiments: a plan asks for cells, a cell is one fit, tables are of cells.
 
-A paper is one module with an `Experiment`: a `Plan` whose fields are the options of the command line, a
-`Cell` (what one fit depends on), its `METHODS`, and functions that run a cell and turn cells into
-tables, text and figures. Every cell is a line of cells.csv, written as soon as it is done; after an
-interrupt or a kill the same command continues there. Labels simulate answers and score partitions;
-no method sees them.
+A paper is one module: a `Plan` whose fields are the options of the command line; a `Cell`, what one
+fit depends on, whose first field is the seed and whose last is the trial (or trial and fold); its
+`METHODS`; ``run(cell)``, which returns the `SCORES` (columns by name, "int", "float" or "str");
+``tables(cells, plan)``, the entries of the tables; ``report(cells, entries, plan)``, lines of
+Markdown; ``draw(cells, entries, plan)``, figures by name; and ``ready()``, if something must be
+there before anything is run. Every cell is a line of cells.csv, written as soon as it is done;
+after an interrupt or a kill the same command continues there. Labels simulate answers and score
+partitions; no method sees them.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from bayesclust.typing import FloatArray, IntArray
 from experiments import figures
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 CELLS = "cells.csv"
 
@@ -35,7 +38,7 @@ class Method:
 
     title: str
     fit: Callable[..., Any]
-    """Of data, constraints or None, the number of classes and a seed; returns labels or an estimator."""
+    """Of data, constraints or None, number of classes and seed; returns labels or an estimator."""
     about: str = ""
     hears: bool = True
     """Whether it makes use of answers."""
@@ -122,36 +125,19 @@ class Plan:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class Experiment:
-    """A paper: its plans and methods, and how a plan becomes tables and figures."""
+    """A paper's module: how a plan becomes cells, and these tables and figures."""
 
-    about: str
-    plan: type[Plan]
-    cell: type[Any]
-    """A NamedTuple whose first field is the seed and whose last is the trial, or trial and fold."""
-    scores: Mapping[str, str]
-    """What `run` returns besides the cell: names of columns, and "int", "float" or "str"."""
-    methods: Mapping[str, Any]
-    run: Callable[[Any], dict[str, Any]]
-    tables: Callable[[pd.DataFrame, Any], pd.DataFrame]
-    """Entries of the tables, from the cells that are done and the plan."""
-    report: Callable[[pd.DataFrame, pd.DataFrame, Any], Iterable[str]]
-    """Lines of Markdown, from cells, entries and plan."""
-    figures: Callable[[pd.DataFrame, pd.DataFrame, Any], Mapping[str, Callable[[], Figure | None]]]
-    ready: Callable[[], None] = lambda: None
-    """Called before anything is run; raises where something that the cells need is missing."""
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Columns of the file of cells, with the type of each."""
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        fields = {name: kind.__name__ for name, kind in get_type_hints(module.Cell).items()}
         types = {"int": "int64", "float": "float64", "str": "str"}
-        fields = {name: kind.__name__ for name, kind in get_type_hints(self.cell).items()}
-        return {name: types[kind] for name, kind in {**fields, **self.scores}.items()}
+        self.kinds = {name: types[kind] for name, kind in {**fields, **module.SCORES}.items()}
+        """Columns of the file of cells, with the type of each."""
 
     def row(self, cell: Any) -> dict[str, Any]:
         """A cell and its scores, rounded."""
-        scores = self.run(cell)
+        scores = self.module.run(cell)
         rounded = {n: round(v, 4) if isinstance(v, float) else v for n, v in scores.items()}
         return {**cell._asdict(), **rounded}
 
@@ -159,7 +145,7 @@ class Experiment:
         """Run the cells that are missing and write tables and figures, also when interrupted."""
         from tqdm import tqdm
 
-        self.ready()
+        getattr(self.module, "ready", lambda: None)()
         wanted, path = plan.cells(), folder / CELLS
         left = missing(wanted, load(path, self.kinds))
         done = len(wanted) - len(left)
@@ -182,18 +168,20 @@ class Experiment:
         """Write tables and figures from the cells that are done; returns the files."""
         frame = load(folder / CELLS, self.kinds)
         frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
-        entries = self.tables(frame, plan)
-        report = self.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
+        entries = self.module.tables(frame, plan)
+        report = (
+            self.module.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
+        )
         with figures.replaced(folder / "tables.csv") as draft:
             entries.to_csv(draft, index=False)
         with figures.replaced(folder / "tables.md") as draft:
             draft.write_text("\n".join(report) + "\n", encoding="utf-8")
-        drawn = figures.save(self.figures(frame, entries, plan), folder) if len(frame) else []
+        drawn = figures.save(self.module.draw(frame, entries, plan), folder) if len(frame) else []
         return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *drawn]
 
 
 def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
-    """The rows of a file of cells, none if it does not exist; a last line that a kill cut short is left out."""
+    """The rows of a file of cells, none if there is no file; without a last line cut short."""
     size = whole_lines(path)
     if not size:
         return pd.DataFrame(columns=list(kinds)).astype(dict(kinds))
@@ -231,7 +219,7 @@ def missing[C: tuple[Any, ...]](cells: Iterable[C], frame: pd.DataFrame) -> list
 
 
 def of_settings[C: tuple[Any, ...]](frame: pd.DataFrame, cells: Iterable[C]) -> pd.DataFrame:
-    """The rows of a file that have the settings of some of the cells, whatever their seed (first) and trial (last)."""
+    """The rows that have the settings of some of the cells, whatever their seed and trial."""
     wanted = {cell[1:-1] for cell in cells}
     settings = frame[frame.columns[1 : 1 + len(next(iter(wanted), ()))]]
     rows = settings.itertuples(index=False, name=None)
@@ -263,7 +251,7 @@ def run_all[C: tuple[Any, ...]](
 
 
 class Timed:
-    """Seconds of the clock and of processors that a block took; warnings of bounded searches are silent in it."""
+    """Seconds of the clock and of processors of a block, in which bounded searches do not warn."""
 
     def __enter__(self) -> Self:
         from sklearn.exceptions import ConvergenceWarning
@@ -282,11 +270,7 @@ class Timed:
 
 
 def numbers(text: str) -> FloatArray:
-    """Numbers that a cell has as words, such as a curve.
-
-    >>> numbers("0.5 0.7")
-    array([0.5, 0.7])
-    """
+    """Numbers that a cell has as words, such as a curve."""
     return np.array(text.split(), dtype=np.float64)
 
 
@@ -296,21 +280,13 @@ def words(values: Iterable[float], digits: int = 4) -> str:
 
 
 def standard_error(values: Any) -> float:
-    """Standard error of a mean; NaN for a single value or none.
-
-    >>> standard_error(np.array([1.0, 2.0, 3.0, 4.0])), standard_error(np.array([1.0]))
-    (0.645, nan)
-    """
+    """Standard error of a mean; NaN for a single value or none."""
     values = np.asarray(values, dtype=np.float64)
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
 def half_width(deviations: Any, trials: Any) -> FloatArray:
-    """Half the width of the 95% interval of a mean by Student's t, from standard deviations of so many draws.
-
-    >>> half_width([1.0, 1.0], [4, 1]).round(2)
-    array([1.59,  nan])
-    """
+    """Half the width of the 95% interval of a mean by Student's t, from standard deviations."""
     from scipy.stats import t
 
     trials = np.asarray(trials, dtype=np.float64)
@@ -319,20 +295,12 @@ def half_width(deviations: Any, trials: Any) -> FloatArray:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "draw"), counted(2, "draw")
-    ('1 draw', '2 draws')
-    """
+    """A number with its noun."""
     return f"{number} {noun}" + "s" * (number != 1)
 
 
 def span(counts: Iterable[int], noun: str) -> str:
-    """Of how many draws, or the like, the rows of a table are.
-
-    >>> span([1, 1], "draw"), span([2, 5, 3], "draw")
-    ('1 draw', '2 to 5 draws')
-    """
+    """Of how many draws, or the like, the rows of a table are."""
     least, most = min(counts := [int(count) for count in counts]), max(counts)
     return counted(most, noun) if least == most else f"{least} to {counted(most, noun)}"
 

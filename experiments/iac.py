@@ -1,11 +1,11 @@
-"""Incremental constrained clustering by minimal weighted modification (IAC), as its slides present it.
+"""Incremental constrained clustering by minimal modification (IAC), as in its slides.
 
-Alpha (anchors) and beta (super-instances) over sixteen data sets, every two settings compared by the
-Bayesian signed-rank test. Figure 6: seconds by number and kind of constraints, on letters and MNIST.
-Table 2: soft constraints on mk2, beside PCK-Means and MPCK-Means. Figure 7: ten rounds of select and
-modify on glass. MNIST, mk2 and six other sets come with no package: name folders with files such as
-lsun.csv (a line of names, the class in the last column) or mnist.npz (X, y); what is not there is
-left out. Needs OR-tools, which bayesclust's extra 'solver' installs.
+Alpha (anchors) and beta (super-instances) over sixteen data sets, every two settings compared by
+the Bayesian signed-rank test. Figure 6: seconds by number and kind of constraints, on letters and
+MNIST. Table 2: soft constraints on mk2, beside PCK-Means and MPCK-Means. Figure 7: ten rounds of
+select and modify on glass. MNIST, mk2 and six other sets come with no package: name folders with
+files such as lsun.csv (a line of names, the class in the last column) or mnist.npz (X, y); what is
+not there is left out. Needs OR-tools, which bayesclust's extra 'solver' installs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 LIMIT = 600.0
 """Seconds of wall-clock time for the search of one modification; an idle machine needs a few."""
 LARGE, IMAGES = 5000, 784
-"""Items from which k-means has one start instead of ten; columns from which they are pixels and stay as they are."""
+"""Items from which k-means has one start, not ten; columns from which they are pixels."""
 ROUNDS, SURE, WRONG, MEMBERS = 10, 0.95, 0.05, 3
-"""Rounds of a session; when one setting is clearly better; share of wrong answers; items of a span."""
+"""Rounds; when one setting is clearly better; share of wrong answers; items of a span."""
 MEASURES = ("ari", "ami", "fmi")
 AREAS = tuple(f"{side}_{measure}" for side in ("quality", "similarity") for measure in MEASURES)
 CASES = {"conflicts": 0.95, "wrong": 0.95, "relaxed": 0.94}
@@ -66,7 +66,7 @@ WINS = {
     "iac-20-50": ((4, 1), (3, 1), (4, 1), (6, 5), (6, 4), (6, 4)),
     "iac-20-100": ((5, 2), (7, 3), (5, 1), (9, 9), (9, 9), (9, 9)),
 }
-"""By setting, for each of `AREAS`: how many of the other settings it beats, and how many of these clearly."""
+"""By setting, for each of `AREAS`: how many others it beats, and how many of these clearly."""
 TABLE_2 = {
     ("iac-20-100", "conflicts"): (0.576, 0.075, 5.262, 49.7),
     ("iac-20-30", "conflicts"): (0.760, 0.024, 4.868, 49.83),
@@ -77,7 +77,7 @@ TABLE_2 = {
     ("pck", "relaxed"): (0.375, 0.045, 2.834, 66.5),
     ("mpck", "relaxed"): (0.406, 0.019, 26.98, 61.2),
 }
-"""On mk2, by method and case: the scores of `SOFT_SCORES`; similarity is to the k-means partition."""
+"""On mk2, by method and case: the scores of `SOFT_SCORES`."""
 SOFT_SCORES = {
     "quality_ari": "quality (ARI to the classes)",
     "similarity_ari": "similarity (ARI to k-means)",
@@ -85,7 +85,7 @@ SOFT_SCORES = {
     "violated": "answers not satisfied",
 }
 SECONDS = {("letter", "pairs"): (201.0, 302.0), ("letter", "triplets"): (132.0, 617.0)}
-"""Published for 1000 constraints on letters with alpha = 0, beta = 100%, by data and kind: the least and the most."""
+"""Published for 1000 constraints with alpha = 0, beta = 100%: the least and the most."""
 
 
 class Method(NamedTuple):
@@ -134,7 +134,7 @@ class _Draws:
         return k
 
     def link(self) -> tuple[int, int, bool]:
-        """Two items of one class or of two, by chances of one half, and whether they are together."""
+        """Two items, and whether they are of one class, with a chance of one half."""
         if self.rng.random() < 0.5:
             return (*self.beside(), True)
         i = int(self.rng.integers(self.n))
@@ -178,7 +178,7 @@ KINDS: dict[str, Callable[[IntArray, int, np.random.Generator], Any]] = {
 
 
 def right(kind: str, y: IntArray, clusters: IntArray, number: int, rng: np.random.Generator) -> Any:
-    """Random constraints that hold of the classes, which have the numbers of the clusters they share most items with.
+    """Random constraints that hold of the classes, numbered as the clusters they share most with.
 
     "pairs" are drawn from all pairs. "triplets" have two items of one class and one of another.
     "span" lets three items be in the clusters of their classes and in one more. "implication" has
@@ -192,7 +192,7 @@ def right(kind: str, y: IntArray, clusters: IntArray, number: int, rng: np.rando
 
 
 def case(name: str, y: IntArray, number: int, rng: np.random.Generator) -> bc.PairwiseConstraints:
-    """Answers about pairs: one in twenty given once more the other way round, or wrong, or all right.
+    """Answers about pairs: one in twenty also the other way round, or wrong, or all right.
 
     >>> y = np.repeat([0, 1], 20)
     >>> links = case("wrong", y, 100, np.random.default_rng(0))
@@ -213,7 +213,7 @@ def case(name: str, y: IntArray, number: int, rng: np.random.Generator) -> bc.Pa
 
 
 class Cell(NamedTuple):
-    """One run: ten rounds of answers ("session"), a fit that is timed ("runtime") or to answers that conflict ("soft")."""
+    """Ten rounds ("session"), a timed fit ("runtime") or one to conflicting answers ("soft")."""
 
     seed: int
     part: str
@@ -247,7 +247,7 @@ def prepared(name: str) -> tuple[FloatArray, IntArray]:
 
 @lru_cache(maxsize=4)
 def start(name: str, seed: int) -> IntArray:
-    """The partition that is modified: what k-means, told the number of classes, finds without answers."""
+    """The partition that is modified: that of k-means, told the number of classes."""
     from sklearn.cluster import KMeans
 
     X, y = prepared(name)
@@ -258,11 +258,8 @@ def start(name: str, seed: int) -> IntArray:
 def run(cell: Cell) -> dict[str, Any]:
     """Run and score one cell; what a part does not have is NaN, 0 or empty.
 
-    ARI, AMI and FMI to the classes (quality) and to the partition before (similarity), of a session
-    the areas under their budget curves; answers that the last partition does not satisfy;
-    modifications for which the time was too short to find any; the largest relative gap of the
-    others; seconds of a modification or fit, and of processors for it and to choose the queries of a
-    round; ARI after each round of a session, as words.
+    Scores are those to the classes (quality) and to the partition before (similarity), of a session
+    the areas under their budget curves; `choosing` are processor seconds of the queries of a round.
     """
     X, y = prepared(cell.data)
     labels = start(cell.data, cell.seed + cell.trial)
@@ -356,7 +353,7 @@ def measures() -> dict[str, Callable[[IntArray, IntArray], float]]:
 
 
 def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[str, Any]:
-    """Ten rounds, each of queries answered by the classes, one after the other, and one modification.
+    """Ten rounds of queries answered by the classes, and one modification each.
 
     All answers so far count in each. Clusters that lost their items are allowed to come back as new
     ones, so that there is always a partition in as many clusters as classes.
@@ -398,7 +395,7 @@ def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[s
 def scores(
     partitions: Sequence[IntArray], counts: Sequence[int], y: IntArray
 ) -> tuple[dict[str, float], FloatArray, FloatArray]:
-    """Areas under the budget curves: means over the answers, linear between rounds; and ARI after each round.
+    """Areas under the budget curves, linear between rounds; and ARI after each round.
 
     ARI is to the classes, and to the partition before, which of the start is 1.
 
@@ -421,7 +418,7 @@ def scores(
 
 
 def find(name: str, folders: Iterable[Path]) -> str | None:
-    """What `sources.load` takes for a set or file: an installed set, or a .csv or .npz in the folders; None if neither.
+    """What `sources.load` takes: an installed set, or a .csv or .npz in the folders, or None.
 
     >>> find("iris", ()), find("lsun", ())
     ('iris', None)
@@ -458,7 +455,7 @@ class Plan(frame.Plan):
     answers: int = option(100, least=10)
     """Of a session, in ten rounds; the slides do not tell theirs."""
     conflicts: int = option(1000, least=20)
-    """Answers for `soft`: 1000, of which 6% are 60, agrees with the numbers in the slides' Table 2."""
+    """Answers for `soft`: 1000, of which 6% are 60, agrees with the slides' Table 2."""
     trials: int = option(90, "draws of start and answers", least=1)
 
     QUICK = {"data": ("iris", "wine", "glass"), "numbers": (100, 1000), "trials": 1}  # noqa: RUF012
@@ -476,8 +473,8 @@ class Plan(frame.Plan):
         for name in self.data:
             if name not in DATA and find(name, self.folders) is None:
                 raise ValueError(
-                    f"data has {name!r}, which no installed package ships: name a folder that has {name}.csv or "
-                    f"{name}.npz, or such a file."
+                    f"data has {name!r}, which no installed package ships: name a folder that has "
+                    f"{name}.csv or {name}.npz, or such a file."
                 )
 
     def found(self, names: Iterable[str]) -> dict[str, str]:
@@ -518,7 +515,7 @@ class Plan(frame.Plan):
 
 
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Mean of every score and setting; error is half the width of the 95% interval, published of the slides' Table 2."""
+    """Means by score and setting, half the width of their 95% intervals, and what is published."""
     key = ["part", "data", "method", "kind", "number"]
     means = [name for name, kind in SCORES.items() if kind != "str"]
     mine = frame.of_settings(cells, plan.cells())
@@ -538,7 +535,7 @@ def _published(part: str, method: str, kind: str, score: str) -> float:
 
 
 def areas(cells: pd.DataFrame, plan: Plan, score: str) -> pd.DataFrame:
-    """Scores by data set (rows) and setting of alpha and beta, means over the trials that every setting has."""
+    """Scores by data set and setting, means over the trials that every setting has."""
     places = list(plan.found(plan.data).values())
     mine = cells[(cells.part == "session") & (cells.kind == PARAMETERS)]
     mine = mine[(mine.number == plan.answers) & mine.data.isin(places)]
@@ -548,7 +545,7 @@ def areas(cells: pd.DataFrame, plan: Plan, score: str) -> pd.DataFrame:
 
 
 def comparisons(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Every two settings over the data sets by the Bayesian signed-rank test, one row per score and ordered pair."""
+    """Every ordered pair of settings over the data sets, by the Bayesian signed-rank test."""
     rows = []
     for score in AREAS:
         table = areas(cells, plan, score)
@@ -559,10 +556,11 @@ def comparisons(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def wins(compared: pd.DataFrame) -> pd.DataFrame:
-    """How many of the others each setting beats with a probability above one half, and of at least `SURE`.
+    """How many others each setting beats with probability above 1/2, and of at least `SURE`.
 
     >>> rows = [("f", "a", "b", 0.1, 0.2, 0.7), ("f", "b", "a", 0.7, 0.2, 0.1)]
-    >>> wins(pd.DataFrame(rows, columns=["score", "method", "other", "worse", "equivalent", "better"]))
+    >>> names = ["score", "method", "other", "worse", "equivalent", "better"]
+    >>> wins(pd.DataFrame(rows, columns=names))
                   likely  sure
     method score
     a      f           1     0
@@ -592,9 +590,10 @@ def rounds(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 HEAD = """# IAC's figures and tables, measured
 
-Means over draws of start and answers: seed {seed}, {trials}; where fewer are done it says so. Columns are standardized,
-pixels left as they are; the start is k-means, told the number of classes. Labels simulate answers and score. Times are
-those of processors, which a busy machine does not change; published ones are of another machine.
+Means over draws of start and answers: seed {seed}, {trials}; where fewer are done it says so.
+Columns are standardized, pixels left as they are; the start is k-means, told the number of classes.
+Labels simulate answers and score. Times are those of processors, which a busy machine does not
+change; published ones are of another machine.
 """
 CASE_TITLES = {
     "conflicts": "one answer in 20 given twice, once each way; 95% to be satisfied",
@@ -633,12 +632,12 @@ def _parameters(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Itera
     asked, sets = counted(plan.answers, "answer"), counted(len(table), "data set")
     heads = ["(alpha, beta) in %", *(f"{score[:-4]} {score[-3:].upper()}" for score in AREAS)]
     titles = {name: METHODS[name].title for name in table.columns}
-    yield f"Areas under the budget curve of {asked} about random pairs in ten rounds; means over {sets}:\n"
+    yield f"Areas under the budget curve of {asked} in ten rounds; means over {sets}:\n"
     means = ([titles[name], *(decimal(found[s][name].mean()) for s in AREAS)] for name in titles)
     yield from frame.in_markdown(heads, means)
     compared = comparisons(cells, plan)
     if len(compared):
-        yield "How many others each beats (at probability .95), by the Bayesian signed-rank test, and as published:\n"
+        yield "How many others each beats (at probability .95), and as published:\n"
         counts = wins(compared)
         rows = []
         for name in titles:
@@ -652,27 +651,6 @@ def _parameters(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Itera
     named = ([sources.title(str(place)), *map(decimal, f)] for place, f in table.iterrows())
     yield from frame.in_markdown(["", *short], named)
     yield _unproven(entries, "session") + "\n"
-    if said := list(claims(table, found["similarity_ari"])):
-        yield from (*(f"- {line}" for line in said), "")
-
-
-def claims(quality: pd.DataFrame, similarity: pd.DataFrame) -> Iterator[str]:
-    """What the slides' table says of alpha and beta, as far as it is borne out by means over data sets."""
-    ours = pd.DataFrame({"quality": quality.mean(), "similarity": similarity.mean()})
-    for part in ("alpha", "beta"):
-        ours[part] = [getattr(METHODS[name], part) for name in ours.index]
-    for side, edge, words in (
-        ("quality", ours.beta.min(), "quality is best with the fewest super-instances"),
-        ("similarity", ours.beta.max(), "similarity is best with the most"),
-    ):
-        best = ours.sort_values(side).groupby("alpha").beta.last()
-        if ours.beta.nunique() > 1:
-            yield f"{words}: for {int((best == edge).sum())} of {counted(len(best), 'value')} of alpha"
-    by_alpha = ours.groupby("alpha").quality.mean()
-    if len(by_alpha) > 1:
-        holds = "holds" if by_alpha.iloc[0] < by_alpha.iloc[1:].min() else "does not hold"
-        shown = ", ".join(f"{f:.3f} at {100 * float(str(a)):g}%" for a, f in by_alpha.items())
-        yield f"more anchors give better quality than the fewest: {holds}, {shown}, mean over beta"
 
 
 def _times(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -692,7 +670,8 @@ def _times(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     head = ["", "constraints", *map(str, plan.numbers), "published, 1000"]
     yield from frame.in_markdown(head, rows)
     draws = frame.span(mine.trials, "draw")
-    yield f"One anchor a cluster, every item by itself; one thread; mean of {draws}. {_unproven(entries, 'runtime')}\n"
+    proven = _unproven(entries, "runtime")
+    yield f"One anchor a cluster, every item by itself; mean of {draws}. {proven}\n"
 
 
 def _unproven(entries: pd.DataFrame, part: str) -> str:
@@ -730,7 +709,7 @@ def _conflicting(entries: pd.DataFrame) -> Iterator[str]:
             yield from frame.in_markdown(["", *SOFT_SCORES.values()], rows)
     asked, draws = counted(int(mine.number.iloc[0]), "answer"), frame.span(mine.trials, "draw")
     yield (
-        f"{asked}, {draws}; published in parentheses. The slides do not tell how their conflicts came about. "
+        f"{asked}, {draws}; published in parentheses, whose conflicts are not described. "
         f"{_unproven(entries, 'soft')}\n"
     )
 
@@ -749,20 +728,10 @@ def _loop(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
     if table.empty:
         yield NOTHING + "\n"
         return
-    for side, name in (
-        ("qualities", "Quality"),
-        ("similarities", "Similarity to the partition before"),
-    ):
-        yield f"{name} (ARI) after each round:\n"
-        wide = table[table.side == side].pivot(
-            index="query_strategy", columns="round", values="mean"
-        )
-        lines = ([str(kind), *map(decimal, f)] for kind, f in wide.iterrows())
-        yield from frame.in_markdown(["queries chosen by", *map(str, wide.columns)], lines)
     places = plan.found([GLASS]).values()
     mine = entries[(entries.part == "session") & (entries.method == DEFAULT)]
     mine = mine[mine.data.isin(places)]
-    yield "Areas under these curves; processor seconds of a modification, and to choose the queries of a round:\n"
+    yield "Areas under the curves of Figure 7, and processor seconds of a round:\n"
     rows = []
     for kind in plan.query_strategies:
         block = mine[mine.kind == kind].set_index("score")
@@ -772,22 +741,6 @@ def _loop(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[st
     yield from frame.in_markdown(heads, rows)
     trials = counted(int(table.trials.max()), "draw")
     yield f"{counted(plan.answers, 'answer')} in ten rounds, mean of {trials}.\n"
-    yield from (f"- {line}" for line in verdicts(mine))
-
-
-def verdicts(entries: pd.DataFrame) -> Iterator[str]:
-    """Whether queries by NPU give better partitions, and more similar ones, than random ones do.
-
-    >>> rows = [("npu", "quality_ari", 0.3), ("random", "quality_ari", 0.2)]
-    >>> list(verdicts(pd.DataFrame(rows, columns=["kind", "score", "mean"])))
-    ['the quality is higher with NPU: holds, 0.300 against 0.200']
-    """
-    table = entries.pivot(index="score", columns="kind", values="mean")
-    for side in ("quality", "similarity"):
-        if f"{side}_ari" in table.index and {"npu", "random"} <= set(table.columns):
-            npu, random = (float(table[name][f"{side}_ari"]) for name in ("npu", "random"))
-            holds = "holds" if npu > random else "does not hold"
-            yield f"the {side} is higher with NPU: {holds}, {npu:.3f} against {random:.3f}"
 
 
 def draw(
@@ -795,57 +748,10 @@ def draw(
 ) -> dict[str, Callable[[], Figure | None]]:
     """The figures of the parts asked for."""
     made: dict[str, tuple[bool, Callable[[], Figure | None]]] = {
-        "parameters": (plan.parameters, lambda: _by_beta(cells, plan)),
-        "comparisons": (plan.parameters, lambda: compared(comparisons(cells, plan), plan)),
         "figure6": (plan.runtime, lambda: _seconds(entries, plan)),
-        "table2": (plan.soft, lambda: _dots(entries)),
         "figure7": (plan.loop, lambda: _rounds(rounds(cells, plan), plan)),
     }
     return {name: make for name, (wanted, make) in made.items() if wanted}
-
-
-def _by_beta(cells: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Quality and similarity by alpha and beta."""
-    rows: list[Any] = []
-    for side in ("quality", "similarity"):
-        table = areas(cells, plan, f"{side}_ari")
-        for name, mean in table.mean().items() if len(table) else ():
-            method = METHODS[str(name)]
-            line = f"alpha {100 * method.alpha:g}%"
-            rows.append((f"{side} (AUBC of ARI)", line, 100 * method.beta, mean, np.nan))
-    table = pd.DataFrame(rows, columns=["panel", "line", "x", "mean", "error"])
-    heading = f"{counted(plan.answers, 'answer')} about random pairs in ten rounds"
-    return figures.curves(
-        table, heading, "super-instances (beta), % of a cluster's items", "area", ticks=BETAS
-    )
-
-
-def compared(pairs: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Probability that one setting is better than another, for quality and similarity in ARI."""
-    import matplotlib.pyplot as plt
-
-    if pairs.empty:
-        return None
-    names = list(plan.methods)
-    titles = [METHODS[name].title.removeprefix("IAC ") for name in names]
-    figure, panels = plt.subplots(1, 2, figsize=(9.8, 5.0), layout="constrained", sharey=True)
-    for ax, side in zip(panels, ("quality", "similarity"), strict=True):
-        mine = pairs[pairs.score == f"{side}_ari"]
-        table = mine.pivot(index="method", columns="other", values="better")
-        values = table.reindex(index=names, columns=names).to_numpy()
-        image = ax.imshow(values, vmin=0, vmax=1, cmap="Blues")
-        for row, column in zip(*np.nonzero(np.isfinite(values)), strict=True):
-            text = f"{values[row, column]:.2f}".removeprefix("0")
-            colour = "white" if values[row, column] > 0.6 else "black"
-            ax.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
-        ax.set_xticks(range(len(names)), titles, rotation=90, fontsize=7)
-        ax.set_yticks(range(len(names)), titles, fontsize=7)
-        ax.set_title(f"{side} (AUBC of ARI)", fontsize=9)
-        ax.set_xlabel("other setting (alpha, beta) in %", fontsize=8)
-        ax.grid(False)
-    label = "probability that the setting is better than the other"
-    figure.colorbar(image, ax=panels, shrink=0.8, label=label)
-    return figure
 
 
 def _wide(rows: pd.DataFrame) -> pd.Series:
@@ -853,7 +759,7 @@ def _wide(rows: pd.DataFrame) -> pd.Series:
 
 
 def _seconds(entries: pd.DataFrame, plan: Plan) -> Figure | None:
-    """Processor seconds by number and kind of constraints, with what was published for 1000 of them."""
+    """Processor seconds by number and kind of constraints, ours and published."""
     mine = entries[(entries.part == "runtime") & (entries.score == "cpu_seconds")]
     panel = mine.data.map(sources.title)
     ours = mine.assign(panel=panel, line=mine.kind, x=mine.number, error=_wide(mine))
@@ -868,18 +774,6 @@ def _seconds(entries: pd.DataFrame, plan: Plan) -> Figure | None:
     table = pd.concat([ours[theirs.columns], theirs]) if len(theirs) else ours
     heading = "One anchor a cluster, every item by itself"
     return figures.curves(table, heading, "constraints", "processor seconds", log="y")
-
-
-def _dots(entries: pd.DataFrame) -> Figure | None:
-    """Soft constraints on mk2, ours and published."""
-    mine = entries[(entries.part == "soft") & entries.score.isin(SOFT_SCORES)]
-    line = mine.kind + ": " + mine.method.map(lambda name: METHODS[name].title)
-    ours = mine.assign(panel=mine.score.map(SOFT_SCORES), line=line, series="measured")
-    # on a logarithmic axis an interval of a mean may reach below 0
-    ours["error"] = _wide(mine).where(mine.score != "cpu_seconds")
-    theirs = ours.assign(series="published", mean=mine.published, error=np.nan)
-    heading = "Soft constraints on mk2, with 95% intervals"
-    return figures.dots(pd.concat([ours, theirs]), heading, "", log=["processor seconds"])
 
 
 def _rounds(table: pd.DataFrame, plan: Plan) -> Figure | None:
@@ -898,20 +792,5 @@ def ready() -> None:
     """Modifications under many constraints need OR-tools."""
     if find_spec("ortools") is None:
         raise ModuleNotFoundError(
-            "modifications under many constraints need OR-tools, which is not installed: install bayesclust with its extra "
-            "'solver'."
+            "modifications need OR-tools: install bayesclust with its extra 'solver'."
         )
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-    ready=ready,
-)

@@ -1,4 +1,4 @@
-"""Methods that learn a metric from answers and run k-means in it: ITML, MMC, RCA, LSML and sparseLP, small and ours.
+"""Methods that learn a metric and run k-means in it: ITML, MMC, RCA, LSML and sparseLP.
 
 Called as those of `experiments.baselines`: ``method(X, constraints, n_clusters, seed)``. ITML, MMC
 and RCA take answers about pairs; LSML and sparseLP "yes" and "no" about triplets. Without answers
@@ -36,11 +36,11 @@ from experiments.baselines import comparisons, gaps, k_means, links_of
 MOST_PAIRS = 100_000
 """Percentiles of distances take no longer from more pairs."""
 LEAST = 1e-6
-"""Of a column's mean square: added where answers "same" never differ in it, so that its weight stays finite."""
+"""Of a column's mean square: added so that every weight stays finite."""
 SMOOTH = 1e-12
-"""Of the largest squared length: the square root keeps a finite slope where all weights fall to 0."""
+"""Of the largest squared length: the square root keeps a finite slope."""
 RIDGE = 1e-3
-"""Share of the total covariance added to that within chunklets, so that no direction is without scatter."""
+"""Share of the total covariance added to that within chunklets."""
 ROUNDING = 1e-9
 
 
@@ -94,7 +94,7 @@ def learn_metric(
 
 
 def _thresholds(X: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """The 5th and 95th percentile of squared distances, of all pairs or of a sample, positive in any case."""
+    """The 5th and 95th percentile of squared distances, of all pairs or of a sample."""
     n = len(X)
     if n * (n - 1) // 2 <= MOST_PAIRS:
         distances = pdist(X, "sqeuclidean")
@@ -117,7 +117,7 @@ def project(
     max_sweeps: int,
     tol: float,
 ) -> int:
-    """Go through the answers until the multipliers stop; metric, bounds and dual change in place. Returns the sweeps."""
+    """Go through the answers until the multipliers stop, in place; returns the sweeps."""
     d = metric.shape[0]
     image = np.empty(d)
     for sweep in range(max_sweeps):
@@ -152,7 +152,7 @@ def mmc(X: Any, constraints: Any, n_clusters: int, seed: int, *, n_init: int = 1
 
 
 def learn_scales(X: FloatArray, constraints: Any) -> FloatArray:
-    r"""The weight of each column (d,); ones if there is no "same" or no "different" between items that differ.
+    r"""The weight of each column (d,); ones if there is no "same" or no "different".
 
     Minimises over :math:`a \ge 0` the convex
 
@@ -185,7 +185,7 @@ def learn_scales(X: FloatArray, constraints: Any) -> FloatArray:
 
 
 def rca(X: Any, constraints: Any, n_clusters: int, seed: int) -> IntArray:
-    """Relevant component analysis (Bar-Hillel et al. 2003): whiten what varies among items answered "same".
+    """Relevant component analysis (Bar-Hillel et al. 2003): whiten what varies among "same".
 
     K-means starts from the sets that answers "same" join, as MPCK-Means does (Bilenko et al. 2004,
     section 4.2). Answers "different" are not used.
@@ -202,7 +202,7 @@ def rca(X: Any, constraints: Any, n_clusters: int, seed: int) -> IntArray:
 
 
 def whitening(points: FloatArray, chunklet: IntArray) -> FloatArray:
-    """W (d, d) that makes the covariance of the items of each chunklet about their mean I; I where none has two items."""
+    """W (d, d) that makes the covariance within chunklets I; I where none has two items."""
     sizes = np.bincount(chunklet)
     sums = [np.bincount(chunklet, weights=column) / sizes for column in points.T]
     members = sizes[chunklet] > 1
@@ -226,11 +226,11 @@ def lsml(
 
 
 def learn_factor(near: FloatArray, far: FloatArray, *, weight: float = 1.0) -> FloatArray:
-    """Lower triangular L of a metric M = L L' under which what should be near is nearer than what should be far.
+    """Lower triangular L of a metric M = L L' under which the near are nearer than the far.
 
-    Minimises `lsml_objective` from L = I by L-BFGS; its value depends on M alone, so that a Cholesky
-    factor is as good as M and needs no projection. At a weight of 1, the authors' setting, the
-    Euclidean prior holds the metric close.
+    Minimises `lsml_objective` from L = I by L-BFGS; its value depends on M alone, so that a
+    Cholesky factor is as good as M and needs no projection. At a weight of 1, the authors' setting,
+    the Euclidean prior holds the metric close.
     """
     d = near.shape[1]
     if not len(near):

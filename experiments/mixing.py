@@ -1,4 +1,4 @@
-"""Whether dispersed chains agree within two minutes, and what the moves bring: wine and ecoli with noisy links.
+"""Whether dispersed chains agree, and what the moves bring: wine and ecoli with noisy links.
 
 Run as ``python -m experiments.mixing``. Some of the unordered pairs are answered, one answer in ten
 is wrong, columns are standardized, four chains start dispersed. Of each run are shown the largest

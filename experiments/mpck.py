@@ -1,4 +1,4 @@
-"""Bilenko, Basu and Mooney: Integrating Constraints and Metric Learning in Semi-Supervised Clustering, section 4.
+"""Bilenko, Basu and Mooney: Integrating Constraints and Metric Learning, section 4.
 
 Figures 2, 3, 5, 6 and 7: MPCK-Means and its parts by number of pairs answered, on iris, wine,
 ionosphere, digits 389 and letters IJL. Figures 8, 9, 11, 12 and 13: one metric or one for each
@@ -82,7 +82,7 @@ VARIANTS = ("sd", "md", "sf", "mf", "rca")
 
 
 class Cell(NamedTuple):
-    """One fit: who, on what, with which answers, all right, both items outside the fold held out."""
+    """One fit to right answers about pairs of items outside the fold held out."""
 
     seed: int
     method: str
@@ -91,6 +91,9 @@ class Cell(NamedTuple):
     trial: int
     """Which split into folds and draw of answers."""
     fold: int
+
+
+SCORES = {"f": "float", "held_out_f": "float", "clusters": "int", "seconds": "float"}
 
 
 def answers(cell: Cell, y: IntArray) -> tuple[bc.PairwiseConstraints, IntArray]:
@@ -109,7 +112,7 @@ def answers(cell: Cell, y: IntArray) -> tuple[bc.PairwiseConstraints, IntArray]:
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Fit and score one cell: pairwise F over all items, and over the items held out, as the paper has it."""
+    """Fit and score one cell: F over all items, and over those held out, as in the paper."""
     items, method = sources.load_tenth(cell.data), METHODS[cell.method]
     links, held_out = answers(cell, items.y)
     seed = cell.seed + 5 * cell.trial + cell.fold
@@ -166,39 +169,16 @@ def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 HEAD = """# MPCK-Means' learning curves, measured
 
-Mean pairwise F by number of pairs answered, all answers right; over {runs} of five folds, seed {seed}. Features as they
-are, methods told the number of classes. "All items" counts every pair of items; "held out" only pairs within the fold whose
-items no answer names, as the paper does. Protein (Figures 4 and 10) comes with no package.
+Mean pairwise F by number of pairs answered, all answers right; over {runs} of five folds, seed
+{seed}. Features as they are, methods told the number of classes. "All items" counts every pair of
+items; "held out" only pairs within the fold whose items no answer names, as the paper does. Protein
+(Figures 4 and 10) comes with no package.
 """
 SIDES = {"f": "all items", "held_out_f": "held out"}
-CLAIMS = (
-    ("full beats diagonal on wine", "wine", ("sf", "sd")),
-    ("full beats diagonal on ionosphere", "ionosphere", ("sf", "sd")),
-    ("full beats diagonal on letters", "letters_ijl", ("sf", "sd")),
-    ("metrics per cluster beat one on digits", "digits389", ("md", "sd")),
-    ("the combination is best on iris", "iris", ("mf", "sd")),
-    ("the combination is best on digits", "digits389", ("mf", "sd")),
-    ("both parts beat answers alone on wine", "wine", ("sd", "pck")),
-    ("both parts beat the metric alone on iris", "iris", ("sd", "mk")),
-    ("the full metric beats Supervised-Means on ionosphere", "ionosphere", ("sf", "supervised")),
-    ("MPCK-Means beats RCA with many answers on wine", "wine", ("sf", "rca")),
-)
-"""Sentences of section 4.2: what is said, of which data, and whose mean F is to be the larger."""
-
-
-def verdicts(entries: pd.DataFrame) -> Iterator[str]:
-    """Whether each of `CLAIMS` holds at the largest number of pairs."""
-    for text, name, (better, worse) in CLAIMS:
-        for score, side in SIDES.items():
-            rows = entries[(entries.data == name) & (entries.score == score)]
-            means = rows.sort_values("number").groupby("method")["mean"].last()
-            if {better, worse} <= set(means.index):
-                holds = "holds" if means[better] > means[worse] else "does not hold"
-                yield f"{text} ({side}): {holds}, {means[better]:.3f} against {means[worse]:.3f}"
 
 
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
-    """The curves in Markdown, and which of the paper's sentences they bear out."""
+    """The curves in Markdown."""
     yield HEAD.format(seed=plan.seed, runs=frame.span(entries.runs, "run"))
     for figure, (score, side) in product(plan.figures, SIDES.items()):
         mine = entries[(entries.figure == figure) & (entries.score == score)]
@@ -207,8 +187,6 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
         yield f"## Figure {figure}: {FIGURES[figure]}, {side}\n"
         rows = ([METHODS[name].title, *map(frame.decimal, table.loc[name])] for name in names)
         yield from frame.in_markdown(["", *map(str, table.columns)], rows)
-    if said := list(verdicts(entries)):
-        yield from ("## What the paper says of it\n", *(f"- {line}" for line in said))
 
 
 def draw(
@@ -229,16 +207,3 @@ def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
     runs = frame.span(mine.runs, "run") if len(mine) else ""
     heading = f"Figure {figure}: {FIGURES[figure]}; mean of {runs} of five folds"
     return figures.curves(table, heading, "pairs answered")
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores={"f": "float", "held_out_f": "float", "clusters": "int", "seconds": "float"},
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

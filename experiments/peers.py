@@ -22,7 +22,7 @@ SEEDS = range(5)
 
 
 class Setting(NamedTuple):
-    """A data set, how many pairs are answered, how many answers are wrong, and what the best peer reaches."""
+    """A data set, shares of pairs answered and of wrong answers, and the best peer."""
 
     data: str
     fraction: float
@@ -42,7 +42,7 @@ SETTINGS = (
 
 
 def fit(setting: Setting, seed: int) -> dict[str, float]:
-    """F of the sampler and of RDP-means, and the area under the ROC curve of credibility, for one seed."""
+    """F of the sampler and of RDP-means, and the ROC area of credibility, for one seed."""
     from sklearn.metrics import roc_auc_score
 
     data = sources.load(setting.data)

@@ -1,4 +1,4 @@
-"""The data of the experiments by name: those of installed packages, of files, and generated stand-ins.
+"""The data of the experiments: of installed packages, of files, and generated stand-ins.
 
 The sets of bird song of the DCRC paper and the ImageNet sample of the TVClust paper are not to be
 had. "birdsong" has as many items, columns and classes as the paper's Birdsong, and the sizes of its
@@ -40,7 +40,7 @@ TENTHS = ("digits389", "letters_ijl")
 
 @cache
 def load(name: str) -> Dataset:
-    """A data set by name, of a CSV file (a line of names, the class in the last column), or an archive of X and y."""
+    """A data set by name, of a CSV file (class in the last column), or an archive of X and y."""
     if name.endswith(".csv"):
         return _from_file(Path(name))
     if name.endswith(".npz"):
@@ -118,7 +118,7 @@ def title(name: str) -> str:
 
 
 def code(name: str) -> int:
-    """A number for the name of any set or file, the same wherever the file lies, to seed its answers with.
+    """A number for the name of a set or file, wherever it lies, to seed its answers with.
 
     >>> code("there/mk2.csv") == code("mk2")
     True
@@ -159,7 +159,7 @@ def syllable_sizes() -> tuple[int, ...]:
 
 
 def plane(name: str, seed: int) -> Dataset:
-    """Three round clusters of 50 items in the plane, which overlap ("fuzzy") or do not ("separate")."""
+    """Three round clusters in the plane, which overlap ("fuzzy") or do not ("separate")."""
     y = np.repeat([0, 1, 2], 50)
     angle = 2 * np.pi * y / 3
     X = APART[name] * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -178,11 +178,11 @@ def near_boundaries(data: Dataset) -> IntArray:
 def visual_words(seed: int, n: int = 1000, d: int = 1000, k: int = 10) -> Dataset:
     r"""Bags of visual words: categories that differ little, images that differ much.
 
-    All categories share word frequencies b, uniform on the simplex; category c has
-    :math:`m_{cj} \propto b_j \exp(.47 N(0, 1))`, an image of it :math:`p \sim \mathrm{Dirichlet}(100
-    m_c)`, for words come in bursts, and 1 + Poisson counts whose mean is log-normal. This is as hard
-    as TVClust's Table 4 reports: multinomial k-means told the true 10 clusters reaches a pairwise F
-    of 0.26 in the mean of eight draws (Table 4: 0.25), Gaussian k-means 0.17 and DP-means 0.18 (0.18
+    All categories share word frequencies b, uniform on the simplex; category c has :math:`m_{cj}
+    \propto b_j \exp(.47 N(0, 1))`, an image of it :math:`p \sim \mathrm{Dirichlet}(100 m_c)`, for
+    words come in bursts, and 1 + Poisson counts whose mean is log-normal. This is as hard as
+    TVClust's Table 4 reports: multinomial k-means told the true 10 clusters reaches a pairwise F of
+    0.26 in the mean of eight draws (Table 4: 0.25), Gaussian k-means 0.17 and DP-means 0.18 (0.18
     both), which is what one single cluster has.
     """
     length, spread, contrast, concentration = 500.0, 0.5, 0.47, 100.0
@@ -206,4 +206,3 @@ STAND_INS: Mapping[str, Callable[[int], Dataset]] = {
     **{name: partial(plane, name) for name in APART},
     "visual_words": visual_words,
 }
-"""By name, what makes them of a seed."""

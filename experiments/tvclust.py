@@ -179,8 +179,7 @@ class Cell(NamedTuple):
     method: str
     data: str
     sampling: str
-    """Whether `fraction` is a share of the n^2 ordered pairs, as in the authors' released settings, or of the
-    n (n - 1) / 2 unordered ones; "none" where the method uses no answers."""
+    """Whether `fraction` is of the n^2 ordered pairs or of the unordered ones, or "none"."""
     fraction: float
     accuracy: float
     deviation: int
@@ -197,7 +196,7 @@ SCORES = {
 
 
 def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints | None:
-    """The answers of a cell; they depend neither on the method, nor on which other cells are run."""
+    """The answers of a cell, which do not depend on the method."""
     if cell.sampling == UNANSWERED:
         return None
     # the row id of glass changes nothing about its answers
@@ -319,7 +318,7 @@ class Plan(frame.Plan):
 
 
 def rows_of(cells: pd.DataFrame, method: str, **settings: Any) -> pd.DataFrame:
-    """The rows of a method in which each setting has one of its values; those of answers count where it uses any."""
+    """The rows of a method in which each setting has one of its values."""
     kept = cells[cells.method == method]
     if not EVERY_METHOD[method].hears:
         unanswered = {"sampling": UNANSWERED, "fraction": 0.0, "accuracy": 1.0}
@@ -330,7 +329,7 @@ def rows_of(cells: pd.DataFrame, method: str, **settings: Any) -> pd.DataFrame:
 
 
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """One row per entry of the tables: means over cells, and what the paper prints where its data are ours."""
+    """The entries of the tables, and what the paper prints where its data are ours."""
     entries = [*_uci(cells, plan), *(_table_4(cells, plan) if 4 in plan.tables else ())]
     return pd.DataFrame([entry for entry in entries if entry["table"] in plan.tables])
 
@@ -420,19 +419,20 @@ CAPTIONS = {
     4: "Table 4: mean pairwise F on counts",
 }
 DRAWN = {
-    ORDERED: "Ordered pairs: r of the n^2 drawn, as in the authors' released settings, which answers about 2 r of the pairs",
+    ORDERED: "Ordered pairs: r of the n^2 drawn, as by the authors, about 2 r of the pairs",
     UNORDERED: "Unordered pairs: r of the n (n - 1) / 2 answered",
 }
 GLASS = {
     "glass": "glass without its row id",
     sources.WITH_ID: "glass with its row id, as in the paper",
 }
-COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs, all right; the paper does not say its r"
+COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs; the paper's r is not said"
 HEAD = """# TVClust's tables, measured
 
-Mean pairwise F; in brackets what the paper prints, where its data are ours. Seed {seed}, {trials} draws of answers.
-[k]: told the true number of classes, as in the paper. Labels are used for nothing else but to simulate answers and to
-score. The paper's glass had among its features the number of the row, by which its classes are sorted: a leak.
+Mean pairwise F; in brackets what the paper prints, where its data are ours. Seed {seed}, {trials}
+draws of answers. [k]: told the true number of classes, as in the paper. Labels are used for nothing
+else but to simulate answers and to score. The paper's glass had among its features the number of
+the row, by which its classes are sorted: a leak.
 """
 
 
@@ -476,30 +476,19 @@ def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
 def draw(
     cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan
 ) -> dict[str, Callable[[], Figure | None]]:
-    """Tables 1 and 3 and Figures 2 to 4, as far as they are asked for."""
+    """Figures 2 to 4, as far as they are asked for."""
     trials = f"mean of {counted(plan.trials, 'draw')}"
-    made: dict[tuple[str, int], Callable[[], Figure | None]] = {
-        ("table", 1): lambda: figures.dots(
-            _dots(entries), "Table 1: mean over r and p.  [k]: told k", "pairwise F"
-        ),
-        ("table", 3): lambda: figures.curves(
-            _noise(entries, plan),
-            "Table 3: ordered pairs",
-            "p, share of right answers",
-            across=len(plan.fractions),
-            ticks=plan.accuracies,
-            limits=(0, 1.03),
-        ),
-        ("figure", 2): lambda: shapes(cells, plan),
-        ("figure", 3): lambda: figures.curves(
+    made: dict[int, Callable[[], Figure | None]] = {
+        2: lambda: shapes(cells, plan),
+        3: lambda: figures.curves(
             _told_wrong(cells, plan),
-            f"Told k - deviation clusters; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
+            f"Told k - deviation; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
             "deviation",
             across=5,
             ticks=plan.deviations,
             limits=(0, 1.03),
         ),
-        ("figure", 4): lambda: figures.curves(
+        4: lambda: figures.curves(
             _more_answers(cells, plan),
             f"Multinomial clusters of counts, answers right; {trials}",
             "r, % of the ordered pairs",
@@ -508,42 +497,11 @@ def draw(
             limits=(0, 1.03),
         ),
     }
-    chosen = {"table": plan.tables, "figure": plan.figures}
-    return {
-        f"{kind}{number}": make
-        for (kind, number), make in made.items()
-        if number in chosen[kind] and (kind == "figure" or len(entries))
-    }
+    return {f"figure{number}": made[number] for number in plan.figures}
 
 
 def _table(rows: Iterable[Any], line: str = "line") -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=["panel", line, "x", "mean"]).assign(error=np.nan)
-
-
-def _dots(entries: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 as dots: ordered and unordered pairs, and the paper."""
-    rows = entries[entries.table == 1]
-    names = [EVERY_METHOD[name].name for name in rows.method]
-    ours = rows.assign(panel=rows.column.str.replace("_", " "), line=names, series=rows.sampling)
-    both = [ours.assign(mean=ours.f), ours.assign(mean=ours.paper_f, series="published")]
-    return pd.concat(both).assign(error=np.nan)
-
-
-def _noise(entries: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Table 3 as curves: above ours on the paper's data and draws, below what the paper prints."""
-    glass = sources.WITH_ID if sources.WITH_ID in plan.data else "glass"
-    kept = (entries.table == 3) & (entries.sampling == ORDERED) & (entries.glass == glass)
-    f = entries[kept].set_index(["method", "column"]).f
-    ours = [
-        (f"r = {r:g}", METHODS[name].name, p, f.get((name, f"r = {r:g}, p = {p:g}"), np.nan))
-        for r, name, p in product(plan.fractions, plan.methods, plan.accuracies)
-    ]
-    published = [
-        (f"r = {r:g}, the paper", f"paper: {row}", p, TABLE_3[r].get((row, p), np.nan))
-        for r, row, p in product(plan.fractions, ROWS, plan.accuracies)
-        if r in TABLE_3
-    ]
-    return _table(ours + published).dropna(subset="mean")
 
 
 def _told_wrong(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -610,16 +568,3 @@ def shapes(cells: pd.DataFrame, plan: Plan) -> Figure | None:
         fontsize=10,
     )
     return figure
-
-
-EXPERIMENT = frame.Experiment(
-    about=__doc__ or "",
-    plan=Plan,
-    cell=Cell,
-    scores=SCORES,
-    methods=METHODS,
-    run=run,
-    tables=tables,
-    report=report,
-    figures=draw,
-)

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import digamma
 
 from bayesclust.checks import check_items
 from bayesclust.families import BoundFamily, Family, HyperPrior
-from bayesclust.families.base import implements, log_gammas, log_normaliser
+from bayesclust.families.base import gammas, implements, log_normaliser
 
 
 class WaitingPrior(NamedTuple):
@@ -52,21 +51,12 @@ class BoundWaitingTimes(BoundFamily):
         """T(x) of every row: the times themselves."""
         return (X,)
 
-    def draw(self, statistics, hyper, rng):
-        """(eta, a) = (-rate, -sum of log rates) for rates from Gamma(a + n, a mean + t)."""
-        shape, scale = self._posterior(statistics, hyper)
-        log_rate = log_gammas(shape, rng) - np.log(scale)
-        return -np.exp(log_rate), -log_rate.sum(axis=1)
-
-    def expected(self, statistics, hyper):
-        """Their expectations."""
-        shape, scale = self._posterior(statistics, hyper)
-        return -shape / scale, -(digamma(shape) - np.log(scale)).sum(axis=1)
-
-    def _posterior(self, statistics, hyper):
-        a, scale = self.prior(hyper)
-        n, t = statistics
-        return np.broadcast_to((a + n)[:, None], t.shape), scale + t
+    def terms(self, statistics, hyper, rng=None):
+        """(-rate, -sum of log rates) for rates from Gamma(a + n, a mean + t), drawn or expected."""
+        (a, scale), (n, t) = self.prior(hyper), statistics
+        shape = np.broadcast_to((a + n)[:, None], t.shape)
+        log_rate, rate = gammas(shape, scale + t, rng)
+        return -rate, -log_rate.sum(axis=1)
 
     def component_sites(self, hyper):
         """The family as NumPyro code: site "rate"."""

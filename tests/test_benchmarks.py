@@ -1,4 +1,4 @@
-"""The benchmarks: what they return, keep, draw and compare; the plain versions that they race do the same work."""
+"""The benchmarks: what they return, keep and compare; plain versions do the same work."""
 
 import json
 import sys

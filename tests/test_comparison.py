@@ -10,7 +10,7 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 
 import bayesclust as bc
 from bayesclust.metrics import pairwise_f, variation_of_information
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from bayesclust.posterior.losses import VI, Binder
 from tests.judges.exact import partitions
 
@@ -287,7 +287,7 @@ def test_constant_data_leave_prior_and_constraints():
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
     every = [np.asarray(z) for z in partitions(4)]
     log_p = [
-        Concentration().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
+        DirichletProcess().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
         for z in every
     ]
     exact = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))

@@ -1,4 +1,4 @@
-"""Active learning: which query to ask next, and the session that asks and corrects the partition."""
+"""Active learning: which query to ask next, and the session that asks it."""
 
 from bayesclust.active.neighbourhoods import ExploreConsolidate, MinMax, Neighbourhoods
 from bayesclust.active.npu import NPU
@@ -6,7 +6,7 @@ from bayesclust.active.posterior_queries import PosteriorQueries, suggest_querie
 from bayesclust.active.protocol import Query, QueryState, QueryStrategy
 from bayesclust.active.random_queries import RandomQueries
 from bayesclust.active.session import InteractiveSession
-from bayesclust.active.strategies import QUERY_STRATEGIES, check_query_strategy, query_strategy_of
+from bayesclust.active.strategies import QUERY_STRATEGIES
 
 __all__ = [
     "NPU",
@@ -20,7 +20,5 @@ __all__ = [
     "QueryState",
     "QueryStrategy",
     "RandomQueries",
-    "check_query_strategy",
-    "query_strategy_of",
     "suggest_queries",
 ]

@@ -8,7 +8,7 @@ uncertainty U,
 and U says what one wants to know. With U the entropy of g(z) it is the mutual information
 I(a; g(z)) (Lindley 1956), and for g(z) = z itself that is
 
-    I(a; z) = H(sum_s w_s p(a | z_s)) - sum_s w_s H(p(a | z_s)),   (BALD; Houlsby et al. 2011, Eq. 2)
+    I(a; z) = H(sum_s w_s p(a | z_s)) - sum_s w_s H(p(a | z_s)),  (BALD; Houlsby et al. 2011, Eq. 2)
 
 which is high where the answer is uncertain for another reason than the annotator's errors. With
 U = sum_st w_s w_t L(z_s, z_t), the expected loss between two draws (Rao's 1982 quadratic entropy
@@ -43,7 +43,7 @@ MIN_NATS = 0.01
 MIN_ITEMS = 0.1
 MISPLACED = 64
 CONFIGURATIONS = 64
-"""Joint answers to a batch that are followed; of more, this many are drawn (Kirsch et al. 2019, Sec. 3.2)."""
+"""Joint answers to a batch that are followed; of more, so many are drawn (Kirsch et al. 2019)."""
 
 
 def check_target(target: Any) -> Any:
@@ -68,8 +68,8 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
 
     The target is the whole partition or its number of clusters (entropies, in nats), the number of
     an item (the mean over all others of the entropy of their co-clustering, in nats), or a loss
-    between partitions ("vi", "binder", ... or a value from `bayesclust.losses`): a partition that is
-    right up to a small loss.
+    between partitions ("vi", "binder", ... or a value from `bayesclust.losses`): a partition that
+    is right up to a small loss.
 
     Examples
     --------

@@ -6,8 +6,8 @@ compared with one neighbourhood after the other until it is in one, and begins a
 none. The authors assume that every query has a correct answer. Here
 
 - answers are accepted one by one, those that a pair received more often first and then in the order
-  in which they came; an answer that contradicts the accepted ones is set aside. A pair that received
-  both answers equally often has none;
+  in which they came; an answer that contradicts the accepted ones is set aside. A pair that
+  received both answers equally often has none;
 - after "don't know" the item is compared with the next neighbourhood. An item that is in none, and
   not known to be apart from all, rests until there is nothing else to ask; then other pairs between
   it and that neighbourhood are asked.
@@ -126,7 +126,7 @@ class Neighbourhoods:
                     yield i, self.members[queues[i][turn]][0]
 
     def _other_pairs(self) -> Iterator[Pair]:
-        """After "don't know": pairs not asked between the group of an item and the neighbourhood."""
+        """After "don't know": other pairs between the group of an item and the neighbourhood."""
         for i, k in np.argwhere(self.compared & ~self.apart & ~self.inside[:, None]).tolist():
             for j in self.members[k]:
                 if (min(i, j), max(i, j)) not in self.asked:
@@ -134,7 +134,7 @@ class Neighbourhoods:
 
 
 def _accept(answers: list[tuple[int, int, int]], n: int) -> tuple[IntArray, list[set[int]]]:
-    """Group of each item (n,), named by one of its items; for each name the groups it is apart from."""
+    """Group of each item (n,), named by one of its items, and the groups each is apart from."""
     balance: dict[Pair, int] = {}
     for i, j, vote in answers:
         balance[i, j] = balance.get((i, j), 0) + vote
@@ -156,7 +156,7 @@ def _accept(answers: list[tuple[int, int, int]], n: int) -> tuple[IntArray, list
 
 
 def _explore(X: FloatArray, known: Neighbourhoods, size: int) -> list[Query]:
-    """Farthest-first traversal; an item is compared with the neighbourhood of the nearest member first."""
+    """Farthest-first traversal; the neighbourhood with the nearest member comes first."""
 
     def nearness(item: int) -> FloatArray:
         distances = [np.linalg.norm(X[members] - X[item], axis=1) for members in known.members]
@@ -184,8 +184,8 @@ class MinMax:
     the next item is the one whose largest similarity to the items in neighbourhoods is smallest;
     it is compared with the neighbourhoods by decreasing largest similarity until one is its own.
     With similarities that decrease in the Euclidean distance, such as the authors' Gaussian kernel,
-    this is farthest-first traversal. So is their initial exploration, so that the number of clusters
-    need not be known.
+    this is farthest-first traversal. So is their initial exploration, so that the number of
+    clusters need not be known.
 
     Contradictory answers and "don't know": see `bayesclust.active.neighbourhoods`.
 

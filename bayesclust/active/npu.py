@@ -1,4 +1,4 @@
-"""Normalised point-based uncertainty: the pairs that Xiong, Azimi and Fern (2014) would ask about."""
+"""Normalized point-based uncertainty (Xiong, Azimi and Fern 2014)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries chosen by a posterior: those whose answers are expected to tell most, until it is time to stop."""
+"""Queries chosen by a posterior: those whose answers are expected to tell most."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
 AT_ONCE = 30
 """Further answers beyond which a new run takes less time than conditioning on them one by one."""
 RUNS = 4
-"""Searches for the point estimate: a quarter of the usual number, since it is wanted after every answer."""
+"""Searches for the point estimate: a quarter of the usual number, since it is needed so often."""
 
 
 class PosteriorQueries:
-    """Ask the queries whose answers are expected to tell most, by a posterior updated by every answer.
+    """Ask the queries whose answers are expected to tell most, by a posterior that is updated.
 
     Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or
     `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them. New
     answers change their weights, and now and then the draws (`bayesclust.inference.particles`); no
     fit is repeated. Several models are weighed by how well each predicted the answers
-    (`bayesclust.inference.averaged_particles`). Where answers were taken back, more than thirty came
-    at once, or the data are others, it starts again. Constraints beside answers (labels, spans,
-    implications) are not used, since the model has no place for them.
+    (`bayesclust.inference.averaged_particles`). Where answers were taken back, more than thirty
+    came at once, or the data are others, it starts again. Constraints beside answers (labels,
+    spans, implications) are not used, since the model has no place for them.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
@@ -79,13 +79,13 @@ class PosteriorQueries:
         or a value from `bayesclust.losses`).
     estimator : TVClust, sequence of TVClust or None, default None
         The models and their chains: any family, cluster model and power with sampler="collapsed".
-        None is ``TVClust(num_warmup=200)`` and ``TVClust(num_warmup=200, cluster_model="mixture")``:
-        the answers decide whether a class is one Gaussian or several.
+        None is ``TVClust(num_warmup=200)`` with ``cluster_model`` "single" and "mixture": the
+        answers decide whether a class is one Gaussian or several.
     min_gain : float or None, default None
         No query is asked whose expected gain is below it, in the units of the target (nats, or
         those of the loss). None is a tenth of the cost of one misplaced item, or 0.01 nats
-        (`bayesclust.active.expected_gain.default_min_gain`); 0 never stops, and asks at random where
-        all draws agree.
+        (`bayesclust.active.expected_gain.default_min_gain`); 0 never stops, and asks at random
+        where all draws agree.
     patience : int, default 10
         How many queries in a row below `min_gain` are asked all the same, before it stops. Expected
         gains come from the posterior, which may be wrong: these put it to the test. 0 stops at the

@@ -80,7 +80,7 @@ class QueryStrategy(Protocol):
 
 
 def ordered(kind: str, items: Sequence[int]) -> tuple[int, ...]:
-    """Sort the items so that equal queries have equal tuples: (5, 9, 2) as a triplet is (5, 2, 9)."""
+    """Sort the items so that equal queries have equal tuples: triplet (5, 9, 2) is (5, 2, 9)."""
     fixed = 0 if kind == PAIR else 1
     return (*items[:fixed], *sorted(items[fixed:]))
 

@@ -1,4 +1,4 @@
-"""The interactive session: answers are added one by one, and the partition is modified as little as they require."""
+"""The interactive session: the partition is modified as little as the answers require."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class InteractiveSession:
     ----------
     X : array-like of shape (n, d)
     partition : array-like of int of shape (n,), estimator, posterior or None, default None
-        Where to start: labels from 0, an estimator (fitted here if it is not), or the point estimate
-        of a posterior. None is the partition that `DPMeans` finds with its defaults.
+        Where to start: labels from 0, an estimator (fitted here if it is not), or the point
+        estimate of a posterior. None is the partition that `DPMeans` finds with its defaults.
     y : array-like of shape (n,) or None, default None
         True classes, if they are known, to measure the quality of every step. No method sees them.
     modification : MinimalModification or None, default None
@@ -315,7 +315,7 @@ class InteractiveSession:
         *,
         query_strategy: str | QueryStrategy | None = None,
     ) -> Self:
-        """Read a saved session; it continues identically, except that a strategy's posterior is drawn again.
+        """Read a saved session; it continues identically, but draws a strategy's posterior again.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The command line, ``bayesclust``. Each subcommand is one file here, with a function `add` that describes and wires it."""
+"""The command line, ``bayesclust``. The function `add` of a file here describes its commands."""
 
 from __future__ import annotations
 
@@ -7,45 +7,58 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from bayesclust.cli import ask, compare, fit, report, reproduce, summary
-from bayesclust.cli._codes import INTERRUPTED, MISUSED, REFUSED
+from bayesclust.cli import ask, compare, fit, summary
+from bayesclust.cli.fit import INTERRUPTED
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["main", "parser"]
 
-COMMANDS = (fit, summary, report, compare, ask, reproduce)
-"""Modules with a function ``add(commands)``, which adds a parser to what `ArgumentParser.add_subparsers` returned and sets
-its default `run`: a function of the parsed settings that returns the exit code."""
+REFUSED = 1
+MISUSED = 2
+INSTEAD = {
+    "reproduce": "python -m experiments tvclust --quick (--help names the others)",
+    "demo": "make demo, or python -m experiments.demo",
+}
+"""Commands that an installed package does not hold, and where they are run."""
 
 EPILOG = """examples:
-  bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table and answers about pairs of its rows
+  bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table, and answers about its rows
   bayesclust summary run.nc                                   what the posterior says
   bayesclust report run.nc --out run.html                     the same with figures, as one page
   bayesclust compare run.nc other.nc labels.csv               fits and labels side by side
-  bayesclust ask iris --session iris.npz                      answer questions about pairs, and see the partition follow
-  bayesclust COMMAND --help                                   what a command does, and all its options
+  bayesclust ask iris --session iris.npz                      answer questions, correct a partition
+  bayesclust COMMAND --help                                   all options of a command
 
 Results go to standard output and to files, progress to standard error.
-exit codes: 0 done; 1 refused, with one sentence that says why; 2 not called rightly; 130 interrupted (Ctrl-C)"""
+exit codes: 0 done; 1 refused, with one sentence that says why; 2 misused; 130 interrupted"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """Describe the whole command line.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-    """
+def parser(with_models: bool = True) -> argparse.ArgumentParser:
+    """Describe the whole command line; the options of the models take time to load."""
     top = argparse.ArgumentParser(
         prog="bayesclust",
-        description="Bayesian clustering with side information: posteriors over partitions from data and doubtful answers.",
+        description="Bayesian constrained clustering: infers clusters and their uncertainty from "
+        "data together with noisy constraints.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {version('bayesclust')}")
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
-    for module in COMMANDS:
+    fit.add(commands, with_models)
+    for module in (summary, compare, ask):
         module.add(commands)
+    for name, instead in INSTEAD.items():
+        text = f"is run from a checkout of the repository: {instead}"
+        own = commands.add_parser(name, help=text, description=f"bayesclust {name} {text}.")
+        own.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+        own.set_defaults(run=_say_instead, name=name)
     return top
+
+
+def _say_instead(settings: argparse.Namespace) -> int:
+    """Refuse a command, and say where it is run instead."""
+    raise ValueError(
+        f"{settings.name} is run from a checkout of the repository, by {INSTEAD[settings.name]}."
+    )
 
 
 def say(text: str, error: BaseException) -> None:
@@ -71,8 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit
         From argparse: 0 after ``--help`` and ``--version``, 2 where options are not understood.
     """
-    top = parser()
-    settings = top.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    top = parser(with_models="fit" in given[:1])
+    settings = top.parse_args(given)
     if not hasattr(settings, "run"):
         top.print_help(sys.stderr)
         return MISUSED

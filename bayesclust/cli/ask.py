@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-__all__ = ["add", "run"]
-
 from bayesclust._io import replaced
-from bayesclust.cli._describe import describe
 
-ABOUT = """Ask about items of a data set, and let the partition follow the answers, moving as little as they demand.
+if TYPE_CHECKING:
+    from bayesclust.active import InteractiveSession, Query
 
-DATA is a file of numbers, one item a line, with a header or without (.csv), an array (.npy), or the name of a data set of
-bayesclust.datasets, whose classes then tell the quality. Answers are read line by line from standard input: y yes, n no, ?
-don't know, m modify now, u undo, q stop. The session is saved after each; the same command goes on where it stopped."""
+ABOUT = """Ask about items of a data set, and change the partition no more than the answers require.
+
+DATA is a file of numbers, one item a line, with a header or without (.csv), an array (.npy), or the
+name of a data set of bayesclust.datasets, whose classes measure the quality. Answers are read line
+by line from standard input: y yes, n no, ? don't know, m modify now, u undo, q stop. The session is
+saved after each; the same command resumes it."""
 
 EPILOG = """examples:
   bayesclust ask iris --session iris.npz --n-clusters 3
@@ -27,14 +29,15 @@ EPILOG = """examples:
 
 
 def add(commands: Any) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-    """
+    """Describe the command."""
     text = "answer questions about pairs or triplets, and see the partition follow"
-    parser = describe(commands, "ask", text, ABOUT, EPILOG)
+    parser = commands.add_parser(
+        "ask",
+        help=text,
+        description=ABOUT,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("data", metavar="DATA", help="file of numbers, or name of a data set")
     parser.add_argument(
         "--session",
@@ -94,33 +97,16 @@ def add(commands: Any) -> None:
 
 
 def run(settings: argparse.Namespace) -> int:
-    """Ask until answers end.
-
-    Parameters
-    ----------
-    settings : argparse.Namespace
-        Parsed.
-
-    Returns
-    -------
-    int
-        Exit code.
-
-    Raises
-    ------
-    ValueError, OSError
-        If data, labels or the session cannot be read or do not fit together.
-    """
+    """Ask until answers end."""
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int
-    from bayesclust.cli.loop import answer_queries
 
     every = check_int(settings.every, "every")
     number = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
     X, y = _data(settings.data)
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
-        print(f"going on: {session!r}", file=sys.stderr)
+        print(f"resumed: {session!r}", file=sys.stderr)
     else:
         session = _begin(settings, X, y)
         session.save(settings.session)
@@ -129,7 +115,7 @@ def run(settings: argparse.Namespace) -> int:
         session,
         sys.stdin,
         sys.stdout,
-        number=number,
+        n_answers=number,
         every=every,
         save=lambda: session.save(settings.session),
     )
@@ -168,7 +154,7 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> Any:
 
 
 def _data(name: str) -> tuple[Any, Any]:
-    """Return what a file or a name stands for: data, and classes where they are known."""
+    """What a file or a name stands for: data, and classes where they are known."""
     import pandas as pd
 
     from bayesclust import datasets
@@ -182,3 +168,105 @@ def _data(name: str) -> tuple[Any, Any]:
     frame = pd.read_csv(path, header=None)
     words = pd.to_numeric(frame.iloc[0], errors="coerce").isna()
     return (pd.read_csv(path) if words.any() else frame), None
+
+
+HELP = "y yes, n no, ? don't know, m modify now, u undo, q stop"
+FEATURES_SHOWN = 8
+
+
+def describe(session: InteractiveSession, query: Query) -> str:
+    """The items of a query with their features and clusters, one line each."""
+    labels, lines = session.labels, []
+    for item in query.items:
+        row = session.X[item]
+        more = " ..." if len(row) > FEATURES_SHOWN else ""
+        lines.append(
+            f"  {item:>6} in cluster {labels[item]}: "
+            f"{' '.join(f'{x:.4g}' for x in row[:FEATURES_SHOWN])}{more}"
+        )
+    return "\n".join(lines)
+
+
+def answer_queries(
+    session: InteractiveSession,
+    source: TextIO,
+    out: TextIO,
+    *,
+    n_answers: int | None = None,
+    every: int = 1,
+    save: Callable[[], None] = lambda: None,
+) -> int:
+    r"""Ask, read answers line by line, and modify the partition; return how many were given."""
+    from bayesclust.active.protocol import VOCABULARY
+
+    taken = 0
+    while n_answers is None or taken < n_answers:
+        asked = session.ask()
+        if not asked:
+            print("nothing is left to ask", file=out)
+            break
+        (query,) = asked
+        print(f"{query}\n{describe(session, query)}", file=out)
+        word = _word(source, out)
+        if word == "q":
+            break
+        if word == "u":
+            taken -= _undo(session, out)
+        elif word == "m":
+            _modify(session, out)
+        else:
+            session.answer(query, VOCABULARY[query.kind]["yn?".index(word)])
+            taken += 1
+            save()  # the answer is kept even if what it leads to fails
+            if session.n_pending >= every:
+                _modify(session, out)
+        save()
+    if session.n_pending:
+        _modify(session, out)
+        save()
+    return taken
+
+
+def _word(source: TextIO, out: TextIO) -> str:
+    """Read lines until one is understood; the end of the source means stop."""
+    while True:
+        print(f"[{HELP}]", file=out, flush=True)
+        line = source.readline()
+        word = line.strip().lower()
+        if not line:
+            return "q"
+        if word in set("yn?muq"):
+            return word
+        print(f"{word!r} is not understood", file=out)
+
+
+def _undo(session: InteractiveSession, out: TextIO) -> int:
+    """Undo the last answer and a modification after it; return how many answers that were."""
+    before = session.n_answers
+    try:
+        session.undo()
+        if session.n_answers == before:  # that was a modification
+            session.undo()
+    except ValueError as error:
+        print(error, file=out)
+    else:
+        print("taken back", file=out)
+    return before - session.n_answers
+
+
+def _modify(session: InteractiveSession, out: TextIO) -> None:
+    from bayesclust.estimators.minimal_modification import ConflictError
+
+    try:
+        found = session.modify()
+    except (ConflictError, TimeoutError) as error:
+        print(f"the partition stays as it is: {error}", file=out)
+        return
+    last = session.history.iloc[-1]
+    quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
+    print(
+        f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} "
+        "items moved, "
+        f"{len(found.given_up_)} constraints violated{quality}",
+        file=out,
+    )

@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust._io import check_target, replaced
-from bayesclust.cli._describe import describe
-from bayesclust.cli._files import read_posterior
-from bayesclust.cli._sheet import Sheet, hint, read_sheet
+from bayesclust.cli.summary import read_posterior
+from bayesclust.cli.tables import Sheet, hint, read_sheet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["add", "run"]
-
-ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first posterior and whether inside its
-credible ball, and how much each two agree. Files ending in .nc are posteriors; all others are tables of labels, one item a
-line: a column called id (or that of --id), if items have names, and one of labels, which may be words."""
+ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first
+posterior and whether inside its credible ball, and how much each two agree. Files ending in .nc
+are posteriors; all others are tables of labels, one item a line: a column called id (or that of
+--id), if items have names, and one of labels, which may be words."""
 
 EPILOG = """examples:
   bayesclust compare sampler.nc limit.nc
@@ -39,14 +37,13 @@ columns:
 
 
 def add(commands: Any) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-    """
-    parser = describe(
-        commands, "compare", "several fits, and labels of any origin, side by side", ABOUT, EPILOG
+    """Describe the command."""
+    parser = commands.add_parser(
+        "compare",
+        help="several fits, and labels of any origin, side by side",
+        description=ABOUT,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="table of true labels")
@@ -77,18 +74,7 @@ def add(commands: Any) -> None:
 
 
 def run(settings: argparse.Namespace) -> int:
-    """Print the comparison.
-
-    Parameters
-    ----------
-    settings : argparse.Namespace
-        Parsed.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Print the comparison."""
     from bayesclust.comparison import agreement, compare
 
     for target in (settings.out, settings.figure):
@@ -102,7 +88,8 @@ def run(settings: argparse.Namespace) -> int:
     if "reference" in table.attrs:
         radius = f"{table.attrs['radius']:.3f} bits"
         print(
-            f"\nThe reference is {table.attrs['reference']}: its {settings.level:.0%} credible ball has radius {radius}."
+            f"\nThe reference is {table.attrs['reference']}: its {settings.level:.0%} credible "
+            f"ball has radius {radius}."
         )
     print(f"\nagreement: {matrix.columns.name}")
     print(matrix.rename_axis(columns=None).to_string(float_format="{:.3f}".format))
@@ -118,7 +105,7 @@ def run(settings: argparse.Namespace) -> int:
 
 
 def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any], list[str] | None]:
-    """The fits by name, and what the items are called; posteriors say so first, and tables are put in their order."""
+    """The fits by name and the names of the items; tables are put in the order of posteriors."""
     names = _short(paths)
     trees = {path: read_posterior(path) for path in paths if path.suffix == ".nc"}
     items: list[str] | None = None
@@ -129,7 +116,8 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
             continue
         if items is not None and own != items:
             raise ValueError(
-                f"{path} has other items than {first}, or in another order: compare fits of the same data."
+                f"{path} has other items than {first}, or in another order: compare fits of the "
+                "same data."
             )
         items, first = own, path
     methods: dict[str, Any] = {}
@@ -185,7 +173,8 @@ def _labels(
     )
     if column is None:
         raise ValueError(
-            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels label or cluster."
+            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels "
+            "label or cluster."
         )
     at = sheet.column(column)
     words = [cells[at] for _, cells in sheet.rows]
@@ -204,7 +193,8 @@ def _in_order(sheet: Sheet, at: int, words: list[str], items: list[str]) -> list
     for (line, cells), word in zip(sheet.rows, words, strict=True):
         if cells[at] not in known:
             raise ValueError(
-                f"{sheet.at(line)}: no item is called {cells[at]!r} in the other fits{hint(cells[at], items)}."
+                f"{sheet.at(line)}: no item is called {cells[at]!r} in the other "
+                f"fits{hint(cells[at], items)}."
             )
         if cells[at] in found:
             raise ValueError(
@@ -214,7 +204,8 @@ def _in_order(sheet: Sheet, at: int, words: list[str], items: list[str]) -> list
     missing = [name for name in items if name not in found]
     if missing:
         raise ValueError(
-            f"{sheet.path} has no label for {missing[0]!r}, and {len(missing)} are missing in all: add them."
+            f"{sheet.path} has no label for {missing[0]!r}, and {len(missing)} are missing in all: "
+            "add them."
         )
     return [found[name] for name in items]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+import re
 import sys
 import warnings
 from importlib.metadata import version
@@ -13,26 +15,41 @@ from typing import Any
 import numpy as np
 
 from bayesclust._io import check_target, write_netcdf
-from bayesclust.cli import _models
-from bayesclust.cli._codes import INTERRUPTED
-from bayesclust.cli._describe import describe
-from bayesclust.cli._inputs import Answers, Items, read_answers, read_items
+from bayesclust.cli.tables import Answers, Items, read_answers, read_items
+from bayesclust.typing import FloatArray
 
-__all__ = ["add", "run"]
+INTERRUPTED = 130
+TVCLUST = "tvclust"
+DCRC = "dcrc"
+MEANS = "rdp-means"
+SAMPLING = ("num_chains", "num_warmup", "num_samples")
+PARAMETERS = {
+    TVCLUST: (
+        *("sampler", "family", "cluster_model", "power", "partition_prior"),
+        *(*SAMPLING, "thinning", "n_jobs"),
+    ),
+    DCRC: ("n_clusters", "noise", "balance", "inference", "kernel", *SAMPLING, "n_jobs"),
+    MEANS: ("n_clusters", "cluster_model", "penalty", "divergence", "xi", "n_init"),
+}
+"""Parameters of the estimators that are options, described by their docstrings."""
 
-ABOUT = """Cluster the rows of a table, heeding doubtful answers about pairs and triplets of them, and write the posterior.
+ABOUT = """Cluster the rows of a table with noisy answers about pairs and triplets of them, and
+write the posterior.
 
 models:
-  tvclust    Dirichlet-process mixture: the posterior over partitions, and how reliable each source is
-  dcrc       discriminative clustering, told the number of clusters; hears "do not know" about triplets
+  tvclust    Dirichlet-process mixture: posterior over partitions, and the reliability of sources
+  dcrc       discriminative clustering, given the number of clusters; uses "do not know"
   rdp-means  the fast limit of tvclust: one partition, no posterior"""
 
 EPILOG = """files (comma-separated, the first line names the columns; .tsv has tabs):
-  data.csv       one item a line; a column called id, or that of --id, names the items; all others are features
-  pairs.csv      i, j, answer: are items i and j of one cluster? same or different (also yes/no, true/false, 1/0)
+  data.csv       one item a line; a column called id, or that of --id, names the items;
+                 all others are features
+  pairs.csv      i, j, answer: are items i and j of one cluster? same or different
+                 (also yes/no, true/false, 1/0)
   triplets.csv   i, j, k, answer: is i more like j than like k? yes, no, or dnk for "do not know"
-  A column called source says who answered; each source gets a reliability of its own. Of several files without it, each
-  is a source. Items are named as in data.csv or, if it names none, by row numbers from 0. Further columns are ignored.
+  A column called source says who answered; each source gets a reliability of its own. Of several
+  files without it, each is a source. Items are named as in data.csv or, if it names none, by row
+  numbers from 0. Further columns are ignored.
 
 worked example:
   $ cat data.csv              $ cat pairs.csv
@@ -45,99 +62,156 @@ worked example:
   $ bayesclust summary run.nc
   $ bayesclust report run.nc --out run.html
 
-In Python, arviz.from_netcdf("run.nc") reads what is written. Ctrl-C ends a run early and keeps the draws so far; the exit
-code is then 130. The file is written whole or not at all."""
+In Python, arviz.from_netcdf("run.nc") reads what is written. Ctrl-C ends a run early and keeps
+the draws so far; the exit code is then 130. The file is written whole or not at all."""
 
 
-def add(commands: Any) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-    """
-    text = "cluster a table with answers about pairs and triplets; write the posterior"
-    parser = describe(commands, "fit", text, ABOUT, EPILOG)
+def add(commands: Any, with_models: bool = True) -> None:
+    """Describe the command; the options of the models take time to load."""
+    parser = commands.add_parser(
+        "fit",
+        help="cluster a table with answers about pairs and triplets; write the posterior",
+        description=ABOUT,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    files: dict[str, Any] = {"type": Path, "nargs": "+", "default": [], "metavar": "FILE"}
     parser.add_argument("data", type=Path, help="table of items")
+    parser.add_argument("--pairs", help="answers about pairs", **files)
+    parser.add_argument("--triplets", help="answers about triplets", **files)
     parser.add_argument(
-        "--pairs", type=Path, nargs="+", default=[], metavar="FILE", help="answers about pairs"
+        "--model", choices=tuple(PARAMETERS), default=TVCLUST, help="default: %(default)s"
     )
-    parser.add_argument(
-        "--triplets",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="answers about triplets",
-    )
-    parser.add_argument(
-        "--model", choices=_models.MODELS, default="tvclust", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="netCDF file to write"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="N",
-        help="of everything random (default: %(default)s)",
-    )
+    target = "netCDF file to write"
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=target)
+    random = "of everything random (default: %(default)s)"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=random)
     parser.add_argument("--no-progress", action="store_true", help="say nothing while fitting")
     table = parser.add_argument_group("how data.csv is read")
-    table.add_argument(
-        "--id",
-        metavar="COLUMN",
-        help="the column that names the items (default: id, if there is one)",
-    )
-    table.add_argument(
-        "--features",
-        nargs="+",
-        metavar="COLUMN",
-        help="columns to cluster by (default: all others)",
-    )
-    table.add_argument(
-        "--drop",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-        help="columns to leave out, such as known classes",
-    )
-    table.add_argument(
-        "--standardize",
-        action="store_true",
-        help="bring columns to mean 0 and standard deviation 1",
-    )
-    table.add_argument(
-        "--delimiter", metavar="CHAR", help="of all files (default: a comma; a tab in .tsv)"
-    )
-    table.add_argument(
-        "--no-header",
-        action="store_true",
-        help="the first line holds an item; columns are 0, 1, 2, ...",
-    )
-    _models.add_options(parser)
+    columns: dict[str, Any] = {"nargs": "+", "metavar": "COLUMN"}
+    named = "the column that names the items (default: id, if there is one)"
+    table.add_argument("--id", metavar="COLUMN", help=named)
+    table.add_argument("--features", help="columns to cluster by (default: all others)", **columns)
+    dropped = "columns to leave out, such as known classes"
+    table.add_argument("--drop", default=[], help=dropped, **columns)
+    scaled = "scale columns to mean 0 and standard deviation 1"
+    table.add_argument("--standardize", action="store_true", help=scaled)
+    between = "between cells of all files (default: a comma; a tab in .tsv)"
+    table.add_argument("--delimiter", metavar="CHAR", help=between)
+    header = "the first line holds an item; columns are 0, 1, 2, ..."
+    table.add_argument("--no-header", action="store_true", help=header)
+    if with_models:
+        _add_models(parser)
     parser.set_defaults(run=run)
 
 
+def _estimators() -> dict[str, type]:
+    from bayesclust import estimators
+
+    return {TVCLUST: estimators.TVClust, DCRC: estimators.DCRC, MEANS: estimators.RDPMeans}
+
+
+def option_of(parameter: str) -> str:
+    """The option of a parameter: num_chains is --chains, n_clusters is --n-clusters."""
+    return "--" + parameter.removeprefix("num_").replace("_", "-")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    """Add the parameters of the estimators as options, in a group for each set of models."""
+    estimators = _estimators()
+    owners: dict[str, list[str]] = {}
+    for model, parameters in PARAMETERS.items():
+        for name in parameters:
+            if name in inspect.signature(estimators[model]).parameters:
+                owners.setdefault(name, []).append(model)
+    groups = {
+        tuple(models): parser.add_argument_group(f"options of {' and '.join(models)}")
+        for models in owners.values()
+    }
+    for name, models in owners.items():
+        text = "; ".join(
+            f"{model}: {_described(estimators[model], name)}" if len(models) > 1
+            else _described(estimators[model], name)
+            for model in models
+        )  # fmt: skip
+        groups[tuple(models)].add_argument(
+            option_of(name), dest=name, type=_value, metavar="VALUE", help=text.replace("%", "%%")
+        )
+    own = groups[(TVCLUST,)]
+    noise = "learn one error rate for triplets (default), or how each truth is answered"
+    own.add_argument("--triplet-noise", choices=("rate", "confusion"), help=noise)
+    kept = "keep draws there as they come; the same command resumes after a kill"
+    own.add_argument("--checkpoint", metavar="DIR", help=kept)
+
+
+def _described(estimator: type, parameter: str) -> str:
+    """Kind and first sentence of a parameter in the docstring of an estimator."""
+    text = inspect.getdoc(estimator) or ""
+    entry = rf"^(?:\w+, )*{parameter}(?:, \w+)* : (.*)\n((?:    .*\n|\n)*)"
+    found = re.search(entry, text, re.MULTILINE)
+    if found is None:
+        return ""
+    sentence = re.split(r"(?<=\w)[.:;]\s(?!\d)", " ".join(found[2].split()) + " ")[0]
+    kind = found[1]
+    if parameter == "family":
+        from bayesclust.families import COMPOSED, FAMILIES
+
+        kind = ", ".join([*FAMILIES, *COMPOSED])
+    return f"{sentence.removesuffix('.')} ({kind})"
+
+
+def _value(word: str) -> Any:
+    """A word as a value: a number, yes, no, none, numbers in brackets, or the word itself."""
+    plain = {"yes": True, "no": False, "none": None, "inf": float("inf")}
+    if word.lower() in plain:
+        return plain[word.lower()]
+    try:
+        found = json.loads(word)
+    except ValueError:
+        return word
+    return tuple(found) if isinstance(found, list) else found
+
+
+def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
+    """The parameters of the estimator that were set; options of another model are refused."""
+    model = settings.model
+    chosen = {}
+    names = dict.fromkeys(name for own in PARAMETERS.values() for name in own)
+    for name in (*names, "triplet_noise", "checkpoint"):
+        if (value := getattr(settings, name, None)) is None:
+            continue
+        owners = [own for own, parameters in PARAMETERS.items() if name in parameters]
+        owners = owners or [TVCLUST]
+        if model not in owners:
+            raise ValueError(
+                f"{option_of(name)} is an option of {' and '.join(owners)}, not of {model}: "
+                "leave it out."
+            )
+        if name in names:
+            chosen[name] = value
+    sampling = [name for name in SAMPLING if name in chosen]
+    if model == DCRC and sampling and chosen.get("inference") != "gibbs":
+        raise ValueError(
+            f"{option_of(sampling[0])} says how to sample, but dcrc does not unless asked to: "
+            "add --inference gibbs."
+        )
+    if model == DCRC and "n_clusters" not in chosen:
+        raise ValueError("dcrc needs the number of clusters: pass --n-clusters K.")
+    return chosen
+
+
+def _estimator(settings: argparse.Namespace) -> Any:
+    """The estimator that the options ask for."""
+    parameters = given_parameters(settings) | {"random_state": settings.seed}
+    if settings.model != MEANS:
+        parameters["progress"] = not settings.no_progress
+    return _estimators()[settings.model](**parameters)
+
+
 def run(settings: argparse.Namespace) -> int:
-    """Read, fit and write.
-
-    Parameters
-    ----------
-    settings : argparse.Namespace
-        Parsed.
-
-    Returns
-    -------
-    int
-        Exit code: 130 if the run was interrupted after its first draw, and its draws are kept.
-    """
-    parameters = _models.given_options(settings)
+    """Read, fit and write; return 130 if the run was interrupted, whose draws are kept."""
+    estimator = _estimator(settings)
     check_target(settings.out)
-    estimator = _models.make_estimator(
-        settings.model, parameters, settings.seed, not settings.no_progress
-    )
     items = read_items(
         settings.data,
         id_column=settings.id,
@@ -154,12 +228,13 @@ def run(settings: argparse.Namespace) -> int:
     }
     _say(
         settings,
-        f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; fitting.",
+        f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; "
+        "fitting.",
     )
     for note in (note for own in answers.values() for note in own.notes):
         _say(settings, note)
     views = [
-        _models.with_noise(own.view(len(items.names)), settings.triplet_noise)
+        own.constraints(len(items.names), settings.triplet_noise == "confusion")
         for own in answers.values()
     ]
     X = _standardized(items.X) if settings.standardize else items.X
@@ -172,7 +247,8 @@ def run(settings: argparse.Namespace) -> int:
         if issubclass(warning.category, UserWarning):
             print(f"bayesclust: {warning.message}", file=sys.stderr)
     if getattr(estimator, "model_scores_", None) is not None:
-        chosen = f"cluster model {estimator.cluster_model_}, {estimator.family_}, power {estimator.power_:g}"
+        model = f"cluster model {estimator.cluster_model_}"
+        chosen = f"{model}, {estimator.family_}, power {estimator.power_:g}"
         _say(settings, f"Predicts the answers best: {chosen}.")
     tree = _named(tree, items, answers)
     write_netcdf(tree, settings.out)
@@ -191,9 +267,9 @@ def _number(answers: dict[str, Answers]) -> int:
 
 
 def _standardized(
-    X: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Columns of mean 0 and standard deviation 1, over the cells seen; constant columns become 0."""
+    X: FloatArray,
+) -> FloatArray:
+    """Columns of mean 0 and standard deviation 1 over the cells seen; constant ones become 0."""
     mean, deviation = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     return (X - mean) / np.where(deviation > 0, deviation, 1.0)
 
@@ -241,7 +317,8 @@ def _shape(tree: Any) -> str:
     sizes = tree["posterior"].sizes
     if sizes["chain"] * sizes["draw"] == 1:
         return f"one partition of {sizes['item']} items"
-    return f"{_counted(sizes['chain'], 'chain')} of {_counted(sizes['draw'], 'draw')} of {sizes['item']} items"
+    draws = _counted(sizes["draw"], "draw")
+    return f"{_counted(sizes['chain'], 'chain')} of {draws} of {sizes['item']} items"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -1,71 +1,93 @@
-"""``bayesclust summary``: what a posterior says, in the terminal."""
+"""``bayesclust summary`` and ``report``: a posterior in the terminal, and as one page."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from pathlib import Path
 from typing import Any
 
-from bayesclust._io import check_target, replaced
-from bayesclust.cli._describe import describe
-from bayesclust.cli._files import read_posterior
+from bayesclust._io import UNREADABLE, check_target, replaced
 
-__all__ = ["add", "run"]
+SUMMARY = """Summarize a posterior in the terminal: whether the run can be used, how many clusters
+there are, the point estimate and how far the posterior reaches around it, which items are
+unsure, which answers are probably wrong, and how reliable each source is."""
 
-ABOUT = """Say in the terminal what a posterior says: whether the run can be trusted, how many clusters there are, the
-partition that stands best for all draws and how far the posterior reaches around it, which items are unsure, which answers
-are to be doubted, and how reliable each source is."""
-
-EPILOG = """examples:
+SUMMARY_EPILOG = """examples:
   bayesclust summary run.nc
   bayesclust summary run.nc --max-listed 50
   bayesclust summary run.nc --labels labels.csv      each item with its cluster, for other programs
 
-confidence is the posterior probability that an item shares a cluster with a random other member of its own. P(right) is the
-probability that an answer is right, given the data and all answers; "without its own say" leaves this one answer out."""
+confidence is the posterior probability that an item shares a cluster with a random other member of
+its own. P(right) is the probability that an answer is right, given the data and all answers;
+"leave-one-out" leaves this one answer out."""
+
+
+REPORT = """Summarize a posterior as one HTML page: whether the run can be used, how many clusters
+there are, the partition and how sure it is, which answers are probably wrong and how reliable
+each source is, with figures. The page needs no other file and no network, and is the same for
+the same posterior."""
+
+REPORT_EPILOG = """examples:
+  bayesclust report run.nc --out run.html
+  bayesclust report run.nc --out run.html --title "Second round of answers" --max-listed 100"""
 
 
 def add(commands: Any) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-    """
-    parser = describe(commands, "summary", "what a posterior says, in the terminal", ABOUT, EPILOG)
-    parser.add_argument(
-        "posterior", type=Path, help="netCDF file that fit wrote, or any in ArviZ's groups with z"
+    """Describe the commands."""
+    raw: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    text = "summarize a posterior in the terminal"
+    summary = commands.add_parser(
+        "summary", help=text, description=SUMMARY, epilog=SUMMARY_EPILOG, **raw
     )
-    parser.add_argument(
-        "--max-listed",
-        type=int,
-        default=10,
-        metavar="N",
-        help="doubted answers to list (%(default)s)",
+    text = "summarize a posterior as one page for a browser"
+    report = commands.add_parser(
+        "report", help=text, description=REPORT, epilog=REPORT_EPILOG, **raw
     )
-    parser.add_argument(
-        "--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)"
-    )
-    parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help="also write a table: id, cluster, confidence"
-    )
-    parser.set_defaults(run=run)
+    for parser, most in ((summary, 10), (report, 20)):
+        text = "netCDF file that fit wrote, or any in ArviZ's groups with z"
+        parser.add_argument("posterior", type=Path, help=text)
+        listed = "answers to list that are probably wrong (%(default)s)"
+        parser.add_argument("--max-listed", type=int, default=most, metavar="N", help=listed)
+        ball = "probability of the credible ball (%(default)s)"
+        parser.add_argument("--level", type=float, default=0.95, metavar="P", help=ball)
+    text = "also write a table: id, cluster, confidence"
+    summary.add_argument("--labels", type=Path, metavar="FILE", help=text)
+    text = "HTML file to write"
+    report.add_argument("--out", type=Path, required=True, metavar="FILE", help=text)
+    text = "heading (default: the name of the data)"
+    report.add_argument("--title", metavar="TEXT", help=text)
+    summary.set_defaults(run=run_summary)
+    report.set_defaults(run=run_report)
 
 
-def run(settings: argparse.Namespace) -> int:
-    """Print the summary.
+def read_posterior(path: Path) -> Any:
+    """A posterior from a netCDF file, whole in memory, or refuse the file."""
+    import xarray as xr
 
-    Parameters
-    ----------
-    settings : argparse.Namespace
-        Parsed.
+    if not path.is_file():
+        raise ValueError(
+            f"there is no file {path}: bayesclust fit ... --out {path} would write it."
+        )
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as lazy:
+            tree = lazy.load()
+    except PermissionError:
+        raise ValueError(f"{path} may not be read: change its permissions.") from None
+    except UNREADABLE:
+        raise ValueError(
+            f"{path} is no netCDF file, or damaged: pass what bayesclust fit or to_netcdf wrote."
+        ) from None
+    if "posterior" not in tree.children or "z" not in tree["posterior"]:
+        raise ValueError(
+            f"{path} holds no draws of a partition (posterior/z): pass what bayesclust fit wrote."
+        )
+    return tree
 
-    Returns
-    -------
-    int
-        Exit code.
-    """
+
+def run_summary(settings: argparse.Namespace) -> int:
+    """Print the summary."""
     from bayesclust.posterior.similarity import cluster_confidence
     from bayesclust.report import as_text, findings
 
@@ -84,4 +106,20 @@ def run(settings: argparse.Namespace) -> int:
             table.writerow(["id", "cluster", "confidence"])
             for name, label, share in zip(found.names, found.labels, sure, strict=True):
                 table.writerow([name, int(label), f"{share:.4f}"])
+    return 0
+
+
+def run_report(settings: argparse.Namespace) -> int:
+    """Write the page."""
+    from bayesclust.report import report_page
+
+    check_target(settings.out)
+    posterior = read_posterior(settings.posterior)
+    print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
+    page = report_page(
+        posterior, title=settings.title, max_listed=settings.max_listed, level=settings.level
+    )
+    with replaced(settings.out) as draft:
+        draft.write_text(page, encoding="utf-8")
+    print(settings.out)
     return 0

@@ -81,7 +81,7 @@ class Sites(NamedTuple):
 
 
 def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
-    """Merge constraints into one factor graph; codes of the table follow one another."""
+    """Merge constraints into one factor graph, their codes one after the other."""
     members = [np.zeros((0, 3), np.int64)]
     codes = [np.zeros(0, np.int64)]
     offset = 0
@@ -174,7 +174,10 @@ def add_site_logits(
     i: int,
     logits: NDArray[np.float64],
 ) -> None:
-    """Add to logits[k] what putting item i in k changes in log p(s | z), relative to a new cluster."""
+    """Add to logits[k] what item i in k changes in log p(s | z), relative to a new cluster.
+
+    Answers that name another unplaced item (label -1) are passed over.
+    """
     for entry in range(sites.start[i], sites.start[i + 1]):
         f = sites.factor[entry]
         row = table[sites.code[f]]
@@ -197,7 +200,11 @@ def add_block_logits(
     bonded: bool,
     logits: NDArray[np.float64],
 ) -> None:
-    """Add to logits[k] what putting a whole block in k changes in log p(s | z), relative to a new cluster."""
+    """Add to logits[k] what a whole block in k changes in log p(s | z), relative to a new cluster.
+
+    The items of the block are the ones without a label (-1). Given bonds
+    (`bayesclust.inference.moves.link_blocks`), answers that favour "same" drop out.
+    """
     for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
@@ -226,7 +233,10 @@ def log_prob_touching(
     items: NDArray[np.int64],
     mark: NDArray[np.int64],
 ) -> float:
-    """Sum of log p(answer | z) over the answers that name at least one of `items`, each once."""
+    """Sum of log p(answer | z) over the answers that name one of `items` at least, each once.
+
+    `mark` is scratch of length n, all zero before and after.
+    """
     for position in range(len(items)):
         mark[items[position]] = 1
     value = 0.0

@@ -126,10 +126,6 @@ class NoiseModel(ABC):
         This is what mean-field updates need of the noise: the gradient of `log_marginal` by the
         counts, shape (..., n_sources * n_answers, n_patterns).
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesclust.constraints import LinkNoise
         >>> counts = np.array([[0, 2.5], [0, 1.5]])
         >>> LinkNoise(p=0.9, q=(4, 1)).expected_log_table(counts, n_sources=1).round(3)
         array([[-2.303, -0.348],
@@ -149,10 +145,6 @@ class NoiseModel(ABC):
         It is the ratio of `log_marginal` with and without that answer: the posterior mean of
         `confusion`.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesclust.constraints import LinkNoise
         >>> LinkNoise(p=0.9, q=(4, 1)).predictive(np.array([[0, 2], [0, 1]]))  # q: 6 of 8
         array([[[0.75, 0.25],
                 [0.1 , 0.9 ]]])
@@ -513,9 +505,8 @@ MOSTLY_RIGHT = ((8.0, 1.0, 1.0), (1.0, 8.0, 1.0), (1.0, 1.0, 8.0))
 class ConfusionNoise(DirichletNoise, TripletNoise):
     """Noise of relative constraints: a full confusion matrix, rows the truth, columns the answer.
 
-    The non-uniform noise that Pei et al. (DCRC, section V-C) name as future work: people say "dnk"
-    too often and rarely confuse "yes" with "no" (their Table IV). `UniformNoise` is the special
-    case of equal errors.
+    The non-uniform noise of Pei et al. (DCRC, section V-C): people say "dnk" too often and rarely
+    confuse "yes" with "no" (their Table IV). `UniformNoise` is the special case of equal errors.
 
     Parameters
     ----------
@@ -620,19 +611,6 @@ def confusion_matrix(matrix: ArrayLike, size: int, name: str) -> FloatArray:
         if abs(total - 1) > 1e-8:
             raise ValueError(f"row {row} of {name} sums to {total:.6g}: each row must sum to one.")
     return array
-
-
-def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str) -> FloatArray:
-    """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
-    array = real_array(matrix, name)
-    if array.ndim < 3:
-        return np.tile(confusion_matrix(array, size, name), (n_sources, 1, 1))
-    if len(array) != n_sources:
-        raise ValueError(
-            f"{name} must be one matrix or one per source ({n_sources}); got {len(array)}: "
-            "set n_sources to the number of matrices."
-        )
-    return np.stack([confusion_matrix(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])
 
 
 # ---- Beta and Dirichlet arithmetic

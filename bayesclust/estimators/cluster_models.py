@@ -1,4 +1,7 @@
-"""What a cluster is and how much an item weighs: as given, or chosen by how well constraints are predicted."""
+"""What a cluster is and how much an item weighs.
+
+As given, or chosen by how well constraints are predicted.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,10 @@ from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
 from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import Nested
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.tree import group
 from bayesclust.typing import FloatArray, IntArray
@@ -36,7 +38,8 @@ POWERS = (1.0, 0.5, 0.25, 0.1)
 """Tried by "auto", the largest first: from every item at full weight to ten counting as one."""
 MANY_COLUMNS = 20
 SPARSER = ("gaussian_tied", "gaussian_diagonal")
-"""Tried beside full covariances of many columns: a cluster seldom has the items for d (d + 1) / 2 parameters."""
+"""Tried beside full covariances of many columns: a cluster seldom has the items for d (d + 1) / 2
+parameters."""
 MIXED = "mixed"
 """Tried where many items share a value, which a Gaussian cluster fits arbitrarily tightly."""
 PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
@@ -53,22 +56,27 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidates:
-    """The models to choose from: families (the first is the one asked for), constraints and priors."""
+    """The models to choose from: families (the first is the one asked for).
+
+    Constraints and priors.
+    """
 
     families: Mapping[str, BoundFamily]
     constraints: tuple[Constraints, ...]
-    concentration: Concentration
-    within: Concentration
+    prior: Nested
 
     def problem(self, choice: Choice) -> TVClustProblem:
         """The model and the data under one choice."""
         family = self.families[choice.family].coarsened(choice.power)
         if choice.cluster_model == MIXTURE:
-            return TwoLevelProblem(family, self.constraints, self.concentration, self.within)
-        return TVClustProblem(family, self.constraints, self.concentration)
+            return TwoLevelProblem(family, self.constraints, self.prior.among, self.prior.within)
+        return TVClustProblem(family, self.constraints, self.prior.among)
 
     def to_try(self, power: float | None) -> list[Choice]:
-        """All models that "auto" compares, the simplest first: further families at the largest power alone."""
+        """All models that "auto" compares, the simplest first.
+
+        Further families at the largest power alone.
+        """
         given, *further = self.families
         powers = POWERS if self.families[given].takes_power else POWERS[:1]
         powers = powers if power is None else (float(power),)
@@ -79,7 +87,7 @@ class Candidates:
 
 
 def check_cluster_model(model: object, power: object, sampler: object) -> None:
-    """Refuse an unknown cluster model, one that the sampler does not have, and a power outside (0, 1]."""
+    """Refuse unknown cluster models, those that the sampler lacks, and powers outside (0, 1]."""
     check_choice(model, "cluster_model", (SINGLE, MIXTURE, AUTO))
     number = isinstance(power, Real) and not isinstance(power, bool)
     if power is not None and not (number and 0 < float(power) <= 1):  # type: ignore[arg-type]
@@ -113,7 +121,7 @@ def bind_families(
 
 
 def tied_columns(bound: BoundFamily, items: FloatArray) -> dict[int, Column]:
-    """The user's columns that a family takes for Gaussian though many items share a value of them."""
+    """The user's columns that a family takes for Gaussian though many items share a value."""
     found = {int(j): describe_column(items[:, j]) for j in _gaussian_columns(bound, items.shape[1])}
     return {j: column for j, column in found.items() if column.ties}
 
@@ -140,9 +148,9 @@ def _tied_in_words(tied: Mapping[int, Column], n: int) -> str:
     if len(said) > SHOWN:
         shown += f" and {len(said) - SHOWN} more"
     return (
-        f"in {shown} of X many items share a value, to which a Gaussian cluster can shrink whatever "
-        "the constraints say: see bayesclust.describe_columns(X), and compare families by how well "
-        "they predict the constraints."
+        f"in {shown} of X many items share a value, to which a Gaussian cluster can shrink "
+        "whatever the constraints say: see bayesclust.describe_columns(X), and compare families "
+        "by how well they predict the constraints."
     )
 
 
@@ -154,7 +162,9 @@ def choose(
     settings: Mapping[str, Any],
     rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
-    """Compare cluster models, powers and families by short runs; the table has a row for each that was tried.
+    """Compare cluster models, powers and families by short runs.
+
+    The table has a row for each that was tried.
 
     The score of a model is how probable it makes each constraint, given the data and all others.
     Labels have no part in it, and neither has the density of the data, which tells nothing about
@@ -182,7 +192,10 @@ def choose(
 
 
 def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far each row's mean lies behind the best one's, and the standard error of these paired differences."""
+    """How far each row's mean lies behind the best one's.
+
+    And the standard error of these paired differences.
+    """
     behind = scores[scores.mean(axis=1).argmax()] - scores
     return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
 
@@ -190,7 +203,10 @@ def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
 def simplest_within_one_error(
     tried: Sequence[Choice], scores: FloatArray, clusters: Sequence[float]
 ) -> tuple[Choice, pd.DataFrame]:
-    """The first model within one standard error of the best, and the table of all; scores are (models, constraints)."""
+    """The first model within one standard error of the best, and the table of all.
+
+    Scores are (models, constraints).
+    """
     import pandas as pd
 
     behind, error = behind_best(scores)

@@ -1,4 +1,7 @@
-"""The parameter xi of `RDPMeans`, how much constraints count: read, shown, and taken from a posterior."""
+"""The parameter xi of `RDPMeans`, how much constraints count.
+
+Read, shown, and taken from a posterior.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +37,18 @@ from bayesclust.typing import FloatArray, IntArray
 GROWS = "grows"
 FORMS = "a number, a pair (xi1, xi2), a dict by the names of the constraints, or None"
 RIDGE = 1e-3
-"""Share of the total covariance added to the pooled one, so that a direction without scatter within clusters stays finite."""
+"""Share of the total covariance added to the pooled one, so that a direction without scatter within
+clusters stays finite."""
 
 
 # --- read and shown
 
 
 def check_xi(xi: Any) -> Any:
-    """Return xi with its numbers checked, as far as they can be without the answers; infinity becomes `GROWS`."""
+    """Return xi with its numbers checked, as far as they can be without the answers.
+
+    Infinity becomes `GROWS`.
+    """
     if xi is None:
         return None
     if isinstance(xi, Real):
@@ -94,7 +101,8 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
             return graph, xi
         names = ", ".join(f"{view.name!r}: ..." for view in constraints)
         raise ValueError(
-            f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, {{{names}}}."
+            f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, "
+            f"{{{names}}}."
         )
     for name in xi:
         if name not in {view.name for view in constraints}:
@@ -106,7 +114,8 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
     for view in constraints:
         if view.name not in xi:
             raise ValueError(
-                f"xi has no entry for the constraints {view.name!r}: give one to each, 0 to leave it aside."
+                f"xi has no entry for the constraints {view.name!r}: "
+                "give one to each, 0 to leave it aside."
             )
         confidence[view.name] = _of_view(xi[view.name], view)
     return answer_graph(constraints, n_items), cost_table(constraints, confidence)
@@ -135,14 +144,17 @@ def _of_view(value: Any, view: Constraints) -> FloatArray:
 
 
 def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
-    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by the names of the constraints.
+    """A confidence as users see it.
+
+    (xi1, xi2) as it is, a table as a dict by the names of the constraints.
 
     For links an array (S, 2) of xi1 and xi2, for triplets (S, 3, 3), the costs of answers (columns)
     under each truth (rows).
     """
     if isinstance(xi, tuple):
         return xi
-    found, begin = {}, 0
+    found = {}
+    begin = 0
     for view in constraints:
         end = begin + view.n_sources * view.n_answers
         table = xi[begin:end].reshape(view.n_sources, view.n_answers, -1)
@@ -180,7 +192,8 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
 def _check_length(found: int, n_items: int) -> None:
     if found != n_items:
         raise ValueError(
-            f"X has {found} items, but the posterior is about {n_items}: pass the data that was clustered."
+            f"X has {found} items, but the posterior is about {n_items}: "
+            "pass the data that was clustered."
         )
 
 
@@ -195,7 +208,8 @@ def _family(posterior: Any) -> str | Family:
     if family in FAMILIES:
         return str(family)
     raise ValueError(
-        "the posterior does not say which family it is of: pass its divergence, or the fitted estimator."
+        "the posterior does not say which family it is of: "
+        "pass its divergence, or the fitted estimator."
     )
 
 
@@ -213,12 +227,15 @@ def _scale(
 ) -> tuple[float, float]:
     """gamma and the penalty."""
     numbers, centers = means(points, labels)
-    n, count, f = len(points), len(centers), divergence.n_free(points)
+    n = len(points)
+    count = len(centers)
+    f = divergence.n_free(points)
     within = float(divergence.paired(points, centers[numbers]).sum()) / max(n - count, 1)
     total = float(divergence.between(points, points.mean(axis=0, keepdims=True)).sum()) / (n - 1)
     if not within > 1e-12 * total:
         raise ValueError(
-            f"the point estimate has {count} clusters of {n} items without scatter within them, so the scale of the limit "
+            f"the point estimate has {count} clusters of {n} items without scatter within them, "
+            "so the scale of the limit "
             "is not known: set penalty and xi yourself."
         )
     gamma = f / (2.0 * within)
@@ -232,7 +249,8 @@ def _scale(
 def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> dict[int, Any]:
     """xi of each source of a view."""
     if view.is_links:
-        p, q = _noise_mean(draws, view, "p"), _noise_mean(draws, view, "q")
+        p = _noise_mean(draws, view, "p")
+        q = _noise_mean(draws, view, "q")
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))
     else:
         confusion = _noise_mean(draws, view, "confusion")
@@ -258,7 +276,10 @@ def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> d
 
 
 def _noise_mean(draws: Any, view: StoredConstraints, name: str) -> Any:
-    """Posterior mean of a noise parameter of a view, the axis of sources first; None if the view has none."""
+    """Posterior mean of a noise parameter of a view, the axis of sources first.
+
+    None if the view has none.
+    """
     if name not in view.parameters:
         return None
     return np.asarray(draws[view.parameters[name]].mean(("chain", "draw")).values, dtype=np.float64)

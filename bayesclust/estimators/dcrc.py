@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import product
@@ -15,16 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import linear_sum_assignment
-from sklearn.base import clone
-from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.kernel_approximation import Nystroem
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
@@ -53,10 +46,17 @@ from bayesclust.inference.dcrc.em import (
     fit_em,
     mean_confusion,
 )
-from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.dcrc.features import check_kernel, fit_features
+from bayesclust.inference.dcrc.gibbs import (
+    DCRCChain,
+    DCRCProblem,
+    best_columns,
+    class_shares,
+    match_classes,
+)
 from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
-from bayesclust.inference.variational.draws import draw_labels
+from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
@@ -64,23 +64,26 @@ from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import stored_constraints, to_datatree
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
-CV, LEARN, LITERAL = "cv", "learn", "literal"
-GIBBS, MODE, SAMPLE = "gibbs", "mode", "sample"
+CV = "cv"
+LEARN = "learn"
+LITERAL = "literal"
+GIBBS = "gibbs"
+MODE = "mode"
+SAMPLE = "sample"
 PRECISION = 4.0
 """Of the Gaussian prior of weights where `penalty` is None and there are constraints."""
 PENALTY = 2.0**-6
 """Where there are none."""
 ALMOST_ONE = float(np.nextafter(1.0, 0.0))
-CELLS, FEWEST_STARTS, MOST_STARTS = 4e6, 6, 24
+CELLS = 4e6
+FEWEST_STARTS = 6
+MOST_STARTS = 24
 
-KERNELS = {"rbf": "rbf", "polynomial": "poly", "precomputed": "precomputed"}
-EXACT_UP_TO, LANDMARKS = 2000, 500
-"""Kernels are exact for so many items, and approximated from so many landmarks beyond."""
-SPREAD = 10.0
-"""Total variance of kernel features: that of ten standardised columns, so that one default penalty suits both."""
 
 PRECISION_PRIOR = (2.0, 0.5)
-"""Shape and rate of the Gamma prior of the weights' precision where `penalty` is None; its mean is what EM takes.
+"""Shape and rate of the Gamma prior of the weights' precision where `penalty` is None.
+
+Its mean is what EM takes.
 
 Learned, it keeps drawn weights from losing accuracy: spread over all that a precision of 4 allows,
 classifiers blur classes that the one at the mode tells apart. Mean F on iris, ionosphere and
@@ -88,15 +91,17 @@ balance at 0.05, 0.15 and 0.3 n triplets, three draws each: weights at their mod
 a precision of 4 .787, under a learned one .831.
 """
 BIAS_SCALE = 10.0
-"""Standard deviation of the biases where weights are drawn; the paper leaves them free, which is no proper prior."""
-MATCHING_ROUNDS = 20
+"""Standard deviation of the biases where weights are drawn; the paper leaves them free, which is no
+proper prior."""
 MOST_CLASSIFIERS = 200
 """Draws of the weights over which predictions are averaged."""
 MEAN_FIELD_DRAWS = (4, 250)
 
 
 class DCRC(ConstrainedClusterer):
-    """Discriminative clustering with noisy constraints on triplets ("do not know" among the answers) and on pairs.
+    """Discriminative clustering with noisy constraints on triplets and pairs.
+
+    "Do not know" is one of the answers about triplets.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the constraints are
     probable, items that no constraint names are told apart clearly, and clusters are balanced (Eq.
@@ -112,9 +117,9 @@ class DCRC(ConstrainedClusterer):
         How answers go wrong. A number is the known probability of a wrong answer, the paper's being
         0.05. 0 makes answers binding: the probability falls to 0 in steps, so that the data count
         before answers are settled. "literal" applies Eq. 14 from the first sweep, by which labels
-        become certain at once and P(y | x) is hardly used. "learn": one error rate per source under the
-        prior of `UniformNoise()` (for pairs `LinkNoise()`). "confusion": a 3 x 3 matrix per source,
-        `ConfusionNoise()`. None: the noise models that the constraints have.
+        become certain at once and P(y | x) is hardly used. "learn": one error rate per source
+        under the prior of `UniformNoise()` (for pairs `LinkNoise()`). "confusion": a 3 x 3
+        matrix per source, `ConfusionNoise()`. None: the noise models that the constraints have.
     balance : bool, "learn" or "cv", default "learn"
         True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost, above all
         where most answers are "dnk": one single cluster explains these too. "learn" starts so, and
@@ -186,8 +191,9 @@ class DCRC(ConstrainedClusterer):
         The bound after every E-step and M-step under the final noise model; it never falls (with
         ``noise="literal"`` it may, Eq. 14 being a limit).
     confusion_ : dict
-        By name of the constraints, the posterior mean of p(answer | truth), shape (sources, answers, answers),
-        rows the truth. The error rate of ``noise="learn"`` is 1 minus any of its diagonal.
+        By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
+        answers, answers), rows the truth. The error rate of ``noise="learn"`` is 1 minus its
+        diagonal.
     confusion_intervals_ : dict
         Only "gibbs": the ends of the central 90% intervals of `confusion_`, (2, sources, answers,
         answers).
@@ -422,7 +428,10 @@ class DCRC(ConstrainedClusterer):
         return labels
 
     def _check_settings(self, checkpoint: Any) -> Schedule | None:
-        """Refuse settings that do not exist or do not go together; None where nothing is sampled."""
+        """Refuse settings that do not exist or do not go together.
+
+        None where nothing is sampled.
+        """
         check_choice(self.inference, "inference", ("variational_em", GIBBS))
         check_choice(self.weights, "weights", (MODE, SAMPLE))
         check_kernel(self.kernel)
@@ -565,7 +574,9 @@ def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
 
 
 def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMSettings]:
-    """The settings to choose among by constraints held out, the first being that of too few constraints to choose by.
+    """The settings to choose among by constraints held out.
+
+    The first being that of too few constraints to choose by.
 
     `n_cells`, items times features times clusters, sets the number of starts where it is None.
     """
@@ -574,7 +585,8 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
     penalties: tuple[float, ...] = (default,)
     if params["penalty"] is not None:
         penalties = _grid(params["penalty"], "penalty", PENALTIES, default)
-    starts, n_jobs = params["n_init"], params["n_jobs"]
+    starts = params["n_init"]
+    n_jobs = params["n_jobs"]
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
     base = EMSettings(
@@ -605,82 +617,6 @@ def _processors() -> int:
     return min(len(here), MOST_STARTS)
 
 
-# --- features
-
-
-@dataclass(frozen=True)
-class FeatureMap:
-    """From items (n, d) to features (n, r): a fitted transformer, and what its values are multiplied by."""
-
-    transformer: Any
-    factor: float = 1.0
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        features = self.factor * np.asarray(self.transformer.transform(X), dtype=np.float64)
-        return np.ascontiguousarray(features)
-
-
-def check_kernel(kernel: Any) -> None:
-    """Refuse what is neither a kernel nor a transformer."""
-    if kernel is None or hasattr(kernel, "transform"):
-        return
-    if not isinstance(kernel, str):
-        raise TypeError(
-            f"kernel is a {type(kernel).__name__}: pass a name, a transformer of scikit-learn, or None."
-        )
-    check_choice(kernel, "kernel", KERNELS)
-
-
-def fit_features(X: FloatArray, kernel: Any, rng: Generator) -> FeatureMap:
-    """Learn features from the data: standardised columns, coordinates in which a kernel is an inner product, or one's own."""
-    if kernel is None:
-        return FeatureMap(StandardScaler().fit(X))
-    if not isinstance(kernel, str):
-        return FeatureMap(clone(kernel).fit(X))
-    n, name = len(X), KERNELS[kernel]
-    number = n if n <= EXACT_UP_TO else LANDMARKS
-    check_memory(
-        16 * n * number + 24 * number**2,
-        f"a kernel of {number:,} landmarks for {n:,} items",
-        "pass a transformer with fewer components as kernel",
-    )
-    if kernel == "precomputed":
-        _check_gram(X)
-        transformer: Any = KernelPCA(number, kernel=name)
-    elif n <= EXACT_UP_TO:
-        transformer = make_pipeline(
-            StandardScaler(), KernelPCA(n, kernel=name, remove_zero_eig=True)
-        )
-    else:
-        seed = int(rng.integers(2**31))
-        landmarks = Nystroem(name, n_components=number, random_state=seed)
-        transformer = make_pipeline(StandardScaler(), landmarks, StandardScaler(with_std=False))
-    try:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            features = transformer.fit_transform(X)
-    except ValueError as error:
-        raise ValueError(
-            f"the kernel {kernel!r} is not positive semi-definite on these items: "
-            "choose another kernel."
-        ) from error
-    variance = float(features.var(axis=0).sum())
-    return FeatureMap(transformer, float(np.sqrt(SPREAD / variance)) if variance > 0 else 1.0)
-
-
-def _check_gram(X: FloatArray) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"a precomputed kernel must have shape (n, n); got {X.shape}: "
-            "pass k(x_i, x_j) of all items."
-        )
-    worst = np.abs(X - X.T).max()
-    if worst > 1e-8 * np.abs(X).max():
-        raise ValueError(
-            "the precomputed kernel is not symmetric: X and its transpose differ by up to "
-            f"{worst:g}; pass (X + X.T) / 2."
-        )
-
-
 # --- draws
 
 
@@ -692,8 +628,9 @@ def draw_mean_field(
     settings: dict[str, Any],
     seed: int,
 ) -> Any:
-    """Independent draws of labels (from proba, (n, K)) and noise (from expected counts) as a DataTree."""
-    rng, shape = np.random.default_rng(seed), MEAN_FIELD_DRAWS
+    """Independent draws of labels, from proba (n, K), and of noise, from expected counts."""
+    rng = np.random.default_rng(seed)
+    shape = MEAN_FIELD_DRAWS
     labels = draw_labels(proba, shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
     for view, names, count in zip(constraints, noise_names(constraints), counts, strict=True):
@@ -728,38 +665,3 @@ def weight_prior(chosen: EMSettings, fit: EMFit, n_answers: int, learn: bool) ->
     return WeightPrior(
         precision, BIAS_SCALE, m * chosen.tau, m * chosen.tau * chosen.balance, sizes
     )
-
-
-def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
-    """Number the classes of every draw alike, where they are known up to their order alone.
-
-    Each draw's classes are assigned to those of a reference so that most labels agree, and the
-    reference becomes every item's commonest class, until it stays: a partition from which the draws
-    differ in few labels, on average, under the best numbering of each.
-    """
-    for _ in range(MATCHING_ROUNDS):
-        cells = [
-            np.bincount(row.astype(np.int64) * number + reference, minlength=number**2) for row in z
-        ]
-        matched = np.array(
-            [linear_sum_assignment(-cell.reshape(number, number))[1] for cell in cells]
-        )
-        before, reference = reference, class_shares(z, matched).argmax(axis=1)
-        if (reference == before).all():
-            break
-    return matched
-
-
-def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
-    """In which share of the draws each item is in each class, shape (n, K)."""
-    shares, items = np.zeros((z.shape[1], matched.shape[1])), np.arange(z.shape[1])
-    for labels, names in zip(z, matched, strict=True):
-        shares[items, names[labels]] += 1
-    return shares / len(z)
-
-
-def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
-    """The columns of `proba` (n, K) that the labels 0..L-1 are, then all others."""
-    together = np.eye(proba.shape[1])[labels].T @ proba
-    order: IntArray = linear_sum_assignment(-together)[1]
-    return order

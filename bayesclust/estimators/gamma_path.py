@@ -1,4 +1,7 @@
-"""The way from TVClust to its small-variance limit: the model at one gamma, and the path over many."""
+"""The way from TVClust to its small-variance limit.
+
+The model at one gamma, and the path over many.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,6 @@ from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators.base import MIXTURE
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.estimators.sampling import (
-    SEQUENTIAL,
     check_draws_fit_in_memory,
     check_moves,
     check_schedule,
@@ -44,6 +46,7 @@ from bayesclust.inference.limits.bridge import (
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
+from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.posterior.diagnosis import partition_distances
@@ -55,7 +58,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GAMMAS = 13
-PREVIOUS, DISPERSED = "previous", "dispersed"
+PREVIOUS = "previous"
+DISPERSED = "dispersed"
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,10 @@ def takes_missing(limit: MeansClusterer) -> bool:
 def fitted_limit(
     limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
 ) -> MeansClusterer:
-    """The limit if it is fitted, else a copy fitted to X, the data as the user gave them; `items` is X, checked."""
+    """The limit if it is fitted, else a copy fitted to X, the data as the user gave them.
+
+    `items` is X, checked.
+    """
     path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
         fresh: MeansClusterer = clone(limit)
@@ -182,7 +189,9 @@ def limit_path(
     progress: bool = True,
     random_state: int | Generator | None = None,
 ) -> xr.Dataset:
-    """Sample TVClust at growing gamma, and compare the posterior with the RDP-means that it tends to.
+    """Sample TVClust at growing gamma.
+
+    And compare the posterior with the RDP-means that it tends to.
 
     At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
     minus the log joint density over gamma tends to RDP-means' objective J. What is compared is the
@@ -256,14 +265,16 @@ def limit_path(
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> X = np.r_[np.random.default_rng(0).normal(size=(10, 2)), np.random.default_rng(1).normal(5, 1, size=(10, 2))]
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(size=(10, 2)), rng.normal(5, 1, size=(10, 2))]
     >>> short = {"num_chains": 2, "num_warmup": 50, "num_samples": 50, "random_state": 0}
     >>> path = bc.limit_path(X, limit=bc.DPMeans(penalty=25.0), gammas=[0.1, 1.0, 100.0], **short)
-    >>> bool(path["vi"].sel(statistic="mean")[-1] < 1e-9), int(path["n_clusters"].sel(statistic="mean")[-1])
+    >>> end = path.sel(statistic="mean").isel(gamma=-1)
+    >>> bool(end["vi"] < 1e-9), int(end["n_clusters"])
     (True, 2)
     """
     schedule = check_schedule(num_warmup, num_samples)
-    check_choice(sampler, "sampler", SEQUENTIAL)
+    check_choice(sampler, "sampler", SAMPLERS)
     check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
     check_threads(n_jobs)
@@ -279,8 +290,8 @@ def limit_path(
     problem, xi = limit_problem(found, items, constraints)
     wanted = default_gammas(problem) if given is None else given
 
-    chain_type = SEQUENTIAL[sampler]
-    chosen = chain_type.default_moves(len(items)) if moves is None else moves
+    make = SAMPLERS[sampler]
+    chosen = default_moves(make, len(items)) if moves is None else moves
     rngs = check_random_state(random_state).spawn(num_chains)
     last: list[IntArray] | None = None
     drawn: list[Any] = []
@@ -290,8 +301,7 @@ def limit_path(
         if last is None or start == DISPERSED:
             last = _dispersed(model, rngs)
         starts = [
-            partial(chain_type, model.problem, z, rng, chosen)
-            for z, rng in zip(last, rngs, strict=True)
+            partial(make, model.problem, z, rng, chosen) for z, rng in zip(last, rngs, strict=True)
         ]
         draws = run_chains(starts, schedule, progress=progress, n_jobs=n_jobs)
         if draws.interrupted and drawn:
@@ -344,21 +354,26 @@ def entropy(z: IntArray) -> FloatArray:
 
 
 def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
-    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition with one, shape (m,).
+    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition with one.
+
+    Shape (m,).
 
     From Binder's loss and the sizes, so that thousands of partitions cost one pass of compiled
     code.
     """
-    n, reference = z.shape[1], labels[None]
+    n = z.shape[1]
+    reference = labels[None]
     pairs = n * (n - 1) / 2
 
     def together(partitions: IntArray) -> FloatArray:
         sizes = partition_sizes(partitions).astype(np.float64)
         return np.asarray((sizes * (sizes - 1)).sum(axis=1) / 2)
 
-    own, theirs = together(z), together(canonical(reference))
+    own = together(z)
+    theirs = together(canonical(reference))
     in_both = (own + theirs - expected_losses(Binder(), z, reference) * n * n / 2) / 2
-    chance, most = own * theirs / pairs, (own + theirs) / 2
+    chance = own * theirs / pairs
+    most = (own + theirs) / 2
     # both all in one cluster, or both all apart: the same partition
     same = np.isclose(most, chance, rtol=1e-12)
     return np.where(same, 1.0, (in_both - chance) / np.where(same, 1.0, most - chance))
@@ -439,7 +454,10 @@ def _mean(values: FloatArray) -> float:
 def _best(
     problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
 ) -> IntArray:
-    """The partition of least J known: the limit's, or where RDP-means' own descent leads from the best draw."""
+    """The partition of least J known.
+
+    The limit's, or where RDP-means' own descent leads from the best draw.
+    """
     at = int(np.argmin([each.min() for each in J]))
     best = drawn[at].reshape(-1, len(problem.points))[int(J[at].argmin())]
     found = improve(problem, best.astype(np.int64), xi)

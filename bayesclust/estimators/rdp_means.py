@@ -53,7 +53,10 @@ ORDERS = ("given", "random")
 
 
 class MeansClusterer(ConstrainedClusterer):
-    """What RDP-means and DP-means have learned: clusters with centres, J, and the nearest centre of new items."""
+    """What RDP-means and DP-means have learned.
+
+    Clusters with centres, J, and the nearest centre of new items.
+    """
 
     penalty: float | None
     n_clusters: int | None
@@ -79,7 +82,10 @@ class MeansClusterer(ConstrainedClusterer):
         rng: Generator,
         steps: Steps = PLAIN,
     ) -> Solution:
-        """Descend to a solution, warn if it has not converged, and set the attributes that follow from it."""
+        """Descend to a solution, warn if it has not converged.
+
+        And set the attributes that follow from it.
+        """
         shuffle = self.order == "random"
         solution = search(
             problem,
@@ -97,7 +103,8 @@ class MeansClusterer(ConstrainedClusterer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        points, divergence = problem.points, problem.divergence
+        points = problem.points
+        divergence = problem.divergence
         self.labels_: IntArray = solution.clusters
         self.cluster_centers_: FloatArray = divergence.shown(means(points, solution.clusters)[1])
         self.n_clusters_ = len(self.cluster_centers_)
@@ -113,7 +120,9 @@ class MeansClusterer(ConstrainedClusterer):
         return solution
 
     def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
-        """Return J of any partition of the items, at `penalty_` and `xi_` and with the best centres, the means.
+        """Return J of any partition of the items.
+
+        At `penalty_` and `xi_` and with the best centres, the means.
 
         Parameters
         ----------
@@ -193,7 +202,7 @@ class MeansClusterer(ConstrainedClusterer):
 
 
 class RDPMeans(MeansClusterer):
-    """Relational DP-means: k-means that finds the number of clusters and weighs doubtful answers about pairs.
+    """Relational DP-means: k-means that finds the number of clusters and weighs noisy constraints.
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
 
@@ -209,10 +218,10 @@ class RDPMeans(MeansClusterer):
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. With cluster_model="mixture" it is what a cluster costs beside its components, by default a
-        thousandth of `within_penalty`: answers then decide which components are one cluster, and
-        where they do not, fewer clusters are better. Below zero, as by default without any answers,
-        and above -`within_penalty`, components that no answer joins are clusters of their own.
+        aside. With cluster_model="mixture" it is what a cluster costs beside its components, by
+        default a thousandth of `within_penalty`: answers then decide which components are one
+        cluster, and where they do not, fewer clusters are better. Below zero, as by default
+        without any answers, and above -`within_penalty`, components that no answer joins are clusters of their own.
     n_clusters : int or None, default None
         A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis
         and Jordan 2012); more or fewer may be found. With neither this nor `penalty`, the penalties
@@ -229,9 +238,9 @@ class RDPMeans(MeansClusterer):
         and "categorical" leave missing cells (NaN) out.
     cluster_model : {"single", "mixture"}, default "single"
         What a cluster is: one centre, or ("mixture") several, each with its items, a component. It
-        is the limit of ``TVClust(cluster_model="mixture")``: J has `within_penalty` times the number of
-        components besides, D is from the centre of an item's component, and answers are about
-        clusters. Components that answers leave free go to the nearest cluster.
+        is the limit of ``TVClust(cluster_model="mixture")``: J has `within_penalty` times the
+        number of components besides, D is from the centre of an item's component, and answers
+        are about clusters. Components that answers leave free go to the nearest cluster.
     within_penalty : float or None, default None
         Only "mixture": the cost of a component; an item farther than this from all centres opens
         one. It is guessed from `n_clusters`, there a number of components, or chosen, as `penalty`
@@ -319,7 +328,8 @@ class RDPMeans(MeansClusterer):
     >>> bc.RDPMeans(penalty=30.0, xi=20.0).fit(X, constraints=links).labels_
     array([0, 0, 1, 1, 1])
     >>> far = bc.PairwiseConstraints.from_lists(must_link=[(0, 2)], cannot_link=[(2, 4)], n_items=5)
-    >>> bc.RDPMeans(cluster_model="mixture", within_penalty=15.0, xi=20.0).fit(X, constraints=far).labels_
+    >>> est = bc.RDPMeans(cluster_model="mixture", within_penalty=15.0, xi=20.0)
+    >>> est.fit(X, constraints=far).labels_
     array([0, 0, 0, 0, 1])
     """
 
@@ -364,18 +374,22 @@ class RDPMeans(MeansClusterer):
         loss: Any = "vi",
         **settings: Any,
     ) -> Self:
-        """Return an estimator at the credibility that a sampler found: its limit where the sampler stands, not beyond.
+        """Return an estimator at the credibility that a sampler found.
+
+        Its limit where the sampler stands, not beyond.
 
         With D and f, the free coordinates of a centre, the posterior's point estimate z and its K
         clusters, and W the sum of D(x_i, m_{z_i}) / (n - K),
 
             gamma   = f / (2 W),
-            xi1     = ln(p / (1 - q)) / gamma,   xi2 = ln(q / (1 - p)) / gamma,   p and q the posterior means of a source,
-            xi      = ln((1 - eps) / (eps / 2)) / gamma of triplets, or costs -ln C[truth, answer] / gamma,
+            xi1     = ln(p / (1 - q)) / gamma,   xi2 = ln(q / (1 - p)) / gamma,
+            xi      = ln((1 - eps) / (eps / 2)) / gamma of triplets,
+                      or costs -ln C[truth, answer] / gamma,
             penalty = mean_i [ln G(n_{z_i}) - 2 ln G(n_{z_i} / 2) - ln alpha + f / 2 ln(n_{z_i} T /
             (4 W))] / gamma,
 
-        G the gamma function and T the mean D from the mean of all. gamma is what the scatter within
+        p and q the posterior means of a source, G the gamma function and T the mean D from the mean
+        of all. gamma is what the scatter within
         clusters says of exp(-gamma D), exactly so for spherical Gaussians. The penalty is what it
         costs the sampler to make two halves of a cluster, on average over the items: the first
         terms come from the Chinese restaurant process, the last from one more centre under a base
@@ -423,9 +437,11 @@ class RDPMeans(MeansClusterer):
         --------
         >>> import numpy as np
         >>> import bayesclust as bc
-        >>> X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [4.0]], 20, axis=0)
-        >>> links = bc.PairwiseConstraints.sample(np.repeat([0, 1], 20), size=60, error_rate=0.1, seed=0)
-        >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0).fit(X, constraints=links)
+        >>> y = np.repeat([0, 1], 20)
+        >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 4.0 * y[:, None]
+        >>> links = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.1, seed=0)
+        >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
+        >>> chains = bc.TVClust(**short).fit(X, constraints=links)
         >>> bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links).n_clusters_
         2
         """
@@ -449,7 +465,8 @@ class RDPMeans(MeansClusterer):
         clock = perf_counter()
         check_search(self.order, self.n_init, self.max_iter)
         self._check_costs()
-        unbound, rng = as_divergence(self.divergence), check_random_state(self.random_state)
+        unbound = as_divergence(self.divergence)
+        rng = check_random_state(self.random_state)
         xi = check_confidence(self.xi, self.xi0, self.xi_rate)
 
         divergence = unbound.bind(X)
@@ -482,8 +499,8 @@ class RDPMeans(MeansClusterer):
         if self.cluster_model == SINGLE:
             if self.within_penalty is not None:
                 raise ValueError(
-                    f"within_penalty={self.within_penalty!r} is the cost of a component, and single "
-                    'clusters have none: leave it out, or set cluster_model="mixture".'
+                    f"within_penalty={self.within_penalty!r} is the cost of a component, and "
+                    'single clusters have none: leave it out, or set cluster_model="mixture".'
                 )
             return
         least = 0.0
@@ -575,7 +592,8 @@ class DPMeans(MeansClusterer):
         """
         clock = perf_counter()
         check_search(self.order, self.n_init, self.max_iter)
-        unbound, rng = as_divergence(self.divergence), check_random_state(self.random_state)
+        unbound = as_divergence(self.divergence)
+        rng = check_random_state(self.random_state)
         if constraints is not None:
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
         divergence = unbound.bind(X)
@@ -640,8 +658,12 @@ def plan_confidence(
     rng: Generator,
     descent: Steps = PLAIN,
 ) -> tuple[Graph, float, Schedule]:
-    """The constraints as a graph, the cost of a centre, and how confidence grows; both chosen where not given."""
-    n, rate = len(points), float(rate)
+    """The constraints as a graph, the cost of a centre, and how confidence grows.
+
+    Both chosen where not given.
+    """
+    n = len(points)
+    rate = float(rate)
     if xi is None and rate > 1 and confidence.enough(constraints):
         tried = candidates(points, divergence) if cost is None else np.array([cost])
         cost, schedule = confidence.choose(

@@ -1,4 +1,7 @@
-"""Runs of chains, as estimators ask for them: settings, starts, the checkpoint's identity, and the draws as a tree."""
+"""Runs of chains, as estimators ask for them.
+
+Settings, starts, the checkpoint's identity, and the draws as a tree.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,14 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_dims
 from bayesclust.inference import processes
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule
+from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import FloatArray, IntArray
 
-SEQUENTIAL: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
 BLOCKED = "blocked"
 
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
@@ -71,7 +71,7 @@ def check_draws_fit_in_memory(n_items: int, num_chains: int, num_samples: int) -
 
 
 def chain_starts(
-    sampler: str | type[CollapsedChain],
+    sampler: str | Sampler,
     problem: TVClustProblem,
     given: IntArray | None,
     moves: Moves | None,
@@ -82,7 +82,8 @@ def chain_starts(
     def partition(chain: int) -> IntArray:
         if given is not None:
             return given
-        number = dispersed_number(chain, problem.n_items)
+        most = problem.partition_prior.most_clusters
+        number = min(dispersed_number(chain, problem.n_items), most or problem.n_items)
         return seeded_partition(problem.family.embedding(), number, rngs[chain])
 
     def blocked() -> Chain:
@@ -94,13 +95,11 @@ def chain_starts(
 
     if sampler == BLOCKED:
         return [blocked]
-    chain_type = sampler if isinstance(sampler, type) else SEQUENTIAL[sampler]
-    if isinstance(problem, TwoLevelProblem):
-        chain_type = TwoLevelChain
-    chosen = chain_type.default_moves(problem.n_items) if moves is None else moves
+    make = SAMPLERS[sampler] if isinstance(sampler, str) else sampler
+    chosen = default_moves(make, problem.n_items) if moves is None else moves
 
     def sequential(chain: int) -> Chain:
-        return chain_type(problem, partition(chain), rngs[chain], chosen)
+        return make(problem, partition(chain), rngs[chain], chosen)
 
     return [partial(sequential, chain) for chain in range(len(rngs))]
 

@@ -28,7 +28,9 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
 class SpectralRDPMeans(MeansClusterer):
-    r"""RDP-means relaxed to an eigenvalue problem: no starts, no luck, and a bound on what any partition can reach.
+    r"""RDP-means relaxed to an eigenvalue problem.
+
+    No starts, no luck, and a bound on what any partition can reach.
 
     With squared Euclidean distance, and the links of each cluster divided by its size n_k,
     RDP-means' objective becomes

@@ -48,7 +48,6 @@ from bayesclust.estimators.gamma_path import (
 )
 from bayesclust.estimators.sampling import (
     BLOCKED,
-    SEQUENTIAL,
     chain_starts,
     check_draws_fit_in_memory,
     check_moves,
@@ -58,17 +57,20 @@ from bayesclust.estimators.sampling import (
     run_seed,
 )
 from bayesclust.families import Family, get_family
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
+from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.inference.variational.draws import draw_mean_field
-from bayesclust.inference.variational.fit import fit_variational
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
+from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import (
+    DirichletProcess,
+    Nested,
+    PartitionPrior,
+    as_nested,
+)
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import group, stacked_partitions
@@ -83,7 +85,9 @@ def _has_single_clusters(estimator: Any) -> bool:
 
 
 class TVClust(ConstrainedClusterer):
-    """Dirichlet-process mixture with side information: the posterior over partitions given data and noisy constraints.
+    """Dirichlet-process mixture with side information.
+
+    The posterior over partitions given data and noisy constraints.
 
     Parameters
     ----------
@@ -95,14 +99,14 @@ class TVClust(ConstrainedClusterer):
         "blocked": all items at once, on all devices, for very many items (Walker's slices).
         "variational", or a `VariationalSettings`: no sampler but mean field (Blei and Jordan 2006),
         much faster; it finds one mode, and understates what else is possible. Or one's own, a
-        subclass of `inference.collapsed.CollapsedChain`.
+        function like `inference.samplers.collapsed_chain`.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base measure is
-        gets learned, in units of the data, unless fixed there: shifts of columns change no Gaussian
-        fit, and changes of unit none but those of "gaussian_spherical".
+        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base
+        measure is gets learned, in units of the data, unless fixed there: shifts of columns
+        change no Gaussian fit, and changes of unit none but those of "gaussian_spherical".
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a
         Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
@@ -116,13 +120,14 @@ class TVClust(ConstrainedClusterer):
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data are asked to fit the model only
         roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
-        constraints. The posterior is then that of a model of fewer items, and its uncertainty is wider.
-        None is 1, or what "auto" finds.
-    within_concentration : float or (shape, rate), default (1.0, 10.0)
-        Only "mixture": concentration of the components within a cluster, or its Gamma prior.
-    concentration : float or (shape, rate), default (1.0, 1.0)
-        alpha, or the Gamma prior under which it is sampled (Escobar and West 1995). The default has
-        mean 1; data and constraints soon outweigh it.
+        constraints. The posterior is then that of a model of fewer items, and its uncertainty is
+        wider. None is 1, or what "auto" finds.
+    partition_prior : PartitionPrior, Nested, str or None, default None
+        Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
+        `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
+        "pitman_yor" and "finite_mixtures" have their defaults. None is the Dirichlet process with a
+        Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
+        components within a cluster too. "blocked" and "variational" take a `DirichletProcess`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -215,13 +220,12 @@ class TVClust(ConstrainedClusterer):
 
     def __init__(
         self,
-        sampler: str | type[CollapsedChain] | VariationalSettings = "collapsed",
+        sampler: str | Sampler | VariationalSettings = "collapsed",
         *,
         family: str | Family = "gaussian",
         cluster_model: str | AtGamma = "single",
         power: float | None = None,
-        concentration: float | tuple[float, float] = (1.0, 1.0),
-        within_concentration: float | tuple[float, float] = (1.0, 10.0),
+        partition_prior: PartitionPrior | Nested | str | None = None,
         num_chains: int = 4,
         num_warmup: int = 500,
         num_samples: int = 1000,
@@ -236,8 +240,7 @@ class TVClust(ConstrainedClusterer):
         self.family = family
         self.cluster_model = cluster_model
         self.power = power
-        self.concentration = concentration
-        self.within_concentration = within_concentration
+        self.partition_prior = partition_prior
         self.num_chains = num_chains
         self.num_warmup = num_warmup
         self.num_samples = num_samples
@@ -349,7 +352,9 @@ class TVClust(ConstrainedClusterer):
         return labels
 
     def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the probability of each cluster of `labels_`, given that the new item joins a cluster that exists.
+        """Return the probability of each cluster of `labels_`.
+
+        Given that the new item joins a cluster that exists.
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
         items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
@@ -388,7 +393,7 @@ class TVClust(ConstrainedClusterer):
         return prediction.novelty(rows)
 
     def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the posterior probability that each new item shares a cluster with each item that was clustered.
+        """Return the probability that each new item shares a cluster with each clustered item.
 
         As `bayesclust.similarity_matrix` for two items of the data.
 
@@ -465,7 +470,7 @@ class TVClust(ConstrainedClusterer):
             check_partition(labels, problem.n_items),
             problem.family,
             constraints=problem.constraints,
-            concentration=problem.concentration,
+            partition_prior=problem.partition_prior,
             hyper=hyper,
         )
 
@@ -482,14 +487,14 @@ class TVClust(ConstrainedClusterer):
         return self.sampler == VARIATIONAL or isinstance(self.sampler, VariationalSettings)
 
     @property
-    def _chain_sampler(self) -> str | type[CollapsedChain]:
+    def _chain_sampler(self) -> str | Sampler:
         """The sampler of a fit that has chains."""
         assert not isinstance(self.sampler, VariationalSettings)
         return self.sampler
 
     def _check_settings(self) -> Schedule:
         """Refuse settings that do not exist or do not go together."""
-        check_sampler(self.sampler, self.moves)
+        check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
         if isinstance(self.cluster_model, AtGamma):
             self._check_gamma()
         else:
@@ -503,13 +508,12 @@ class TVClust(ConstrainedClusterer):
 
     def _check_gamma(self) -> None:
         """Refuse settings that the model at gamma does not have, or that follow from its limit."""
-        if self.sampler not in SEQUENTIAL:
-            names = " or ".join(f'"{name}"' for name in SEQUENTIAL)
+        if not isinstance(self.sampler, str) or self.sampler not in SAMPLERS:
+            names = " or ".join(f'"{name}"' for name in SAMPLERS)
             raise ValueError(
                 f"sampler={self.sampler!r} does not sample the model at a gamma: choose {names}."
             )
-        usual = {"family": "gaussian", "power": None, "concentration": (1.0, 1.0)}
-        usual["within_concentration"] = (1.0, 10.0)
+        usual = {"family": "gaussian", "power": None, "partition_prior": None}
         for name, default in usual.items():
             value = getattr(self, name)
             if not (isinstance(value, type(default)) and value == default):
@@ -523,13 +527,11 @@ class TVClust(ConstrainedClusterer):
         """Validate the data; the model and the data, chosen where ``cluster_model="auto"``."""
         if isinstance(self.cluster_model, AtGamma):
             return self._build_problem_at_gamma(self.cluster_model, X, y, constraints, seed)
-        concentration = Concentration.parse(self.concentration)
-        within = Concentration.parse(self.within_concentration, "within_concentration")
         read = partial(check_items, missing=get_family(self.family).takes_missing)
         items, constraints = read_input(self, X, y, constraints, read=read)
         several = self.cluster_model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
-        candidates = Candidates(families, tuple(constraints), concentration, within)
+        candidates = Candidates(families, tuple(constraints), as_nested(self.partition_prior))
         self.model_scores_ = None
         if self.cluster_model == AUTO:
             rng = check_random_state(seed).spawn(1)[0]
@@ -563,7 +565,7 @@ class TVClust(ConstrainedClusterer):
         settings: dict[str, Any] = self.get_params(deep=False)
         if self._is_variational:
             settings["sampler"] = VARIATIONAL
-        elif isinstance(self.sampler, type):
+        elif callable(self.sampler):
             settings["sampler"] = f"{self.sampler.__module__}.{self.sampler.__qualname__}"
         if isinstance(self.cluster_model, AtGamma):
             limit = limit_in_words(self.limit_)
@@ -617,26 +619,19 @@ class TVClust(ConstrainedClusterer):
         chosen = np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)
         z = stacked_partitions(every[chosen]).astype(np.int64)
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
-        for j, prior in enumerate(family.hyper_priors):
-            hyper[:, j] = (
-                draws[prior.name].values.ravel()[chosen] if prior.log_sd > 0 else prior.median
-            )
-        concentration = draws["concentration"].values.ravel()[chosen]
-        log_alpha = (
-            draws["log_concentration"].values.ravel()[chosen]
-            if "log_concentration" in draws
-            else None
-        )
-        components = within = log_within = None
-        if "component" in draws:
-            components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
-            within = draws["within_concentration"].values.ravel()[chosen]
-            if "log_within_concentration" in draws:
-                log_within = draws["log_within_concentration"].values.ravel()[chosen]
-        hyper = with_shared(family, z if components is None else components, hyper)
-        return Prediction(
-            family, z, concentration, hyper, log_alpha, components, within, log_within
-        ), rows
+        for j, own in enumerate(family.hyper_priors):
+            hyper[:, j] = draws[own.name].values.ravel()[chosen] if own.log_sd > 0 else own.median
+        problem = self._problem
+        prior = problem.partition_prior
+        values = _rows(draws, chosen, {name: name for name in prior.parameters})
+        if not isinstance(problem, TwoLevelProblem):
+            return Prediction(family, z, values, with_shared(family, z, hyper), prior), rows
+        components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
+        names = {name: f"within_{name}" for name in problem.within.parameters}
+        within_values = _rows(draws, chosen, names)
+        hyper = with_shared(family, components, hyper)
+        within = problem.within
+        return Prediction(family, z, values, hyper, prior, components, within, within_values), rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -645,28 +640,47 @@ class TVClust(ConstrainedClusterer):
         return tags
 
 
-def check_sampler(sampler: object, moves: object) -> None:
-    """Refuse a sampler that does not exist, or moves that it does not have."""
+def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
+    """Refuse an unknown sampler, and moves or a partition prior that it does not take."""
     check_moves(moves)
-    if isinstance(sampler, type):
-        if not issubclass(sampler, CollapsedChain) or issubclass(sampler, TwoLevelChain):
-            raise TypeError(
-                f"sampler is the class {sampler.__name__}, which samples no single clusters: pass "
-                "a name or a subclass of bayesclust.inference.collapsed.CollapsedChain."
-            )
-        return
     variational = isinstance(sampler, VariationalSettings)
+    if callable(sampler) and not isinstance(sampler, type):
+        return
+    if not variational and not isinstance(sampler, str):
+        kind = type(sampler).__name__
+        got = f"the class {sampler.__name__}" if isinstance(sampler, type) else f"a {kind}"
+        raise TypeError(
+            f"sampler is {got}: pass a name, or a function of (problem, z, rng, moves) that makes "
+            "a bayesclust.inference.chain.Chain."
+        )
     if not variational:
-        check_choice(sampler, "sampler", (*SEQUENTIAL, BLOCKED, VARIATIONAL))
-    if (variational or sampler not in SEQUENTIAL) and moves is not None:
-        name = VARIATIONAL if variational else sampler
+        check_choice(sampler, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
+    if not variational and sampler in SAMPLERS:
+        return
+    name = VARIATIONAL if variational else sampler
+    if moves is not None:
         raise ValueError(
             f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
         )
+    if not isinstance(prior.among, DirichletProcess):
+        raise ValueError(
+            f"sampler={name!r} takes a DirichletProcess as partition_prior; got "
+            f"{type(prior.among).__name__}: choose sampler='collapsed' or 'gibbs'."
+        )
+
+
+def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
+    """Parameters of some draws, each a dict, from the variables named."""
+    columns = {name: draws[variable].values.ravel()[chosen] for name, variable in names.items()}
+    number = len(chosen)
+    return [{name: float(column[s]) for name, column in columns.items()} for s in range(number)]
 
 
 def _is_table(X: ArrayLike) -> bool:
-    """Whether it has rows and columns to count; anything else is refused by the family, in a sentence."""
+    """Whether it has rows and columns to count.
+
+    Anything else is refused by the family, in a sentence.
+    """
     try:
         return np.ndim(X) == 2
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ so that a cluster of n items enters by n and by t = sum_i T(x_i) alone, and its 
 is L(n, t) times the h(x_i), with L the *normaliser*: the integral of exp(<t, eta> - n a) over the
 prior. A family writes down T (`rows`), the parameters of its prior (`prior`), log L (compiled, by
 `implements(log_normaliser, ...)`), and eta with a, drawn from the posterior given (n, t) or in
-expectation over it (`draw`, `expected`). What follows is here, and is the same for all:
+expectation over it (`terms`). What follows is here, and is the same for all:
 
     marginal     log L(n_k, t_k)
     predictive   log L(n_k + 1, t_k + T(x)) - log L(n_k, t_k)
@@ -34,6 +34,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import digamma
 
 from bayesclust import _numba
 from bayesclust._numba import FAST, device, generic, kernel
@@ -43,6 +44,7 @@ from bayesclust.families.hyper import HyperPrior
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 Terms = tuple[Any, ...]
+Rng = Generator | None
 FAMILIES: dict[str, type[Family]] = {}
 """The families, by name; `bayesclust.families` lists them."""
 COMPOSED: dict[str, type[Family]] = {}
@@ -58,9 +60,8 @@ def implements(
 
     One that makes arrays needs ``no_refcount=False``.
     """
-    # a scan asks for little else, and a call with all arrays of a state costs more than most
-    # predictives
-    inlined = {"forceinline": True} if function is log_predictive else {}
+    # a call with all arrays of a state costs more than most of these
+    inlined = {"forceinline": True} if function in (log_predictive, shift, derive) else {}
     options: dict[str, Any] = {"no_refcount": no_refcount, "fastmath": FAST, **inlined}
     return _numba.implements(function, state_type, **options)
 
@@ -261,7 +262,8 @@ class BoundFamily(ABC):
 
     takes_missing: ClassVar[bool] = False
     takes_power: ClassVar[bool] = True
-    State: ClassVar[type] = Clusters
+    State: ClassVar[Any] = Clusters
+    Prior: ClassVar[Any] = None
     n_arrays: ClassVar[int] = 2
     """How many arrays statistics are, and terms."""
 
@@ -269,19 +271,31 @@ class BoundFamily(ABC):
 
     def prior(self, hyper: FloatArray) -> Any:
         """The parameters of the prior, a named tuple of arrays: the first argument of log L."""
+        return self.Prior(*map(np.atleast_1d, self.parameters(hyper)))
+
+    def parameters(self, hyper: Any) -> Any:
+        """The fields of `Prior` as they follow from the hyper-parameters, in NumPy or in JAX."""
         raise NotImplementedError
 
     def rows(self, X: FloatArray) -> Terms:
         """Arrays of which row i belongs to item i; the first is T(x), (n, m)."""
         raise NotImplementedError
 
-    @abstractmethod
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        """(eta (K, m), a (K,)) of parameters drawn given (n (K,), t (K, m)); any n and t are real."""
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
+        """(eta (K, m), a (K,)) of parameters given (n (K,), t (K, m)), which need not be whole.
 
-    @abstractmethod
+        Drawn by `rng` from their posteriors, or in expectation over them. A family gives this, or
+        `draw` and `expected` where they have little in common.
+        """
+        raise NotImplementedError
+
+    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+        """Terms of parameters drawn from their posteriors."""
+        return self.terms(statistics, hyper, rng)
+
     def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        """Expectations of eta and a over the same posteriors."""
+        """Terms in expectation over the posteriors."""
+        return self.terms(statistics, hyper)
 
     @abstractmethod
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
@@ -371,7 +385,7 @@ class BoundFamily(ABC):
             "count": np.zeros(slots, np.int64),
             "total": np.zeros((slots, T.shape[1])),
         }
-        own = {name: value for name, value in known.items() if name in self.State._fields}  # type: ignore[attr-defined]
+        own = {name: value for name, value in known.items() if name in self.State._fields}
         state = self.State(**own, **self.caches(slots))
         self.set_hyper(state, hyper)
         return state
@@ -566,9 +580,21 @@ def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
     return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
 
 
-def log_gammas(shape: FloatArray, rng: Generator) -> FloatArray:
-    """Logarithms of gamma variables, as Gamma(a) = Gamma(a + 1) U^(1/a): small a do not underflow."""
-    return np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
+def tables(slots: int, d: int, *names: str) -> dict[str, FloatArray]:
+    """Fields of a state with one number for each slot and column."""
+    return {name: np.zeros((slots, d)) for name in names}
+
+
+def gammas(shape: FloatArray, rate: FloatArray, rng: Rng = None) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of Gamma(shape, rate) variables and the variables, drawn or in expectation.
+
+    Drawn as Gamma(a) = Gamma(a + 1) U^(1/a): small a do not underflow.
+    """
+    if rng is None:
+        return digamma(shape) - np.log(rate), shape / rate
+    logs = np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
+    logs = logs - np.log(rate)
+    return logs, np.exp(logs)
 
 
 def get_family(family: str | Family) -> Family:

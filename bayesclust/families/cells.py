@@ -68,6 +68,11 @@ def marked_cells(flags: BoolArray) -> tuple[IntArray, IntArray]:
     return np.searchsorted(row, np.arange(len(flags) + 1)).astype(np.int64), column.astype(np.int64)
 
 
+def sparse(flags: BoolArray) -> dict[str, IntArray]:
+    """The same as fields `start` and `column` of a cluster state."""
+    return dict(zip(("start", "column"), marked_cells(flags), strict=True))
+
+
 class StandardColumns(NamedTuple):
     """Informative columns, centred and divided by their standard deviation."""
 

@@ -19,11 +19,11 @@ it. A predictive costs one addition per cell that differs, and no logarithm.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -41,7 +41,7 @@ from bayesclust.families.cells import (
     refuse_cells,
     varying_columns,
 )
-from bayesclust.families.divergence import ColumnDivergence, Divergence, Smoothed, Unbound
+from bayesclust.families.divergence import Divergence, Smoothed, SmoothedColumns, Unbound
 from bayesclust.families.hyper import Hyper, HyperPrior, hyper_prior
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -58,9 +58,12 @@ class DiscreteFamily(base.Family, ABC):
     def takes_missing(self) -> bool:
         return True
 
-    @abstractmethod
+    expects: ClassVar[tuple[str, str]]
+    """What cells should be, in the plural, and what to do about others."""
+
     def check(self, X: FloatArray, columns: IntArray | None = None) -> None:
         """Refuse cells that the family cannot model, columns by their numbers; NaN passes."""
+        check_whole(X, *self.expects, columns)
 
     def varying(self, X: FloatArray) -> tuple[FloatArray, IntArray]:
         """The columns that vary, and their numbers, once the cells are checked."""
@@ -150,15 +153,15 @@ class BoundDirichlet(base.BoundFamily):
     def rows(self, X: FloatArray) -> Terms:
         return (X,)
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        logs = base.log_gammas(self.parameters(hyper) + statistics[1], rng)
-        whole = np.logaddexp.reduceat(logs, self.first[:-1], axis=1)
-        return logs - np.repeat(whole, self.sizes, axis=1), np.zeros(len(logs))
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         weights = self.parameters(hyper) + statistics[1]
-        whole = digamma(np.add.reduceat(weights, self.first[:-1], axis=1))
-        return digamma(weights) - np.repeat(whole, self.sizes, axis=1), np.zeros(len(weights))
+        if rng is None:
+            logs = digamma(weights)
+            whole = digamma(np.add.reduceat(weights, self.first[:-1], axis=1))
+        else:
+            logs, _ = base.gammas(weights, np.ones(1), rng)
+            whole = np.logaddexp.reduceat(logs, self.first[:-1], axis=1)
+        return logs - np.repeat(whole, self.sizes, axis=1), np.zeros(len(logs))
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         raise TypeError("shares that count gamma-fold have no program in NumPyro.")
@@ -190,13 +193,13 @@ class CodedState(NamedTuple):
     change: FloatArray  # (C + 1, F + d) what another code changes of it
 
 
-@device(fastmath=FAST, no_refcount=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def _log_rise(a: float, weight: float) -> float:
     """log Gamma(a + weight) - log Gamma(a)."""
     return math.log(a) if weight == 1.0 else math.lgamma(a + weight) - math.lgamma(a)
 
 
-@device(fastmath=FAST, no_refcount=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def _compare(state: CodedState, k: int, j: int) -> float:
     """Write what the codes of one column change; returns the log predictive of its reference."""
     reference, mass = state.log_weight[k, state.reference[j]], 0.0
@@ -208,7 +211,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
     return usual
 
 
-@device(fastmath=FAST, no_refcount=True)
+@device(fastmath=FAST, no_refcount=True, forceinline=True)
 def _weigh(state: CodedState, k: int, code: int) -> None:
     weight = state.prior.beta[code] + state.total[k, code]
     state.log_weight[k, code] = _log_rise(weight, state.powers[1])
@@ -310,20 +313,17 @@ def check_binary(X: FloatArray, columns: IntArray | None = None) -> None:
 
 
 @dataclass(frozen=True)
-class BernoulliDivergence(Smoothed, ColumnDivergence):
+class BernoulliDivergence(SmoothedColumns):
     """D(x, m) = sum_j x_j log(x_j / m_j) + (1 - x_j) log((1 - x_j) / (1 - m_j)), of zeros and ones.
 
     With `smoothing` for 0 and for 1, x becomes (x + smoothing) / (1 + 2 smoothing).
     """
 
     name = "bernoulli"
+    n_codes = 2
 
-    def cells(self, X: FloatArray) -> FloatArray:
+    def check(self, X: FloatArray) -> None:
         check_binary(X)
-        return (X + self.smoothing) / (1.0 + 2.0 * self.smoothing)
-
-    def shown(self, centers: FloatArray) -> FloatArray:
-        return np.clip(centers * (1.0 + 2.0 * self.smoothing) - self.smoothing, 0.0, 1.0)
 
     def phi_of_cells(self, cells: FloatArray) -> FloatArray:
         return np.asarray(xlogy(cells, cells) + xlogy(1.0 - cells, 1.0 - cells))
@@ -549,9 +549,10 @@ class Categorical(DiscreteFamily):
 
     concentration: Hyper = "learn"
     divergence = CategoricalDivergence
+    expects = "codes", REMEDY
 
     def check(self, X: FloatArray, columns: IntArray | None = None) -> None:
-        check_whole(X, "codes", REMEDY, columns)
+        super().check(X, columns)
         refuse_cells(X >= MOST_CODES, f"codes of {MOST_CODES} or more", REMEDY, columns)
 
     def bind(self, X: FloatArray) -> BoundCategorical:

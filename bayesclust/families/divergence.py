@@ -162,6 +162,24 @@ class Smoothed(Divergence, ABC):
         check_positive(self.smoothing, "smoothing")
 
 
+class SmoothedColumns(Smoothed, ColumnDivergence):
+    """Columns of counts, or of `n_codes` codes that are exclusive, smoothed."""
+
+    n_codes = 0
+
+    @abstractmethod
+    def check(self, X: FloatArray) -> None:
+        """Refuse cells that are none; NaN passes."""
+
+    def cells(self, X: FloatArray) -> FloatArray:
+        self.check(X)
+        return (X + self.smoothing) / (1.0 + self.n_codes * self.smoothing)
+
+    def shown(self, centers: FloatArray) -> FloatArray:
+        whole = centers * (1.0 + self.n_codes * self.smoothing)
+        return np.maximum(whole - self.smoothing, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class SeenCells(Divergence):
     """A sum over columns that leaves missing cells out.
@@ -217,5 +235,6 @@ __all__ = [
     "Divergence",
     "SeenCells",
     "Smoothed",
+    "SmoothedColumns",
     "Unbound",
 ]

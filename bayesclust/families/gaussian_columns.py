@@ -11,7 +11,7 @@ sum s and sum of squares q (Murphy 2007, Eq. 197 to 206):
 
 The predictive of an item of weight w is a Student t for each column,
 
-    height_j (1 + curve_j (x_j - m_nj)^2)^-(a_n + w/2),    curve = w kappa_n / (2 (kappa_n + w) b_n)
+    height_j (1 + (x_j - m_nj)^2 / width_j)^-(a_n + w/2),    width = 2 (kappa_n + w) b_n / (w kappa_n)
 
 of which a cluster caches all that does not depend on the item. Where no cell is missing, all columns
 have one exponent, and eight of them share a logarithm.
@@ -26,14 +26,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma
 
 from bayesclust._numba import FAST, device
 from bayesclust._numpyro import numpyro_modules, seen_only
 from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Terms
-from bayesclust.families.cells import cells_and_seen, marked_cells, standard_columns
+from bayesclust.families.cells import cells_and_seen, sparse, standard_columns
 from bayesclust.families.divergence import ColumnDivergence, Divergence, Unbound
 from bayesclust.families.gaussian import (
     MEAN_PRECISION,
@@ -73,7 +72,7 @@ class ColumnsState(NamedTuple):
     start: IntArray  # (n + 1,) where an item's columns with a value begin
     column: IntArray
     mean: FloatArray  # (C + 1, d) m_n
-    curve: FloatArray  # (C + 1, d)
+    width: FloatArray  # (C + 1, d)
     height: FloatArray  # (C + 1, d) logarithms; the sum first, where no cell is missing
     exponent: FloatArray  # (C + 1, d) a_n + w / 2; one for all, where no cell is missing
 
@@ -96,20 +95,20 @@ def sum_of_logs(table: FloatArray, k: int) -> float:
 
 
 @device(no_refcount=True, fastmath=FAST, forceinline=True)
-def sum_of_tails(X: FloatArray, i: int, mean: FloatArray, curve: FloatArray, k: int) -> float:
-    """Sum over j of log(1 + curve[k, j] (X[i, j] - mean[k, j])^2)."""
+def sum_of_tails(X: FloatArray, i: int, mean: FloatArray, width: FloatArray, k: int) -> float:
+    """Sum over j of log(1 + (X[i, j] - mean[k, j])^2 / width[k, j])."""
     total, first = 0.0, 0
     while first < X.shape[1]:
         last, product = min(first + TOGETHER, X.shape[1]), 1.0
         for j in range(first, last):
             difference = X[i, j] - mean[k, j]
-            product *= 1.0 + curve[k, j] * difference * difference
+            product *= 1.0 + difference * difference / width[k, j]
         if product < LARGEST:
             total += math.log(product)
         else:
             for j in range(first, last):
                 difference = X[i, j] - mean[k, j]
-                total += math.log1p(curve[k, j] * difference * difference)
+                total += math.log1p(difference * difference / width[k, j])
         first = last
     return total
 
@@ -149,41 +148,41 @@ def _log_height(kappa: float, shape: float, weight: float) -> float:
 @base.implements(base.derive, ColumnsState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, weight, prior = state.X.shape[1], state.powers[1], state.prior
-    complete = state.total.shape[1] == 2 * d
     n = state.powers[0] * state.count[k]
-    for j in range(d):
-        if not complete:
-            n = state.total[k, 2 * d + j]
-        kappa = prior.kappa[0] + n
-        mean = state.total[k, j] / kappa
-        rate = prior.rate[j] + 0.5 * max(state.total[k, d + j] - kappa * mean * mean, 0.0)
-        state.mean[k, j] = mean
-        state.curve[k, j] = 0.5 * weight * kappa / ((kappa + weight) * rate)
-        if not complete:
-            shape = prior.shape[0] + 0.5 * n
-            height = _log_height(kappa, shape, weight) - 0.5 * weight * math.log(rate)
-            state.height[k, j] = height
-            state.exponent[k, j] = shape + 0.5 * weight
-    if complete:
+    if state.total.shape[1] == 2 * d:
         kappa, shape = prior.kappa[0] + n, prior.shape[0] + 0.5 * n
-        # the sum of log rates, from that of the curves
-        log_curves = sum_of_logs(state.curve, k) - d * math.log(
-            0.5 * weight * kappa / (kappa + weight)
-        )
-        state.height[k, 0] = d * _log_height(kappa, shape, weight) + 0.5 * weight * log_curves
+        share, spread = 1.0 / kappa, 2.0 * (kappa + weight) / (weight * kappa)
+        for j in range(d):
+            total = state.total[k, j]
+            scatter = max(state.total[k, d + j] - share * total * total, 0.0)
+            state.mean[k, j] = share * total
+            state.width[k, j] = spread * (prior.rate[j] + 0.5 * scatter)
+        # the sum of log rates, from that of the widths
+        log_rates = sum_of_logs(state.width, k) - d * math.log(spread)
+        state.height[k, 0] = d * _log_height(kappa, shape, weight) - 0.5 * weight * log_rates
         state.exponent[k, 0] = shape + 0.5 * weight
+        return
+    for j in range(d):
+        n, total = state.total[k, 2 * d + j], state.total[k, j]
+        kappa, shape = prior.kappa[0] + n, prior.shape[0] + 0.5 * n
+        scatter = max(state.total[k, d + j] - total * total / kappa, 0.0)
+        rate = prior.rate[j] + 0.5 * scatter
+        state.mean[k, j] = total / kappa
+        state.width[k, j] = 2.0 * (kappa + weight) / (weight * kappa) * rate
+        state.height[k, j] = _log_height(kappa, shape, weight) - 0.5 * weight * math.log(rate)
+        state.exponent[k, j] = shape + 0.5 * weight
 
 
 @base.implements(base.log_predictive, ColumnsState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
     if state.total.shape[1] == 2 * state.X.shape[1]:
-        tails = sum_of_tails(state.X, i, state.mean, state.curve, k)
+        tails = sum_of_tails(state.X, i, state.mean, state.width, k)
         return state.height[k, 0] - state.exponent[k, 0] * tails
     value = 0.0
     for entry in range(state.start[i], state.start[i + 1]):
         j = state.column[entry]
         difference = state.X[i, j] - state.mean[k, j]
-        tail = math.log1p(state.curve[k, j] * difference * difference)
+        tail = math.log1p(difference * difference / state.width[k, j])
         value += state.height[k, j] - state.exponent[k, j] * tail
     return value
 
@@ -196,14 +195,12 @@ class BoundDiagonalGaussian(BoundColumns):
 
     takes_missing = True
     State = ColumnsState
+    Prior = ColumnsPrior
 
     def parameters(self, hyper: Any) -> tuple[Any, Any, Any]:
         """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
         scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
-
-    def prior(self, hyper: FloatArray) -> ColumnsPrior:
-        return ColumnsPrior(*map(np.atleast_1d, self.parameters(hyper)))
 
     def rows(self, X: FloatArray) -> Terms:
         if np.isnan(self.X).any() or np.isnan(X).any():
@@ -211,42 +208,24 @@ class BoundDiagonalGaussian(BoundColumns):
             return (np.concatenate([cells, np.square(cells), seen], axis=1),)
         return (np.concatenate([X, np.square(X)], axis=1),)
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        kappa, shape, mean, rate = self._posterior(statistics, hyper)
-        precision = rng.standard_gamma(shape) / rate
-        centre = mean + rng.standard_normal(mean.shape) / np.sqrt(kappa * precision)
-        return self._terms(statistics, precision, centre, np.log(precision))
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        kappa, shape, mean, rate = self._posterior(statistics, hyper)
-        return self._terms(
-            statistics, shape / rate, mean, digamma(shape) - np.log(rate) - 1.0 / kappa
-        )
-
-    def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, ...]:
-        """kappa_n, a_n, m_n and b_n, all (K, d)."""
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         kappa0, shape0, rate0 = self.parameters(hyper)
-        d = len(rate0)
-        total, square = statistics[1][:, :d], statistics[1][:, d : 2 * d]
-        complete = statistics[1].shape[1] == 2 * d
-        n = np.repeat(statistics[0][:, None], d, axis=1) if complete else statistics[1][:, 2 * d :]
-        kappa = kappa0 + n
-        scatter = np.maximum(square - total**2 / kappa, 0.0)
-        return kappa, shape0 + 0.5 * n, total / kappa, rate0 + 0.5 * scatter
-
-    def _terms(
-        self,
-        statistics: Terms,
-        precision: FloatArray,
-        centre: FloatArray,
-        log_precision: FloatArray,
-    ) -> Terms:
-        """eta and a from w = 1 / v, mu and log w, in expectation less 1 / kappa_n."""
+        d, (weight, sums) = len(rate0), statistics
+        complete = sums.shape[1] == 2 * d
+        n = np.repeat(weight[:, None], d, axis=1) if complete else sums[:, 2 * d :]
+        total, square, kappa = sums[:, :d], sums[:, d : 2 * d], kappa0 + n
+        rate = rate0 + 0.5 * np.maximum(square - total**2 / kappa, 0.0)
+        log_precision, precision = base.gammas(shape0 + 0.5 * n, rate, rng)
+        centre = total / kappa
+        if rng is None:
+            log_precision = log_precision - 1.0 / kappa
+        else:
+            centre = centre + rng.standard_normal(centre.shape) / np.sqrt(kappa * precision)
         slope = precision * centre
         level = 0.5 * (log_precision - LOG_TWO_PI - slope * centre)
-        if statistics[1].shape[1] == 2 * centre.shape[1]:
-            return np.concatenate([slope, -0.5 * precision], axis=1), -level.sum(axis=1)
-        return np.concatenate([slope, -0.5 * precision, level], axis=1), np.zeros(len(level))
+        if complete:
+            return np.hstack([slope, -0.5 * precision]), -level.sum(axis=1)
+        return np.hstack([slope, -0.5 * precision, level]), np.zeros(len(level))
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         jnp, numpyro, dist = numpyro_modules()
@@ -265,10 +244,8 @@ class BoundDiagonalGaussian(BoundColumns):
         return np.nan_to_num(self.X)
 
     def caches(self, slots: int) -> Mapping[str, Any]:
-        start, column = marked_cells(~np.isnan(self.X))
-        names = ("mean", "curve", "height", "exponent")
-        table = {name: np.zeros((slots, self.X.shape[1])) for name in names}
-        return {"X": self.X, "start": start, "column": column, **table}
+        table = base.tables(slots, self.X.shape[1], "mean", "width", "height", "exponent")
+        return {"X": self.X} | sparse(~np.isnan(self.X)) | table
 
 
 @dataclass(frozen=True, eq=False)

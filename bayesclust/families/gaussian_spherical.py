@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.families import base
@@ -65,40 +64,30 @@ class BoundSphericalGaussian(BoundColumns):
 
     floor: float
 
+    Prior = SphericalPrior
+
     def parameters(self, hyper: Any) -> tuple[Any, Any, Any]:
         """(kappa0, a0, b0) in our coordinates; E[v_k] = b0 / (a0 - 1)."""
         scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
 
-    def prior(self, hyper: FloatArray) -> SphericalPrior:
-        return SphericalPrior(*map(np.atleast_1d, self.parameters(hyper)))
-
     def rows(self, X: FloatArray) -> Terms:
         return (with_square(X),)
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        kappa, shape, mean, rate = self._posterior(statistics, hyper)
-        precision = rng.standard_gamma(shape) / rate
-        step = rng.standard_normal(mean.shape) / np.sqrt(kappa * precision)[:, None]
-        return self._terms(precision, mean + step, np.log(precision))
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        kappa, shape, mean, rate = self._posterior(statistics, hyper)
-        return self._terms(shape / rate, mean, digamma(shape) - np.log(rate) - 1.0 / kappa)
-
-    def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, ...]:
-        """(kappa_n (K,), a_n (K,), m_n (K, d), b_n (K,))."""
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         kappa0, shape0, rate0 = self.parameters(hyper)
         weight, total, square = statistics[0], statistics[1][:, :-1], statistics[1][:, -1]
-        kappa = kappa0 + weight
-        scatter = np.maximum(square - np.square(total).sum(axis=1) / kappa, 0.0)
-        shape = shape0 + 0.5 * weight * total.shape[1]
-        return kappa, shape, total / kappa[:, None], rate0 + 0.5 * scatter
-
-    def _terms(self, precision: FloatArray, centre: FloatArray, log_precision: FloatArray) -> Terms:
-        """eta and a from w = 1 / v, mu and log w, in expectation less 1 / kappa_n."""
+        kappa, d = kappa0 + weight, total.shape[1]
+        rate = rate0 + 0.5 * np.maximum(square - np.square(total).sum(axis=1) / kappa, 0.0)
+        log_precision, precision = base.gammas(shape0 + 0.5 * weight * d, rate, rng)
+        centre = total / kappa[:, None]
+        if rng is None:
+            log_precision = log_precision - 1.0 / kappa
+        else:
+            step = rng.standard_normal(centre.shape) / np.sqrt(kappa * precision)[:, None]
+            centre = centre + step
         eta = np.column_stack([precision[:, None] * centre, -0.5 * precision])
-        level = 0.5 * centre.shape[1] * (LOG_TWO_PI - log_precision)
+        level = 0.5 * d * (LOG_TWO_PI - log_precision)
         return eta, level + 0.5 * precision * np.square(centre).sum(axis=1)
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:

@@ -58,114 +58,68 @@ MOST_FULL = 20
 
 
 class Parts(NamedTuple):
-    """The states of two parts or more: the first, and `Parts` or the last one's state."""
-
-    first: Any
-    others: Any
-
-
-class ProductState(NamedTuple):
-    """Clusters of mixed columns: one state for each part, with the same slots."""
+    """Clusters of mixed columns: the state of the first part, and that of the others, linked."""
 
     count: IntArray  # type: ignore[assignment]  # (C + 1,)
-    parts: Any  # the state of the only part, or Parts
+    first: Any
+    others: Any  # the last part's state, or Parts
 
-    def listed(self) -> Iterator[Any]:
-        """The states of the parts."""
-        parts = self.parts
-        while isinstance(parts, Parts):
-            yield parts.first
-            parts = parts.others
-        yield parts
+
+def listed(state: Any) -> Iterator[Any]:
+    """The states of the parts."""
+    while isinstance(state, Parts):
+        yield state.first
+        state = state.others
+    yield state
 
 
 @base.implements(base.clear_cluster, Parts)
-def _clear_parts(parts, k):  # type: ignore[no-untyped-def]
-    base.clear_cluster(parts.first, k)
-    base.clear_cluster(parts.others, k)
+def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
+    state.count[k] = 0
+    base.clear_cluster(state.first, k)
+    base.clear_cluster(state.others, k)
 
 
 @base.implements(base.add_item, Parts)
-def _add_to_parts(parts, i, k):  # type: ignore[no-untyped-def]
-    base.add_item(parts.first, i, k)
-    base.add_item(parts.others, i, k)
+def _add_item(state, i, k):  # type: ignore[no-untyped-def]
+    state.count[k] += 1
+    base.add_item(state.first, i, k)
+    base.add_item(state.others, i, k)
 
 
 @base.implements(base.remove_item, Parts)
-def _remove_from_parts(parts, i, k):  # type: ignore[no-untyped-def]
-    base.remove_item(parts.first, i, k)
-    base.remove_item(parts.others, i, k)
-
-
-@base.implements(base.log_predictive, Parts)
-def _log_predictive_of_parts(parts, i, k):  # type: ignore[no-untyped-def]
-    return base.log_predictive(parts.first, i, k) + base.log_predictive(parts.others, i, k)
-
-
-@base.implements(base.log_marginal, Parts)
-def _log_marginal_of_parts(parts, k):  # type: ignore[no-untyped-def]
-    return base.log_marginal(parts.first, k) + base.log_marginal(parts.others, k)
-
-
-@base.implements(base.log_marginal_union, Parts)
-def _log_union_of_parts(parts, a, b):  # type: ignore[no-untyped-def]
-    return base.log_marginal_union(parts.first, a, b) + base.log_marginal_union(parts.others, a, b)
+def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
+    state.count[k] -= 1
+    base.remove_item(state.first, i, k)
+    base.remove_item(state.others, i, k)
 
 
 @base.implements(base.set_items, Parts)
-def _set_items_of_parts(parts, items, k):  # type: ignore[no-untyped-def]
-    base.set_items(parts.first, items, k)
-    base.set_items(parts.others, items, k)
+def _set_items(state, items, k):  # type: ignore[no-untyped-def]
+    state.count[k] = len(items)
+    base.set_items(state.first, items, k)
+    base.set_items(state.others, items, k)
 
 
 @base.implements(base.derive, Parts)
-def _derive_parts(parts, k):  # type: ignore[no-untyped-def]
-    base.derive(parts.first, k)
-    base.derive(parts.others, k)
-
-
-@base.implements(base.clear_cluster, ProductState)
-def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
-    state.count[k] = 0
-    base.clear_cluster(state.parts, k)
-
-
-@base.implements(base.add_item, ProductState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.count[k] += 1
-    base.add_item(state.parts, i, k)
-
-
-@base.implements(base.remove_item, ProductState)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.count[k] -= 1
-    base.remove_item(state.parts, i, k)
-
-
-@base.implements(base.log_predictive, ProductState)
-def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    return base.log_predictive(state.parts, i, k)
-
-
-@base.implements(base.log_marginal, ProductState)
-def _log_marginal(state, k):  # type: ignore[no-untyped-def]
-    return base.log_marginal(state.parts, k)
-
-
-@base.implements(base.log_marginal_union, ProductState)
-def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
-    return base.log_marginal_union(state.parts, a, b)
-
-
-@base.implements(base.set_items, ProductState)
-def _set_items(state, items, k):  # type: ignore[no-untyped-def]
-    state.count[k] = len(items)
-    base.set_items(state.parts, items, k)
-
-
-@base.implements(base.derive, ProductState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
-    base.derive(state.parts, k)
+    base.derive(state.first, k)
+    base.derive(state.others, k)
+
+
+@base.implements(base.log_predictive, Parts)
+def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
+    return base.log_predictive(state.first, i, k) + base.log_predictive(state.others, i, k)
+
+
+@base.implements(base.log_marginal, Parts)
+def _log_marginal(state, k):  # type: ignore[no-untyped-def]
+    return base.log_marginal(state.first, k) + base.log_marginal(state.others, k)
+
+
+@base.implements(base.log_marginal_union, Parts)
+def _log_marginal_union(state, a, b):  # type: ignore[no-untyped-def]
+    return base.log_marginal_union(state.first, a, b) + base.log_marginal_union(state.others, a, b)
 
 
 def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
@@ -264,18 +218,17 @@ class BoundProduct(base.BoundFamily):
                 likelihoods.append(part.component_sites(own))
         return lambda z: side_by_side([likelihood(z) for likelihood in likelihoods], self.widths)
 
-    def new_state(self, capacity: int, hyper: FloatArray) -> ProductState:
+    def new_state(self, capacity: int, hyper: FloatArray) -> Any:
         pairs = zip(self.parts, self._hypers(hyper), strict=True)
         states = [part.new_state(capacity, own) for part, own in pairs]
         linked = states[-1]
         for state in reversed(states[:-1]):
-            linked = Parts(state, linked)
-        return ProductState(np.zeros(capacity + 1, np.int64), linked)
+            linked = Parts(np.zeros(capacity + 1, np.int64), state, linked)
+        return linked
 
-    def set_hyper(self, state: ProductState, hyper: FloatArray) -> None:
-        triples = zip(self.parts, state.listed(), self._hypers(hyper), strict=True)
-        for part, own_state, own in triples:
-            part.set_hyper(own_state, own)
+    def set_hyper(self, state: Any, hyper: FloatArray) -> None:
+        for part, own, mine in zip(self.parts, listed(state), self._hypers(hyper), strict=True):
+            part.set_hyper(own, mine)
 
     # Rows are one array for each part; statistics and terms those of the parts in one flat tuple.
 
@@ -526,13 +479,7 @@ class Product(base.Family):
     Notes
     -----
     Hyper-parameters are those of the parts in their order; the second of a name, as "base_scale",
-    is "base_scale_2". Every combination of families is compiled once, which takes a minute; later
-    runs find it on disk.
-
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7: a product of exponential families is one, and its prior
-    conjugate.
+    is "base_scale_2". Every combination of families is compiled once.
 
     Examples
     --------
@@ -585,8 +532,7 @@ class HurdleGaussian(base.Family):
 
     References
     ----------
-    Cragg (1971), Some statistical models for limited dependent variables, Econometrica 39, Eq. 5 to
-    7.
+    Cragg (1971), Some statistical models for limited dependent variables, Econometrica 39, Eq. 5-7.
 
     Examples
     --------

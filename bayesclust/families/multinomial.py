@@ -22,7 +22,7 @@ from scipy.special import gammaln
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_items
 from bayesclust.families import base
-from bayesclust.families.cells import marked_cells
+from bayesclust.families.cells import sparse
 from bayesclust.families.discrete import CONCENTRATION_PRIOR, BoundDirichlet, DirichletPrior
 from bayesclust.families.divergence import Smoothed
 from bayesclust.families.hyper import Hyper, hyper_prior
@@ -142,8 +142,7 @@ class BoundMultinomial(BoundDirichlet):
         return state._replace(total=np.zeros((capacity + 1, self.X.shape[1] + 1)))
 
     def caches(self, slots: int) -> Mapping[str, Any]:
-        start, column = marked_cells(self.X > 0)
-        return {"X": self.X, "start": start, "column": column, "size": self.X.sum(axis=1)}
+        return {"X": self.X, "size": self.X.sum(axis=1)} | sparse(self.X > 0)
 
 
 @dataclass(frozen=True)

@@ -86,23 +86,17 @@ class KnownVarianceGaussian(base.BoundFamily):
     def rows(self, X: FloatArray) -> Terms:
         return (with_square(X),)
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        kappa, mean = self._posterior(statistics, hyper)
-        return self._terms(mean + rng.standard_normal(mean.shape) / np.sqrt(kappa)[:, None], 0.0)
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        kappa, mean = self._posterior(statistics, hyper)
-        return self._terms(mean, 0.5 * mean.shape[1] / kappa)
-
-    def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         kappa = self.prior(hyper).kappa + statistics[0]
-        return kappa, statistics[1][:, :-1] / kappa[:, None]
-
-    def _terms(self, centre: FloatArray, more: Any) -> Terms:
+        centre = statistics[1][:, :-1] / kappa[:, None]
         d = centre.shape[1]
-        eta = np.column_stack([centre, np.full(len(centre), -0.5)])
         level = 0.5 * d * (LOG_TWO_PI - math.log(2.0 * self.gamma))
-        return eta, level + 0.5 * np.square(centre).sum(axis=1) + more
+        if rng is None:
+            level = level + 0.5 * d / kappa
+        else:
+            centre = centre + rng.standard_normal(centre.shape) / np.sqrt(kappa)[:, None]
+        eta = np.column_stack([centre, np.full(len(centre), -0.5)])
+        return eta, level + 0.5 * np.square(centre).sum(axis=1)
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         _, numpyro, dist = numpyro_modules()

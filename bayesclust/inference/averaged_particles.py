@@ -89,13 +89,14 @@ class AveragedParticles:
     --------
     >>> import bayesclust as bc
     >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.collapsed import CollapsedChain, Moves
+    >>> from bayesclust.inference.samplers import collapsed_chain
+    >>> from bayesclust.inference.schedule import Moves
     >>> from bayesclust.inference.problem import TVClustProblem
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(3, 1, (8, 2))]
     >>> data = bc.families.FullGaussian().bind(X)
     >>> problems = [TVClustProblem(data), TVClustProblem(data.coarsened(0.01))]
-    >>> chains = [CollapsedChain(problem, np.zeros(16, int), rng, Moves()) for problem in problems]
+    >>> chains = [collapsed_chain(problem, np.zeros(16, int), rng, Moves()) for problem in problems]
     >>> averaged = AveragedParticles([Particles([chain], number=20, num_warmup=50) for chain in chains])
     >>> pairs, said = [(0, 1), (2, 3), (4, 12), (5, 13)], [True, True, False, False]
     >>> averaged.hear([PairwiseConstraints(pairs, said, n_items=16)], rng)

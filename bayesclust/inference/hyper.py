@@ -27,7 +27,7 @@ from bayesclust.families.base import (
     log_marginal,
     log_marginal_union,
 )
-from bayesclust.inference.seating import Seating, refresh
+from bayesclust.inference.assignment import Assignment, refresh
 
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
@@ -44,15 +44,15 @@ TOTAL, PROPOSED, DERIVE = range(3)
 # with the samplers' options, whose compiled versions of the families' functions are used again; one
 # kernel for all of it, since most of the compiling is of what they have in common
 @kernel(fastmath=FAST, no_refcount=True)
-def walk_clusters(state: Any, seating: Seating, task: int) -> float:
+def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
     """Do a task at the prior slot and at all clusters in use; returns log p(X | z, hyper-parameters), where it is asked for.
 
     `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their
     sufficient statistics alone, the prior slot being derived anew. `DERIVE` derives all.
     """
     value, empty = 0.0, len(state.count) - 1
-    for position in range(-1, seating.number[0]):
-        k = seating.slots[position] if position >= 0 else empty
+    for position in range(-1, assignment.number[0]):
+        k = assignment.slots[position] if position >= 0 else empty
         if task == DERIVE or (task == PROPOSED and position < 0):
             derive(state, k)
         elif task == PROPOSED:
@@ -62,29 +62,54 @@ def walk_clusters(state: Any, seating: Seating, task: int) -> float:
     return value
 
 
-def total_log_marginal(state: Any, seating: Seating) -> float:
+def total_log_marginal(state: Any, assignment: Assignment) -> float:
     """log p(X | z, hyper-parameters), the sum over clusters."""
-    return float(walk_clusters(state, seating, TOTAL))
+    return float(walk_clusters(state, assignment, TOTAL))
 
 
-def proposed_log_marginal(state: Any, seating: Seating) -> float:
+def proposed_log_marginal(state: Any, assignment: Assignment) -> float:
     """The same from the sufficient statistics, where the slots in use are not yet derived for new hyper-parameters."""
-    return float(walk_clusters(state, seating, PROPOSED))
+    return float(walk_clusters(state, assignment, PROPOSED))
 
 
-def seated_statistics(components: Components, seating: Seating) -> Terms:
+def cluster_statistics(components: Components, assignment: Assignment) -> Terms:
     """Statistics of the clusters in use, in the order of their slots."""
-    return hard_statistics(components, seating.place[seating.z], int(seating.number[0]))
+    return hard_statistics(components, assignment.place[assignment.z], int(assignment.number[0]))
 
 
 def log_data(
-    family: BoundFamily, state: Any, seating: Seating, hyper: NDArray[np.float64]
+    family: BoundFamily, state: Any, assignment: Assignment, hyper: NDArray[np.float64]
 ) -> float:
     """log p(X | z, hyper-parameters), with what clusters share integrated out."""
     if not family.n_shared:
-        return total_log_marginal(state, seating)
+        return total_log_marginal(state, assignment)
     components = family.components()
-    return components.log_total(seated_statistics(components, seating), hyper)
+    return components.log_total(cluster_statistics(components, assignment), hyper)
+
+
+def start_hyper(family: BoundFamily, z: NDArray[np.integer], rng: Generator) -> NDArray[np.float64]:
+    """Hyper-parameters to start from; what clusters share is drawn given a partition with labels 0..K-1."""
+    hyper = family.initial_hyper()
+    if not family.n_shared:
+        return hyper
+    components, labels = family.components(), np.asarray(z, np.int64)
+    statistics = hard_statistics(components, labels, int(labels.max()) + 1)
+    return components.draw_shared(statistics, hyper, rng)
+
+
+def redraw_shared(
+    family: BoundFamily,
+    state: Any,
+    assignment: Assignment,
+    hyper: NDArray[np.float64],
+    rng: Generator,
+) -> NDArray[np.float64]:
+    """Draw what clusters share, given them; the state is left consistent with what is returned."""
+    components = family.components()
+    hyper = components.draw_shared(cluster_statistics(components, assignment), hyper, rng)
+    family.set_hyper(state, hyper)
+    refresh(state, assignment)
+    return hyper
 
 
 class HyperSampler:
@@ -114,7 +139,7 @@ class HyperSampler:
     def update(
         self,
         state: Any,
-        seating: Seating,
+        assignment: Assignment,
         hyper: NDArray[np.float64],
         rng: Generator,
         *,
@@ -123,44 +148,24 @@ class HyperSampler:
         """Draw new hyper-parameters; the state is left consistent with what is returned."""
         if self.family.n_shared:
             components = self.family.components()
-            statistics = seated_statistics(components, seating)
+            statistics = cluster_statistics(components, assignment)
             hyper = self.walk(
                 lambda values: components.log_total(statistics, values), hyper, rng, adapt=adapt
             )
-            return self.redraw(state, seating, hyper, rng)
+            return redraw_shared(self.family, state, assignment, hyper, rng)
         if len(self.free) == 0:
             return hyper
 
         def log_marginal(values: NDArray[np.float64]) -> float:
             if values is hyper:  # which the state has been derived for
-                return total_log_marginal(state, seating)
+                return total_log_marginal(state, assignment)
             self.family.set_hyper(state, values)
-            return proposed_log_marginal(state, seating)
+            return proposed_log_marginal(state, assignment)
 
         drawn = self.walk(log_marginal, hyper, rng, adapt=adapt)
         self.family.set_hyper(state, drawn)
-        walk_clusters(state, seating, DERIVE)
+        walk_clusters(state, assignment, DERIVE)
         return drawn
-
-    def start(self, z: NDArray[np.integer], rng: Generator) -> NDArray[np.float64]:
-        """Hyper-parameters to start from; what clusters share is drawn given a partition with labels 0..K-1."""
-        components, labels = self.family.components(), np.asarray(z, np.int64)
-        hyper = self.family.initial_hyper()
-        if not self.family.n_shared:
-            return hyper
-        return components.draw_shared(
-            hard_statistics(components, labels, int(labels.max()) + 1), hyper, rng
-        )
-
-    def redraw(
-        self, state: Any, seating: Seating, hyper: NDArray[np.float64], rng: Generator
-    ) -> NDArray[np.float64]:
-        """Draw what clusters share anew, given them; the state is left consistent with what is returned."""
-        components = self.family.components()
-        hyper = components.draw_shared(seated_statistics(components, seating), hyper, rng)
-        self.family.set_hyper(state, hyper)
-        refresh(state, seating)
-        return hyper
 
     def walk(
         self, log_marginal: LogMarginal, hyper: NDArray[np.float64], rng: Generator, *, adapt: bool

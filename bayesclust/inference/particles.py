@@ -25,7 +25,7 @@ from scipy.special import softmax
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.answers_in_turn import check_extends, one_by_one
-from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.chain import Chain
 from bayesclust.typing import FloatArray, IntArray, Params
 
 __all__ = ["Particles", "systematic"]
@@ -70,9 +70,9 @@ class Particles:
 
     Parameters
     ----------
-    chains : sequence of CollapsedChain
-        Of one problem, not yet warmed up; `bayesclust.inference.two_level.chain.TwoLevelChain` is
-        one too.
+    chains : sequence of Chain
+        Of one problem, not yet warmed up; those of mixtures are some
+        too.
     number : int
         Draws to keep, S; they are taken from the chains in turn.
     num_warmup : int
@@ -106,12 +106,13 @@ class Particles:
     --------
     >>> import bayesclust as bc
     >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.collapsed import Moves
+    >>> from bayesclust.inference.samplers import collapsed_chain
+    >>> from bayesclust.inference.schedule import Moves
     >>> from bayesclust.inference.problem import TVClustProblem
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(1.5, 1, (8, 2))]
     >>> problem = TVClustProblem(bc.families.FullGaussian().bind(X))
-    >>> chain = CollapsedChain(problem, np.zeros(16, int), rng, Moves())
+    >>> chain = collapsed_chain(problem, np.zeros(16, int), rng, Moves())
     >>> particles = Particles([chain], number=50, num_warmup=50)
     >>> def together():
     ...     return float(particles.weights @ (particles.draws[:, 0] == particles.draws[:, 15]))
@@ -123,7 +124,7 @@ class Particles:
 
     def __init__(
         self,
-        chains: Sequence[CollapsedChain],
+        chains: Sequence[Chain],
         number: int,
         num_warmup: int,
         *,
@@ -139,10 +140,10 @@ class Particles:
             stirred,
         )
         self.renewals, self._turn = 0, 0
-        self._chain_type, self._moves = type(chains[0]), chains[0].moves
+        self._chain = chains[0]
         for chain in chains:
             for sweep in range(num_warmup):
-                chain.sweep(adapt=True, trust=2 * sweep < num_warmup)
+                chain.sweep(adapt=True, freeze_noise=2 * sweep < num_warmup)
         self._states: list[dict[str, Any]] = []
         partitions = []
         for s in range(number):
@@ -245,14 +246,15 @@ class Particles:
     def _move(self, which: IntArray, rng: Generator) -> None:
         """Let some draws go on under all answers so far, of which each keeps its distribution."""
         noise = self._draw_noise(self.draws[which], rng)
-        chain = self._chain_type(
-            self.problem, np.zeros(self.problem.n_items, np.int64), rng, self._moves
-        )
+        chain = self._chain
+        chain.state.use(self.problem)
+        chain.state.rng = rng
         for place, s in enumerate(which.tolist()):
             params = [
                 {name: values[place] for name, values in of_view.items()} for of_view in noise
             ]
-            chain.restore(self._states[s] | {"noise": params, "generator": rng.bit_generator.state})
+            own = {"noise": params, "generator": rng.bit_generator.state}
+            chain.restore(self._states[s] | {"state": self._states[s]["state"] | own})
             for _ in range(self.sweeps):
                 chain.sweep()
             self._states[s], self.draws[s] = chain.snapshot(), chain.labels

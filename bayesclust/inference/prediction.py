@@ -1,9 +1,12 @@
-"""What draws of a partition tell about new items: where they would sit, with whom, and how likely they are.
+"""Prediction of new items from draws of a partition: their clusters, their mates, and how likely they are.
 
-Given one draw, a new item x sits like the last guest of the Chinese restaurant process (TVClust Eq.
-2 and 7), the cluster parameters integrated out:
+Given one draw, a new item x is assigned as the last of n + 1 (TVClust Eq. 2 and 7), the cluster
+parameters integrated out, with the prior p(z) = V(n, K) prod_k W(n_k):
 
-    p(x, joins cluster k) = n_k / (n + alpha) p(x | items of k),    p(x, alone) = alpha / (n + alpha) p(x)
+    p(x, joins cluster k) = V(n + 1, K) / V(n, K)     W(n_k + 1) / W(n_k) p(x | items of k),
+    p(x, alone)           = V(n + 1, K + 1) / V(n, K) W(1)                p(x)
+
+The weights before p(x) sum to 1, so that V(n, K) need not be known.
 
 Everything here is a ratio of sums of these terms over the draws, so that draws under which x is
 more likely count more: x itself is evidence about the partition of the others. Answers do not name
@@ -12,8 +15,8 @@ new items, and act through the partition alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +24,15 @@ from scipy.special import logsumexp
 
 from bayesclust._numba import FAST, kernel
 from bayesclust.families.base import BoundFamily, hard_statistics, log_predictive
-from bayesclust.inference.seating import Seating, new_seating, refresh
+from bayesclust.inference.assignment import Assignment, new_assignment, refresh
+from bayesclust.partition_priors import (
+    DirichletProcess,
+    NestedTables,
+    PartitionPrior,
+    Tables,
+    Values,
+    nested_tables,
+)
 from bayesclust.typing import FloatArray, IntArray
 
 # terms held at a time: new items x clusters x draws
@@ -29,17 +40,20 @@ BLOCK = 4_000_000
 
 
 @kernel(fastmath=FAST)
-def seating_terms(state: Any, seating: Seating, log_alpha: float, terms: FloatArray) -> None:
-    """log n_k + log p(x | items of k) of every new item and cluster, and last log alpha + log p(x).
+def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: FloatArray) -> None:
+    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of every new item and cluster, and last that of a new one.
 
-    New items are the rows of the state's data beyond those that are seated.
+    New items are the rows of the state's data beyond those that are assigned. The last term is log
+    V(n + 1, K + 1) / V(n + 1, K) + log p(x).
     """
-    n, number, empty = len(seating.z), seating.number[0], len(state.count) - 1
+    n, number, empty = len(assignment.z), assignment.number[0], len(state.count) - 1
     for row in range(len(terms)):
         for position in range(number):
-            k = seating.slots[position]
-            terms[row, position] = np.log(state.count[k]) + log_predictive(state, n + row, k)
-        terms[row, number] = log_alpha + log_predictive(state, n + row, empty)
+            k = assignment.slots[position]
+            terms[row, position] = prior.log_join[state.count[k]] + log_predictive(
+                state, n + row, k
+            )
+        terms[row, number] = prior.log_open[number] + log_predictive(state, n + row, empty)
 
 
 @dataclass(frozen=True)
@@ -73,20 +87,20 @@ class Prediction:
         Bound to the n items that were clustered.
     z : ndarray of shape (S, n)
         Draws of the partition, labels 0..K_s-1 without gaps.
-    concentration : ndarray of shape (S,)
-        alpha of each draw.
+    values : sequence of mapping, of length S
+        Parameters of the partition prior of each draw.
     hyper : ndarray of shape (S, hyper-parameters)
         Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`;
         `with_shared` adds what clusters share.
-    log_concentration : ndarray of shape (S,) or None, default None
-        log alpha of each draw, where alpha may be too small for a float.
+    partition_prior : PartitionPrior, default DirichletProcess()
+        Prior of the clusters.
     components : ndarray of shape (S, n) or None, default None
         Draws of the components that clusters consist of, labels without gaps; None where a cluster
         is one component.
-    within : ndarray of shape (S,) or None, default None
-        Concentration of components within a cluster of each draw, with `components`.
-    log_within : ndarray of shape (S,) or None, default None
-        Its logarithm, where it may be too small for a float.
+    within : PartitionPrior or None, default None
+        Prior of the components within a cluster, with `components`.
+    within_values : sequence of mapping or None, default None
+        Its parameters.
 
     Examples
     --------
@@ -94,7 +108,7 @@ class Prediction:
     >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
     >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
-    >>> draws = Prediction(family, z, np.ones(2), np.tile(family.initial_hyper(), (2, 1)))
+    >>> draws = Prediction(family, z, [{"concentration": 1.0}] * 2, np.tile(family.initial_hyper(), (2, 1)))
     >>> draws.similarity(family.transform([[0.2], [9.6]])).round(1)
     array([[0.9, 0.9, 0. , 0. ],
            [0. , 0. , 0.7, 0.7]])
@@ -102,12 +116,12 @@ class Prediction:
 
     family: BoundFamily
     z: IntArray
-    concentration: FloatArray
+    values: Sequence[Values]
     hyper: FloatArray
-    log_concentration: FloatArray | None = None
+    partition_prior: PartitionPrior = field(default_factory=DirichletProcess)
     components: IntArray | None = None
-    within: FloatArray | None = None
-    log_within: FloatArray | None = None
+    within: PartitionPrior | None = None
+    within_values: Sequence[Values] | None = None
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
@@ -157,13 +171,13 @@ class Prediction:
         return value / value.sum(axis=1, keepdims=True)
 
     @property
-    def _seats(self) -> IntArray:
-        """What items are seated in: components, or clusters where these are the same."""
+    def _lowest(self) -> IntArray:
+        """The components of items, or their clusters where these are the same."""
         return self.z if self.components is None else self.components
 
     def _blocks(self, rows: FloatArray) -> Iterator[_Terms]:
         """The terms of some new items at a time, whose number does not change the result."""
-        capacity = int(self._seats.max()) + 1
+        capacity = int(self._lowest.max()) + 1
         length = max(BLOCK // (len(self.z) * (capacity + 1)), 1)
         for first in range(0, len(rows), length):
             yield self._terms(slice(first, min(first + length, len(rows))), rows, capacity)
@@ -176,23 +190,21 @@ class Prediction:
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins, alone = [], np.empty((number, len(self.z)))
-        log_alphas = (
-            np.log(self.concentration) if self.log_concentration is None else self.log_concentration
-        )
-        for s, (seats, log_alpha, hyper) in enumerate(
-            zip(self._seats, log_alphas, self.hyper, strict=True)
-        ):
+        for s, (labels, hyper) in enumerate(zip(self._lowest, self.hyper, strict=True)):
             family.set_hyper(state, hyper)
-            seating = new_seating(seats, capacity)
-            refresh(state, seating)
-            terms = np.empty((number, int(seating.number[0]) + 1))
-            seating_terms(state, seating, log_alpha, terms)
-            if self.within is not None:
-                log_beta = float(
-                    np.log(self.within[s]) if self.log_within is None else self.log_within[s]
-                )
-                terms = _cluster_terms(terms, seats, self.z[s], log_alpha, log_beta)
-            terms -= np.logaddexp(np.log(n), log_alpha)
+            assignment = new_assignment(labels, capacity)
+            refresh(state, assignment)
+            terms = np.empty((number, int(assignment.number[0]) + 1))
+            prior = self.partition_prior.tables(n + 1, capacity, self.values[s])
+            if self.within is None or self.within_values is None:
+                prediction_terms(state, assignment, prior, terms)
+                sizes = np.bincount(self.z[s])
+                weights = np.append(prior.log_join[sizes], prior.log_open[len(sizes)])
+            else:
+                nested = nested_tables(prior, self.within, capacity, self.within_values[s])
+                prediction_terms(state, assignment, nested.within, terms)
+                terms, weights = _cluster_terms(terms, labels, self.z[s], nested)
+            terms -= logsumexp(weights)
             joins.append(terms[:, :-1])
             alone[:, s] = terms[:, -1]
         return _Terms(which, joins, alone)
@@ -229,21 +241,22 @@ def with_shared(family: BoundFamily, seats: IntArray, hyper: FloatArray) -> Floa
 
 
 def _cluster_terms(
-    terms: FloatArray, components: IntArray, clusters: IntArray, log_alpha: float, log_beta: float
-) -> FloatArray:
-    """Terms of clusters from those of their components, as in `bayesclust.inference.two_level.scan`."""
-    log_prior = terms[:, -1] - log_alpha
+    terms: FloatArray, components: IntArray, clusters: IntArray, prior: NestedTables
+) -> tuple[FloatArray, FloatArray]:
+    """Terms of clusters from those of their components (`bayesclust.inference.two_level.scan`), and their prior weights."""
+    log_alone = terms[:, -1] - prior.within.log_open[int(components.max()) + 1]
     sizes = np.bincount(clusters)
     owner = np.zeros(int(components.max()) + 1, np.int64)
     owner[components] = clusters
-    value = np.empty((len(terms), len(sizes) + 1))
-    value[:, -1] = terms[:, -1]
+    value, weights = np.empty((len(terms), len(sizes) + 1)), np.empty(len(sizes) + 1)
+    weights[-1] = prior.among.log_open[len(sizes)]
+    value[:, -1] = log_alone + weights[-1]
     for g, size in enumerate(sizes):
         old = logsumexp(terms[:, :-1][:, owner == g], axis=1)
-        value[:, g] = np.logaddexp(old, log_beta + log_prior) + np.log(
-            size / (size + np.exp(log_beta))
-        )
-    return value
+        opened = prior.within.log_open[int((owner == g).sum())]
+        value[:, g] = np.logaddexp(old, opened + log_alone) + prior.log_grow[size]
+        weights[g] = prior.among.log_join[size]
+    return value, weights
 
 
 def _shares(z: IntArray, labels: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What the samplers of TVClust's model are told: the model and the data."""
+"""The model and the data that the samplers of TVClust share."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from dataclasses import dataclass, field
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import WITHIN, DirichletProcess, PartitionPrior
+from bayesclust.typing import IntArray
 
 
 @dataclass(frozen=True)
 class TVClustProblem:
-    """The model and the data: everything that the chains share.
-
-    Attributes
-    ----------
-    family : BoundFamily
-    constraints : tuple of Constraints
-    concentration : Concentration
-    """
+    """The model and the data: everything that the chains share."""
 
     family: BoundFamily
     constraints: tuple[Constraints, ...] = ()
-    concentration: Concentration = field(default_factory=Concentration)
+    partition_prior: PartitionPrior = field(default_factory=DirichletProcess)
 
     @property
     def n_items(self) -> int:
@@ -32,5 +26,28 @@ class TVClustProblem:
 
     @property
     def noise_names(self) -> list[dict[str, str]]:
-        """For each view, the posterior's name of each noise parameter."""
+        """For each each, the posterior's name of each noise parameter."""
         return noise_names(self.constraints)
+
+    def check_start(self, z: IntArray) -> None:
+        """Refuse a partition with more clusters than the prior allows."""
+        most, found = self.partition_prior.most_clusters, int(z.max()) + 1
+        if most is not None and found > most:
+            raise ValueError(
+                f"the starting partition has {found} clusters, but the partition prior allows {most}: "
+                "start from fewer."
+            )
+
+
+@dataclass(frozen=True)
+class TwoLevelProblem(TVClustProblem):
+    """Clusters that are mixtures of components; `within` is the prior of a cluster's partition into components."""
+
+    within: PartitionPrior = WITHIN
+
+    def __post_init__(self) -> None:
+        if not self.within.separable:
+            raise ValueError(
+                f"{type(self.within).__name__} cannot be the prior of components within a cluster: pass a "
+                "DirichletProcess or PitmanYor."
+            )

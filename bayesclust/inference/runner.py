@@ -28,8 +28,8 @@ class Chain(Protocol):
     together, its attribute ``by_all_processes`` is True.
     """
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
-        """Move on by one sweep; `adapt` and `trust` are set in the warm-up, `trust` in its first half."""
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
+        """Move on by one sweep; `adapt` and `freeze_noise` are set in the warm-up, `freeze_noise` in its first half."""
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(posterior variables, sample statistics) now."""
@@ -162,7 +162,9 @@ class _Entry:
                 halt, save = processes.any_says(halt, save)
             if halt:
                 break
-            chain.sweep(adapt=sweep < schedule.num_warmup, trust=2 * sweep < schedule.num_warmup)
+            chain.sweep(
+                adapt=sweep < schedule.num_warmup, freeze_noise=2 * sweep < schedule.num_warmup
+            )
             after, done = sweep - schedule.num_warmup + 1, sweep + 1
             if after > 0 and after % schedule.thinning == 0:
                 variables, statistic = chain.draw()

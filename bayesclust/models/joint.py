@@ -1,4 +1,4 @@
-"""The exact joint density of TVClust with the cluster parameters integrated out: plain, the twin of what samplers keep."""
+"""The exact joint density of TVClust with the cluster parameters integrated out, a reference for what samplers keep."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import check_positive, item_labels
+from bayesclust.checks import item_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Values
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -19,16 +19,16 @@ def log_joint(
     family: BoundFamily,
     *,
     constraints: Sequence[Constraints] = (),
-    concentration: Concentration | None = None,
-    alpha: float = 1.0,
+    partition_prior: PartitionPrior | None = None,
+    values: Values | None = None,
     hyper: FloatArray | None = None,
     noise: Sequence[Mapping[str, Any]] = (),
 ) -> float:
-    """log p(z, x, s, alpha, hyper-parameters, noise), cluster parameters integrated out.
+    """log p(z, x, s, parameters, noise), cluster parameters integrated out.
 
-    p(z | alpha) of the Chinese restaurant process (TVClust Eq. 2), times the product over clusters
-    of their marginal likelihoods, times p(E | z, p, q) (Eq. 8, corrected) and the like for other
-    answers, times the priors. Hyper-parameters count by the density of their logarithms.
+    p(z) of the partition prior (TVClust Eq. 2), times the product over clusters of their marginal
+    likelihoods, times p(E | z, p, q) (Eq. 8, corrected) and the like for other constraints, times
+    the priors. Hyper-parameters count by the density of their logarithms.
 
     Parameters
     ----------
@@ -37,13 +37,14 @@ def log_joint(
     family : BoundFamily
         ``bayesclust.families.FullGaussian().bind(X)`` or another.
     constraints : sequence of Constraints
-    concentration : Concentration or None
-        Prior of alpha; None leaves its density out.
-    alpha : float, default 1.0
+    partition_prior : PartitionPrior or None
+        None is the Dirichlet process with concentration 1.
+    values : mapping or None
+        Parameters of the partition prior; its prior means, or fixed values, if left out.
     hyper : array, optional
         Hyper-parameters of the base measure; the prior medians if left out.
     noise : sequence of mappings
-        Noise parameters of each view.
+        Noise parameters of each constraint object.
 
     Returns
     -------
@@ -59,15 +60,15 @@ def log_joint(
     True
     """
     labels = item_labels(z, len(family.X), "z")
-    check_positive(alpha, "alpha")
     hyper = family.initial_hyper() if hyper is None else hyper
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    prior = Concentration(fixed=alpha) if concentration is None else concentration
-    value = prior.log_prob(np.array([len(items) for items in clusters]), alpha)
+    prior = DirichletProcess(1.0) if partition_prior is None else partition_prior
+    values = prior.initial() if values is None else values
+    value = prior.log_prob(np.array([len(items) for items in clusters]), values)
     value += log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
-    value += prior.log_prior(alpha)
-    for view, params in zip(constraints, noise, strict=True):
-        value += view.log_prob(labels, params) + view.noise.log_prior(params)
+    value += prior.log_prior(values)
+    for each, params in zip(constraints, noise, strict=True):
+        value += each.log_prob(labels, params) + each.noise.log_prior(params)
     return float(value)
 
 
@@ -76,10 +77,10 @@ def log_marginal_joint(
     family: BoundFamily,
     *,
     constraints: Sequence[Constraints] = (),
-    concentration: Concentration | None = None,
+    partition_prior: PartitionPrior | None = None,
     hyper: FloatArray | None = None,
 ) -> float:
-    """log p(z, x, s | hyper-parameters): cluster parameters, concentration and the noise of answers integrated out.
+    """log p(z, x, s | hyper-parameters): all but the base measure's hyper-parameters integrated out.
 
     Up to a constant the log posterior probability of the partition, given the hyper-parameters.
 
@@ -90,8 +91,8 @@ def log_marginal_joint(
     family : BoundFamily
     constraints : sequence of Constraints
         Each with its own noise model.
-    concentration : Concentration or None
-        Prior of alpha, or its fixed value; None is the default Gamma(1, 1).
+    partition_prior : PartitionPrior or None
+        None is the default Dirichlet process.
     hyper : array, optional
         Hyper-parameters of the base measure; the prior medians if left out.
 
@@ -102,23 +103,18 @@ def log_marginal_joint(
 
     Examples
     --------
-    Two items: they are together with probability E[1 / (1 + alpha)] and apart with E[alpha / (1 +
-    alpha)].
-
     >>> import numpy as np
     >>> from bayesclust.families import SphericalGaussian
-    >>> from bayesclust.models.priors import Concentration
-    >>> family = SphericalGaussian(1.0, 1e-6, 100.0).bind(np.zeros((2, 1)))
-    >>> together = Concentration().log_marginal(np.array([2]))
-    >>> round(float(np.exp(together) + np.exp(Concentration().log_marginal(np.array([1, 1])))), 12)
-    1.0
+    >>> family = SphericalGaussian(0.5, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
+    >>> bool(log_marginal_joint([0, 0, 1, 1], family) > log_marginal_joint([0, 1, 0, 1], family))
+    True
     """
     labels = np.asarray(z)
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    prior = Concentration() if concentration is None else concentration
+    prior = DirichletProcess() if partition_prior is None else partition_prior
     value = prior.log_marginal(np.array([len(items) for items in clusters]))
     value += log_data(clusters, family, family.initial_hyper() if hyper is None else hyper)
-    value += sum(view.noise.log_marginal(view.counts(labels)) for view in constraints)
+    value += sum(each.noise.log_marginal(each.counts(labels)) for each in constraints)
     return float(value)
 
 

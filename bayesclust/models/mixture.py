@@ -16,15 +16,21 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import check_int, check_items, check_positive, item_labels
+from bayesclust.checks import check_int, check_items, item_labels
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.models.joint import log_data
-from bayesclust.models.nested import WITHIN, nested_log_prob
-from bayesclust.models.priors import Concentration
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
-from bayesclust.models.tvclust import concentration_site, hyper_site, item_site, stick_weights
+from bayesclust.models.tvclust import (
+    hyper_site,
+    item_site,
+    parameter_sites,
+    stick_distribution,
+    stick_weights,
+    weight_site,
+)
+from bayesclust.partition_priors import Nested, Values, nested_log_prob
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -32,8 +38,7 @@ def tvclust_mixture(
     X: ArrayLike,
     constraints: Constraints | Sequence[Constraints] | None = None,
     family: str | Family = "gaussian",
-    concentration: float | tuple[float, float] | Concentration = (1.0, 1.0),
-    within_concentration: float | tuple[float, float] | Concentration = (1.0, 10.0),
+    partition_prior: Nested | None = None,
     truncation: int = 10,
     within_truncation: int = 10,
     observe: bool = True,
@@ -49,9 +54,9 @@ def tvclust_mixture(
         Answers about the items; each view is a site "<name>_answer".
     family : str or Family, default "gaussian"
         Likelihood of a component.
-    concentration, within_concentration : float, (shape, rate) or Concentration
-        alpha of the clusters and beta of the components within each of them, or their Gamma priors.
-        The defaults are those of `bayesclust.TVClust`.
+    partition_prior : Nested or None, default None
+        Priors of the clusters and of the components within each of them. None is that of
+        `bayesclust.TVClust`.
     truncation, within_truncation : int, default 10
         Number of sticks of the clusters, and of the components of each; the last takes what is
         left.
@@ -81,7 +86,7 @@ def tvclust_mixture(
     >>> draws["component"].shape, draws["x"].shape
     ((3, 5), (3, 5, 2))
     """
-    jnp, numpyro, dist = numpyro_modules()
+    _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
     answered = check_constraints(constraints, len(items))
@@ -91,17 +96,12 @@ def tvclust_mixture(
         check_int(within_truncation, "within_truncation", least=2),
     )
     hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    alpha = concentration_site(Concentration.parse(concentration))
-    beta = concentration_site(
-        Concentration.parse(within_concentration, "within_concentration"), "within_concentration"
-    )
-
-    stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
-    weight = numpyro.deterministic("weight", stick_weights(stick))
+    prior = Nested() if partition_prior is None else partition_prior
+    weight = weight_site(prior.among, T)
+    T = weight.shape[-1]
+    within = parameter_sites(prior.within, "within_")
     with numpyro.plate("cluster", T):
-        below = numpyro.sample(
-            "within_stick", dist.Beta(jnp.ones(S - 1), beta * jnp.ones(S - 1)).to_event(1)
-        )
+        below = numpyro.sample("within_stick", stick_distribution(prior.within, within, S - 1))
     with numpyro.plate("components", T * S):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
@@ -118,10 +118,9 @@ def mixture_log_joint(
     family: BoundFamily,
     *,
     constraints: Sequence[Constraints] = (),
-    concentration: Concentration | None = None,
-    within: Concentration = WITHIN,
-    alpha: float = 1.0,
-    beta: float = 0.1,
+    partition_prior: Nested | None = None,
+    values: Values | None = None,
+    within_values: Values | None = None,
     hyper: FloatArray | None = None,
     noise: Sequence[Mapping[str, Any]] = (),
 ) -> float:
@@ -133,11 +132,11 @@ def mixture_log_joint(
         Labels of clusters and of components; items of one component are in one cluster.
     family : BoundFamily
     constraints : sequence of Constraints
-    concentration : Concentration or None
-        Prior of alpha; None leaves its density out.
-    within : Concentration
-        Prior of beta.
-    alpha, beta : float
+    partition_prior : Nested or None
+        None is that of `bayesclust.TVClust`.
+    values, within_values : mapping or None
+        Parameters of the priors of clusters and of components; prior means, or fixed values, if
+        left out.
     hyper : array, optional
         Hyper-parameters of the base measure; the prior medians if left out.
     noise : sequence of mappings
@@ -160,11 +159,12 @@ def mixture_log_joint(
     labels, lower = (
         item_labels(of, len(family.X), what) for of, what in ((z, "z"), (components, "components"))
     )
-    for value_of, what in ((alpha, "alpha"), (beta, "beta")):
-        check_positive(value_of, what)
+    prior = Nested() if partition_prior is None else partition_prior
+    values = prior.among.initial() if values is None else values
+    within_values = prior.within.initial() if within_values is None else within_values
     hyper = family.initial_hyper() if hyper is None else hyper
-    value = nested_log_prob(lower, labels, alpha, beta) + within.log_prior(beta)
-    value += 0.0 if concentration is None else concentration.log_prior(alpha)
+    value = nested_log_prob(lower, labels, prior.among, prior.within, values, within_values)
+    value += prior.among.log_prior(values) + prior.within.log_prior(within_values)
     value += log_data([np.flatnonzero(lower == k) for k in np.unique(lower)], family, hyper)
     value += family.log_hyper_prior(hyper)
     for view, params in zip(constraints, noise, strict=True):

@@ -27,8 +27,8 @@ from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_int, check_items, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
-from bayesclust.models.priors import Concentration
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
+from bayesclust.partition_priors import DirichletProcess, KnownK, PartitionPrior
 from bayesclust.typing import ArrayLike
 
 
@@ -36,7 +36,7 @@ def tvclust(
     X: ArrayLike,
     constraints: Constraints | Sequence[Constraints] | None = None,
     family: str | Family = "gaussian",
-    concentration: float | tuple[float, float] | Concentration = (1.0, 1.0),
+    partition_prior: PartitionPrior | None = None,
     truncation: int = 20,
     observe: bool = True,
     power: float = 1.0,
@@ -51,8 +51,9 @@ def tvclust(
         Answers about the items; each view is a site "<name>_answer".
     family : str or Family, default "gaussian"
         Likelihood of a cluster, as in `bayesclust.TVClust`.
-    concentration : float, (shape, rate) or Concentration, default (1.0, 1.0)
-        alpha, or its Gamma prior.
+    partition_prior : DirichletProcess, PitmanYor, KnownK or None, default None
+        Prior over partitions: of processes its sticks are used, of a known number of clusters its
+        Dirichlet weights (`truncation` is not read then). None is the Dirichlet process.
     truncation : int, default 20
         Number of sticks T; the last takes what is left. The partition of n items differs from that
         of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation, the
@@ -90,17 +91,15 @@ def tvclust(
     >>> draws["z"].shape, draws["x"].shape
     ((3, 5), (3, 5, 2))
     """
-    jnp, numpyro, dist = numpyro_modules()
+    _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
     answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
     T = check_int(truncation, "truncation", least=2)
     hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    alpha = concentration_site(Concentration.parse(concentration))
-    stick = numpyro.sample("stick", dist.Beta(jnp.ones(T - 1), alpha * jnp.ones(T - 1)).to_event(1))
-    weight = numpyro.deterministic("weight", stick_weights(stick))
-    with numpyro.plate("component", T):
+    weight = weight_site(DirichletProcess() if partition_prior is None else partition_prior, T)
+    with numpyro.plate("component", weight.shape[-1]):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(probs=weight))
@@ -143,9 +142,33 @@ def hyper_site(prior: HyperPrior) -> Any:
     return numpyro.sample(prior.name, dist.TransformedDistribution(logarithm, exp))
 
 
-def concentration_site(prior: Concentration, name: str = "concentration") -> Any:
-    """Site of a concentration, or its fixed value."""
+def parameter_sites(prior: PartitionPrior, prefix: str = "") -> dict[str, Any]:
+    """Sites of the parameters of a partition prior, or their fixed values."""
     _, numpyro, dist = numpyro_modules()
-    if prior.fixed is not None:
-        return prior.fixed
-    return numpyro.sample(name, dist.Gamma(prior.shape, prior.rate))
+    values: dict[str, Any] = {}
+    for name, one in prior.parameters.items():
+        if one.fixed is not None:
+            values[name] = one.fixed
+        else:
+            kind = dist.Beta if one.unit else dist.Gamma
+            values[name] = numpyro.sample(prefix + name, kind(one.a, one.b))
+    return values
+
+
+def stick_distribution(prior: PartitionPrior, values: Any, number: int) -> Any:
+    """Distribution of the first sticks of a process."""
+    jnp, _, dist = numpyro_modules()
+    a, b = prior.sticks(jnp.arange(1.0, number + 1.0), values)
+    return dist.Beta(a * jnp.ones(number), b * jnp.ones(number)).to_event(1)
+
+
+def weight_site(prior: PartitionPrior, truncation: int) -> Any:
+    """Weights of the clusters: from the sticks of a process, the last taking what is left, or a Dirichlet site."""
+    jnp, numpyro, dist = numpyro_modules()
+    values = parameter_sites(prior)
+    if isinstance(prior, KnownK):
+        return numpyro.sample(
+            "weight", dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters))
+        )
+    stick = numpyro.sample("stick", stick_distribution(prior, values, truncation - 1))
+    return numpyro.deterministic("weight", stick_weights(stick))

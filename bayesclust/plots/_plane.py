@@ -1,4 +1,4 @@
-"""Items in the plane: where they are drawn, and what clusters look like there."""
+"""Items in the plane: where they are drawn, and how clusters are drawn there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_items
-from bayesclust.plots._style import MARKERS, PALETTE, bare, counted, dot_size
+from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, counted, dot_size
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
@@ -18,18 +18,16 @@ if TYPE_CHECKING:
 LEGEND = 10
 """Clusters that a legend names."""
 FAINT = 0.28
-FEW = 500
-"""Items whose dots are large enough for a full edge."""
 
 
 class Plane(NamedTuple):
-    """Items in two dimensions, and what these are called."""
+    """Items in two dimensions, and the names of these."""
 
-    at: FloatArray
+    at: FloatArray  # (n, 2)
     names: tuple[str, str]
 
     def name_axes(self, ax: Axes) -> None:
-        """Name the axes, and leave out the ticks of directions that have no unit."""
+        """Name the axes."""
         ax.set_xlabel(self.names[0])
         ax.set_ylabel(self.names[1])
         ax.margins(0.04)
@@ -38,89 +36,67 @@ class Plane(NamedTuple):
 
 
 def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
-    """Return where to draw the items.
+    """Return where to draw the items, by X (n, d) or by the data of the posterior.
 
-    Parameters
-    ----------
-    posterior : DataTree, estimator or array of int
-        Its data are taken where X is None.
-    X : (n, d) array or None
-        Data. Two columns are drawn as they are; of more, the first two principal components of the
-        standardised columns, missing cells at their column's mean; one column against an axis over
-        which items are only spread.
-    n_items : int
-
-    Returns
-    -------
-    Plane
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no data, or those of other items.
+    Two columns are drawn as they are; of more, the first two principal components of the
+    standardized columns, missing cells at their column's mean; one column against an axis over
+    which items are only spread.
     """
     names: list[str] = []
     if X is None:
         tree = getattr(posterior, "posterior_", posterior)
         if "observed_data" not in getattr(tree, "children", ()) or "X" not in tree["observed_data"]:
             raise ValueError(
-                "this posterior has no data to place its items in the plane: pass X, one row an item."
+                "this posterior has no data to place its items in the plane: "
+                "pass X, one row an item."
             )
-        X, names = group(posterior, "observed_data")["X"].values, feature_names(posterior)
+        X = group(posterior, "observed_data")["X"].values
+        names = feature_names(posterior)
     data = check_items(X, least=1, missing=True)
     if len(data) != n_items:
         raise ValueError(
-            f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: pass one row an item."
+            f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: "
+            "pass one row an item."
         )
     mean = np.zeros(data.shape[1])
     seen = ~np.isnan(data).all(axis=0)
     mean[seen] = np.nanmean(data[:, seen], axis=0)
     data = np.where(np.isnan(data), mean, data)
-    titles = [_title(name) for name in names] or [f"feature {j}" for j in range(data.shape[1])]
+    titles = [f"feature {name}" if name.isdecimal() else name for name in names]
+    titles = titles or [f"feature {j}" for j in range(data.shape[1])]
     if data.shape[1] == 1:
-        return Plane(
-            np.column_stack([data[:, 0], _spread(data[:, 0])]), (titles[0], "(spread, no meaning)")
-        )
+        at = np.column_stack([data[:, 0], _spread(data[:, 0])])
+        return Plane(at, (titles[0], "(spread, no meaning)"))
     if data.shape[1] == 2:
         return Plane(data, (titles[0], titles[1]))
     return _components(data)
 
 
-def _title(name: str) -> str:
-    return f"feature {name}" if name.isdecimal() else name
-
-
 def _spread(values: FloatArray) -> FloatArray:
-    """Heights that differ between neighbours on the line: multiples of the golden ratio, modulo 1, in order of value."""
+    """Heights that differ between neighbours: multiples of the golden ratio modulo 1, by rank."""
     heights = np.empty(len(values))
-    heights[np.argsort(values, kind="stable")] = (
-        np.arange(1, len(values) + 1) * (np.sqrt(5) - 1) / 2 % 1
-    )
+    rank = np.arange(1, len(values) + 1)
+    heights[np.argsort(values, kind="stable")] = rank * (np.sqrt(5) - 1) / 2 % 1
     return heights
 
 
 def _components(data: FloatArray) -> Plane:
+    """The first two principal components of the standardized columns."""
     from sklearn.decomposition import PCA
 
     deviation = data.std(axis=0)
     scaled = (data - data.mean(axis=0))[:, deviation > 0] / deviation[deviation > 0]
     if scaled.shape[1] < 2 or len(scaled) < 2:
-        return Plane(
-            np.pad(scaled, ((0, 0), (0, 2)))[:, :2],
-            ("standardised", "(nothing varies in this direction)"),
-        )
+        at = np.pad(scaled, ((0, 0), (0, 2)))[:, :2]
+        return Plane(at, ("standardized", "(nothing varies in this direction)"))
     pca = PCA(2, random_state=0).fit(scaled)
-    at = pca.transform(scaled)
-    share = pca.explained_variance_ratio_
-    names = [
-        f"{which} principal component ({part:.0%})"
-        for which, part in zip(("1st", "2nd"), share, strict=True)
-    ]
-    return Plane(at, (names[0], names[1]))
+    first, second = pca.explained_variance_ratio_
+    names = (f"1st principal component ({first:.0%})", f"2nd principal component ({second:.0%})")
+    return Plane(pca.transform(scaled), names)
 
 
 def look(cluster: int) -> dict[str, Any]:
-    """Return the colour and marker of a cluster: 49 of them differ, and the first seven in both."""
+    """Colour and marker of a cluster: 49 of them differ, and the first seven in both."""
     turn = cluster // len(PALETTE)
     return {
         "color": PALETTE[cluster % len(PALETTE)],
@@ -129,7 +105,7 @@ def look(cluster: int) -> dict[str, Any]:
 
 
 def matched(labels: Labels, reference: Labels) -> IntArray:
-    """Number clusters like those of the reference that they share most items with; others come after."""
+    """Number clusters like those of the reference that they share most items with."""
     from scipy.optimize import linear_sum_assignment
 
     common = np.zeros((labels.max() + 1, reference.max() + 1), np.int64)
@@ -147,10 +123,7 @@ def matched(labels: Labels, reference: Labels) -> IntArray:
 def draw_clusters(
     ax: Axes, at: FloatArray, numbers: Labels, faint: BoolArray | None = None
 ) -> None:
-    """Draw items, one collection a cluster, the largest first, and name the clusters beside their sizes.
-
-    Items may be `faint`; the others then lie on top, with an edge where they are few.
-    """
+    """Draw items, one collection a cluster, the largest first; those not `faint` lie on top."""
     kinds, sizes = np.unique(numbers, return_counts=True)
     area = dot_size(len(numbers))
     order = np.argsort(-sizes, kind="stable")
@@ -162,20 +135,16 @@ def draw_clusters(
             continue
         pale = faint[numbers == kinds[k]]
         ax.scatter(own[pale, 0], own[pale, 1], s=area, linewidths=0, alpha=FAINT, **style)
-        style |= {
-            "edgecolors": "0.1",
-            "linewidths": 0.6 if len(at) <= FEW else 0,
-            "label": "_moved",
-        }
+        edge = 0.6 if len(at) <= FEW else 0
+        style |= {"edgecolors": "0.1", "linewidths": edge, "label": "_moved"}
         ax.scatter(own[~pale, 0], own[~pale, 1], s=1.3 * area, zorder=2, **style)
     handles, names = ax.get_legend_handles_labels()
     shown = np.argsort(kinds[order[:LEGEND]], kind="stable").tolist()
-    more = len(kinds) - len(shown)
-    title = "cluster (items)" + (f",\nthe largest of {len(kinds)}" if more else "")
+    more = len(kinds) > len(shown)
     box = ax.legend(
         [handles[k] for k in shown],
         [names[k] for k in shown],
-        title=title,
+        title="cluster (items)" + (f",\nthe largest of {len(kinds)}" if more else ""),
         frameon=False,
         fontsize="small",
         title_fontsize="small",

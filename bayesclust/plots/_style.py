@@ -1,4 +1,4 @@
-"""What the pictures share: colours that colour-blind readers tell apart, and where figures come from."""
+"""Shared by the plots: colours that colour-blind readers can distinguish, axes, legends."""
 
 from __future__ import annotations
 
@@ -12,43 +12,71 @@ from bayesclust.typing import NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#555555"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+GREY = "#555555"
 # Okabe and Ito's palette without its yellow, which is too pale for a thin line
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 SHADES = (*PALETTE[:4], "#F0E442", *PALETTE[5:])
 """For areas: with the yellow, and without black, which has no shades."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+FEW = 500
+"""Number of dots that are large enough for an edge."""
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the axes given, or those of a new figure of this size in inches."""
     if ax is not None:
-        return _drawable(ax, "ax")
+        return _check_axes(ax, "ax")
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def chosen_names(names: Any, what: str) -> list[str]:
-    """Return names to show as a list, one alone too, and refuse what are no words."""
-    if isinstance(names, str):
-        return [names]
-    found = list(names) if isinstance(names, Sequence) and not isinstance(names, bytes) else [names]
-    for name in found:
-        if not isinstance(name, str):
-            raise TypeError(
-                f"{what} must be a word or a list of words; got {type(names).__name__}."
-            )
-    return found
-
-
-def _drawable(ax: Any, what: str) -> Axes:
+def _check_axes(ax: Any, what: str) -> Axes:
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
         raise TypeError(f"{what} must be Matplotlib axes or None; got {type(ax).__name__}.")
     return ax
+
+
+def panels_or_new(
+    axes: Any, number: int, what: str, columns: int, size: tuple[float, float], **settings: Any
+) -> NDArray[np.object_]:
+    """Return `number` axes given, flat, or those of a new grid; refuse another number."""
+    if axes is not None:
+        given: NDArray[np.object_] = np.asarray(axes, dtype=object).ravel()
+        if len(given) != number:
+            raise ValueError(
+                f"axes are {len(given)}, but {what} take {number}: pass {number} axes, or None."
+            )
+        for at, ax in enumerate(given):
+            _check_axes(ax, f"axes[{at}]")
+        return given
+    import matplotlib.pyplot as plt
+
+    rows = -(-number // columns)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=size, layout="constrained", squeeze=False, **settings
+    )
+    panels: NDArray[np.object_] = grid.ravel()
+    for ax in panels[number:]:
+        figure.delaxes(ax)
+    return panels[:number]
+
+
+def check_names(names: Any, what: str, known: Sequence[str], noun: str) -> list[str]:
+    """Return names as a list, also one alone; refuse what is no word or not known."""
+    found = [names] if isinstance(names, str) or not isinstance(names, Sequence) else list(names)
+    if isinstance(names, bytes) or not all(isinstance(name, str) for name in found):
+        raise TypeError(f"{what} must be a word or a list of words; got {type(names).__name__}.")
+    unknown = [name for name in found if name not in known]
+    if unknown or not found:
+        reason = f": {unknown[0]!r} is no {noun}" if unknown else " is empty"
+        raise ValueError(f"{what}{reason}: choose from {', '.join(known)}.")
+    return found
 
 
 def counted(number: int, noun: str) -> str:
@@ -62,39 +90,31 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def several_axes(axes: Any, number: int, what: str) -> NDArray[np.object_]:
-    """Return the axes given as a flat array, and refuse another number of them than there are panels."""
-    given: NDArray[np.object_] = np.asarray(axes, dtype=object).ravel()
-    if len(given) != number:
-        raise ValueError(
-            f"axes are {len(given)}, but {what} take {number}: pass {number} axes, or None."
-        )
-    for at, ax in enumerate(given):
-        _drawable(ax, f"axes[{at}]")
-    return given
-
-
 def dot_size(number: int) -> float:
-    """Return the area of a dot, in points squared, by which this many can be told apart."""
+    """Area of a dot, in points squared, by which this many can be distinguished."""
     return float(np.clip(12_000 / number, 5, 42))
 
 
 def shade(number: int) -> tuple[float, float, float]:
-    """Return a colour where there are no markers: the palette, then a lighter and a darker one, 21 in all."""
+    """A colour without a marker: the palette, then a lighter and a darker one, 21 in all."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(SHADES[number % len(SHADES)])
     towards, share = ((0.0, 0.0), (1.0, 0.55), (0.0, 0.45))[number // len(SHADES) % 3]
-    return tuple(part + share * (towards - part) for part in (red, green, blue))  # type: ignore[return-value]
+    return (
+        red + share * (towards - red),
+        green + share * (towards - green),
+        blue + share * (towards - blue),
+    )
 
 
 def bare(ax: Axes, *sides: str) -> None:
-    """Take away the frame at some sides, by default at the top and at the right."""
+    """Remove the frame at some sides, by default at the top and at the right."""
     ax.spines[list(sides or ("top", "right"))].set_visible(False)
 
 
 def shortened(words: Sequence[str], most: int) -> list[str]:
-    """Cut long names in their middle, lest they push a picture aside.
+    """Cut long names in their middle.
 
     Examples
     --------
@@ -109,5 +129,43 @@ def shortened(words: Sequence[str], most: int) -> list[str]:
 
 
 def in_words(source: str) -> str:
-    """Call a source that has only a number so."""
+    """Call a source that has only a number "source 3"."""
     return f"source {source}" if source.isdecimal() else source
+
+
+def colour_bar(
+    ax: Axes, mappable: Any, label: str, place: tuple[float, float, float, float]
+) -> None:
+    """Put a colour bar beside axes, at a place in shares of these."""
+    bar = ax.figure.colorbar(mappable, cax=ax.inset_axes(place))
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+
+
+def legend_above(ax: Axes, handles: Sequence[Any], columns: int, **settings: Any) -> None:
+    """Put a legend in a row above the axes, at the left."""
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        frameon=False,
+        borderaxespad=0.1,
+        borderpad=0.2,
+        **settings,
+    )
+
+
+def note_right(ax: Axes, y: float, text: str, offset: int) -> None:
+    """Write a note at the right of a row."""
+    ax.annotate(
+        text,
+        (1, y),
+        (offset, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize="small",
+        color=GREY,
+        annotation_clip=False,
+    )

@@ -1,4 +1,4 @@
-"""The posterior's partitions as pictures: the point estimate and the bounds of its credible ball."""
+"""Point estimate, credible ball and entropy in the plane; the number of clusters."""
 
 from __future__ import annotations
 
@@ -7,26 +7,46 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._plane import Plane, draw_clusters, matched, plane
-from bayesclust.plots._style import counted, several_axes
+from bayesclust.plots._plane import draw_clusters, matched, plane
+from bayesclust.plots._style import (
+    BLUE,
+    FEW,
+    GREY,
+    MARKERS,
+    PALETTE,
+    VERMILION,
+    axes_or_new,
+    bare,
+    colour_bar,
+    counted,
+    dot_size,
+    panels_or_new,
+)
 from bayesclust.posterior.credible_ball import credible_ball
-from bayesclust.posterior.labels import Labels, as_labels
+from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.similarity import item_entropy
 from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import ArrayLike, IntArray, NDArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["partitions"]
+__all__ = ["entropy", "n_clusters", "partitions"]
 
 BOUNDS = {
     "upper": "Upper vertical bound",
     "horizontal": "Horizontal bound",
     "lower": "Lower vertical bound",
 }
-PANELS = 1 + len(BOUNDS)
+GRID = 160
+"""Points of the background of entropies along each side."""
+REACH = 2.0
+"""How far from a single item this background goes, in widths of the kernel."""
+LEAST_BITS = 0.1
+"""Least range of the scale of entropies, so that next to nothing does not look like much."""
+CHAINS_SHOWN = 7
 
 
 def partitions(
@@ -38,14 +58,13 @@ def partitions(
     loss: str | Loss = "vi",
     axes: Sequence[Axes] | NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
-    """Show a partition of the items in the plane, and the extreme members of the credible ball around it.
+    """Show a partition in the plane, and the extreme members of the credible ball around it.
 
     The ball holds a given share of the posterior (Wade and Ghahramani 2018). Of the partitions in
     it, the upper vertical bound has the fewest clusters, the lower one the most, and the horizontal
-    bound is farthest from the centre: together they show what the uncertainty is about. Clusters
-    have the colour of the cluster of the centre with which they share most items, and items that
-    are in the same cluster there as in the centre are faint. Clusters are numbered by their first
-    items, as in the `labels_` of estimators.
+    bound is farthest from the centre. Clusters have the colour of the cluster of the centre with
+    which they share most items, and items that are in the same cluster there as in the centre are
+    faint.
 
     Parameters
     ----------
@@ -53,7 +72,7 @@ def partitions(
         Posterior draws of the partition; chains are pooled.
     X : (n, d) array, optional
         Data that place the items; by default those kept by the posterior. Two columns are drawn as
-        they are; of more, the first two principal components of the standardised columns.
+        they are; of more, the first two principal components of the standardized columns.
     labels : (n,) array of int, optional
         The centre. By default the point estimate under the loss.
     level : float in (0, 1), default 0.95
@@ -89,50 +108,219 @@ def partitions(
     field = plane(posterior, X, draws.shape[1])
     centre = as_labels(point_estimate(draws, loss) if labels is None else labels, "labels")
     ball = credible_ball(draws, centre, level=level, loss=loss)
-    panels = _panels(axes)
+    number = 1 + len(BOUNDS)
+    panels = panels_or_new(
+        axes, number, "the panels of a credible ball", 2, (9.5, 8), sharex=True, sharey=True
+    )
     draw_clusters(panels[0], field.at, centre)
     which = "Point estimate" if labels is None else "Given partition"
-    panels[0].set_title(
-        f"{which}: {counted(int(centre.max()) + 1, 'cluster')}", loc="left", fontsize="medium"
-    )
+    title = f"{which}: {counted(int(centre.max()) + 1, 'cluster')}"
+    panels[0].set_title(title, loc="left", fontsize="medium")
     unit = " bits" if isinstance(ball.loss, VI) else ""
     for ax, (name, title) in zip(panels[1:], BOUNDS.items(), strict=True):
         found: IntArray = getattr(ball, name)
-        moved = _draw_bound(ax, field, found[0], centre)
+        numbers = matched(as_labels(found[0], "bound"), centre)
+        moved = numbers != centre
+        draw_clusters(ax, field.at, numbers, faint=~moved)
         several = f" (1 of {len(found)})" if len(found) > 1 else ""
-        away = f"{ball.distance(found[0]):.2f}{unit} away, {counted(moved, 'item')} elsewhere"
         clusters = counted(int(found[0].max()) + 1, "cluster")
+        elsewhere = f"{counted(int(moved.sum()), 'item')} elsewhere"
+        away = f"{ball.distance(found[0]):.2f}{unit} away, {elsewhere}"
         ax.set_title(f"{title}{several}: {clusters},\n{away}", loc="left", fontsize="medium")
     for ax in panels:
         field.name_axes(ax)
     if axes is None:
-        _head(
-            panels,
-            f"{level:.0%} credible ball of radius {ball.radius:.2f}{unit}, {counted(len(draws), 'draw')}",
-        )
+        radius = f"radius {ball.radius:.2f}{unit}, {counted(len(draws), 'draw')}"
+        text = f"{level:.0%} credible ball of {radius}"
+        panels[0].figure.suptitle(text, x=0.01, ha="left")
+        for ax in panels:
+            ax.label_outer()
     return panels
 
 
-def _panels(axes: Any) -> NDArray[np.object_]:
-    if axes is None:
-        import matplotlib.pyplot as plt
+def entropy(
+    posterior: Any, X: ArrayLike | None = None, *, regions: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Show in the plane how uncertain the co-clustering of each item is.
 
-        grid = plt.subplots(2, 2, figsize=(9.5, 8), layout="constrained", sharex=True, sharey=True)[
-            1
-        ]
-        return grid.ravel()  # type: ignore[no-any-return]
-    return several_axes(axes, PANELS, "the panels of a credible ball")
+    The colour of an item is the mean over all other items j of the entropy, in bits, of whether the
+    two are together (`bayesclust.posterior.item_entropy`); the least sure items lie on top. Behind
+    them, regions have the colour of the mean over the items near by, weighted by a Gaussian
+    kernel whose width follows Scott's rule.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition; chains are pooled.
+    X : (n, d) array, optional
+        Data that place the items, as for `partitions`; by default those kept by the posterior.
+    regions : bool, default True
+        Whether to colour the regions.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The last of its collections are the items, in order of entropy; its ``child_axes`` hold the
+        colour bar.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, or there are no data or those of other items.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> ax = bc.plots.entropy([[0, 0, 1], [0, 1, 1]], [[0, 0], [1, 0], [2, 0]])
+    >>> ax.collections[-1].get_array().data
+    array([0.5, 0.5, 1. ])
+    """
+    draws = stacked_partitions(posterior)
+    field = plane(posterior, X, draws.shape[1])
+    bits = item_entropy(draws)
+    ax = axes_or_new(ax, 7.2, 5.4)
+    top = max(LEAST_BITS, float(bits.max()))
+    look: dict[str, Any] = {"cmap": "cividis_r", "vmin": 0, "vmax": top}
+    if regions and len(bits) > 2:
+        _regions(ax, field.at, bits, look)
+    order = np.argsort(bits, kind="stable")
+    dots = ax.scatter(
+        field.at[order, 0],
+        field.at[order, 1],
+        c=bits[order],
+        s=dot_size(len(bits)),
+        edgecolors="0.35",
+        linewidths=0.3 if len(bits) <= FEW else 0.0,
+        **look,
+    )
+    field.name_axes(ax)
+    colour_bar(ax, dots, "item entropy (bits)", (1.03, 0, 0.035, 1))
+    title = f"Entropy of {counted(len(bits), 'item')}, {counted(len(draws), 'draw')}"
+    ax.set_title(title, loc="left")
+    return ax
 
 
-def _head(panels: NDArray[np.object_], text: str) -> None:
-    panels[0].figure.suptitle(text, x=0.01, ha="left")
-    for ax in panels:
-        ax.label_outer()
+def _regions(ax: Axes, at: FloatArray, bits: FloatArray, look: dict[str, Any]) -> None:
+    """Colour the plane, as far as there are items, by the mean entropy of those near by."""
+    from scipy.ndimage import gaussian_filter
+
+    low = at.min(axis=0)
+    high = at.max(axis=0)
+    room = np.where(high > low, 0.1 * (high - low), 0.5)
+    edges = [np.linspace(low[k] - room[k], high[k] + room[k], GRID + 1) for k in (0, 1)]
+    # Scott's rule, in cells
+    spread = np.maximum(at.std(axis=0), 1e-12) * len(at) ** (-1 / 6)
+    cell = [edge[1] - edge[0] for edge in edges]
+    width = [float(np.clip(spread[k] / cell[k], 1.5, GRID / 12)) for k in (0, 1)]
+
+    def smooth(weights: FloatArray | None) -> FloatArray:
+        counts = np.histogram2d(at[:, 0], at[:, 1], edges, weights=weights)[0]
+        smoothed: FloatArray = gaussian_filter(counts, width, mode="constant", truncate=6)
+        return smoothed
+
+    number = smooth(None)
+    total = smooth(bits)
+    alone = 1 / (2 * np.pi * width[0] * width[1])
+    mean = np.divide(total, number, out=np.zeros_like(total), where=number > 0)
+    shown = np.ma.masked_where(number < alone * np.exp(-0.5 * REACH**2), mean)
+    ax.pcolormesh(*edges, shown.T, alpha=0.45, linewidth=0, rasterized=True, **look)
 
 
-def _draw_bound(ax: Axes, field: Plane, bound: IntArray, centre: Labels) -> int:
-    """Draw a bound, and return how many of its items are in another cluster than in the centre."""
-    numbers = matched(as_labels(bound, "bound"), centre)
-    moved = numbers != centre
-    draw_clusters(ax, field.at, numbers, faint=~moved)
-    return int(moved.sum())
+def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+    """Show the posterior probability of each number of clusters.
+
+    Bars pool the chains; marks on them are the shares of the single chains, which should lie close
+    together. A line shows the number of clusters of the point estimate: often fewer than in most
+    draws, which have small clusters that come and go.
+
+    Parameters
+    ----------
+    posterior : DataTree, estimator or (draws, n) array of int
+        Posterior draws of the partition. Marks are drawn where there are two to seven chains.
+    labels : (n,) array of int, optional
+        The partition whose clusters are counted for the line. By default the point estimate under
+        the VI loss.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With one bar for each number from the least to the largest in the draws.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no partitions, or labels are not one integer an item.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> ax = bc.plots.n_clusters([[0, 0, 1], [0, 1, 2], [0, 0, 1], [0, 1, 1]])
+    >>> [round(float(bar.get_height()), 2) for bar in ax.patches]
+    [0.75, 0.25]
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    draws = stacked_partitions(posterior)
+    numbers = draws.max(axis=1).astype(np.int64) + 1
+    chosen = as_labels(point_estimate(draws) if labels is None else labels, "labels")
+    if len(chosen) != draws.shape[1]:
+        raise ValueError(
+            f"labels has {len(chosen)} items, but the posterior has {draws.shape[1]}: "
+            "pass one label per item."
+        )
+    ax = axes_or_new(ax, 6.4, 3.8)
+    values = np.arange(int(numbers.min()), int(numbers.max()) + 1)
+    ax.bar(values, _shares(numbers, values), width=0.8, color=BLUE, alpha=0.55)
+    chains = _n_chains(posterior)
+    if 2 <= chains <= CHAINS_SHOWN:
+        for chain, part in enumerate(numbers.reshape(chains, -1)):
+            ax.plot(
+                values + 0.5 * ((chain + 0.5) / chains - 0.5),
+                _shares(part, values),
+                linestyle="",
+                marker=MARKERS[chain],
+                color=PALETTE[chain],
+                markersize=4.5,
+                markeredgecolor="white",
+                markeredgewidth=0.4,
+                label=f"chain {chain}",
+            )
+    own = int(chosen.max()) + 1
+    which = "point estimate" if labels is None else "partition given"
+    line: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 0.9}
+    ax.axvline(own, color=VERMILION, label=f"{which}: {own}", **line)
+    ax.set_xlim(min(values[0], own) - 0.8, max(values[-1], own) + 0.8)
+    ax.xaxis.set_major_locator(MaxNLocator(12, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+    ax.set_ylim(bottom=0)
+    bare(ax)
+    ax.set_xlabel("number of clusters K")
+    ax.set_ylabel("posterior probability")
+    ax.legend(
+        frameon=False,
+        fontsize="small",
+        loc="upper left",
+        bbox_to_anchor=(1, 1),
+        labelcolor=GREY,
+        handletextpad=0.4,
+    )
+    draws_drawn = counted(len(numbers), "draw")
+    ax.set_title(f"Number of clusters: mean {numbers.mean():.3g}, {draws_drawn}", loc="left")
+    return ax
+
+
+def _shares(numbers: IntArray, values: IntArray) -> FloatArray:
+    """The share of each of consecutive values."""
+    counts: FloatArray = np.bincount(numbers - values[0], minlength=len(values)) / len(numbers)
+    return counts
+
+
+def _n_chains(posterior: Any) -> int:
+    """The number of chains, 1 where chains are not distinguished."""
+    tree = getattr(posterior, "posterior_", posterior)
+    if isinstance(tree, np.ndarray):
+        return len(tree) if tree.ndim == 3 else 1
+    return int(tree["posterior"].sizes["chain"]) if hasattr(tree, "children") else 1

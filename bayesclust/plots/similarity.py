@@ -1,32 +1,58 @@
-"""The similarity matrix of a posterior, ordered by a partition, with the uncertainty of every item above it."""
+"""Matrices: the posterior similarity of items, and the agreement of partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayesclust.checks import check_choice, plain_array
-from bayesclust.plots._order import by_cluster, by_tree, picture
 from bayesclust.plots._plane import matched
-from bayesclust.plots._style import BLUE, GREY, VERMILION, axes_or_new, bare, counted, shade
+from bayesclust.plots._style import (
+    BLUE,
+    GREY,
+    VERMILION,
+    axes_or_new,
+    bare,
+    colour_bar,
+    counted,
+    shade,
+    shortened,
+)
 from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.similarity import item_entropy
+from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
 from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import ArrayLike, FloatArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
-__all__ = ["similarity"]
+__all__ = ["agreement", "similarity"]
 
 CLOSEST_NAMES = 0.04
 """Share of the height that the names of two clusters are apart at least."""
 LARGEST_TREE = 5000
-STRIP, GAP = 0.035, 0.012
+STRIP = 0.035
+GAP = 0.012
 """Width of a partition beside the matrix and of the space around it, as shares of the matrix."""
+PIXELS = 600
+"""Rows of the picture: of more items, neighbours share one."""
+COLUMNS = 20_000
+"""Clusters of draws counted at a time."""
+LONGEST = 18
+MEASURES = {
+    "vi": ("Variation of information", "bits"),
+    "ari": ("Adjusted Rand index", ""),
+    "nmi": ("Normalized mutual information", ""),
+    "f": ("Pairwise F", ""),
+}
+"""Title and unit of the measures of `bayesclust.agreement`."""
+NUMBERED = 16
+"""Partitions whose cells have room for a number."""
 
 
 def similarity(
@@ -37,7 +63,7 @@ def similarity(
     order: str = "clusters",
     partitions: Mapping[str, ArrayLike] | None = None,
 ) -> Axes:
-    """Show how often each two items share a cluster, and partitions beside it.
+    """Show the co-clustering probability of each two items, and partitions beside it.
 
     Items are ordered by a partition: clusters that are often one stand side by side, in the order
     of their dendrogram, and within a cluster the surest items come first. Frames mark the clusters.
@@ -100,47 +126,121 @@ def similarity(
     tree = by_tree(draws) if order == "dendrogram" else None
     row = by_cluster(draws, z) if tree is None else tree.order
     ax = axes_or_new(ax, 7.6, 6.6)
-    edges = (-0.5, n - 0.5, n - 0.5, -0.5)
-    image = ax.imshow(
-        picture(draws, row), vmin=0, vmax=1, cmap="Blues", aspect="equal", extent=edges
-    )
+    shown: dict[str, Any] = {"vmin": 0, "vmax": 1, "cmap": "Blues", "aspect": "equal"}
+    image = ax.imshow(picture(draws, row), extent=(-0.5, n - 0.5, n - 0.5, -0.5), **shown)
     ax.set(xticks=[], xlabel="items in the same order")
-    _strip(ax, item_entropy(draws)[row])
+    _entropy_strip(ax, item_entropy(draws)[row])
     if tree is None:
         _frame_clusters(ax, names[row])
     else:
         _dendrogram(ax, tree.lines, n)
         others = {"point estimate" if labels is None else "labels": z, **others}
     right = _beside(ax, {name: matched(own, z)[row] for name, own in others.items()})
-    bar = ax.figure.colorbar(image, cax=ax.inset_axes((right, 0, 0.035, 1)))
-    bar.set_label("posterior probability of sharing a cluster")
-    bar.outline.set_visible(False)
+    colour_bar(ax, image, "posterior probability of sharing a cluster", (right, 0, 0.035, 1))
     clusters = counted(int(z.max()) + 1, "cluster")
     ax.set_title(f"Posterior similarity of {counted(n, 'item')}, in {clusters}", loc="left")
     return ax
 
 
 def _partition(labels: ArrayLike, what: str, draws: Labels) -> Labels:
+    """Labels of the items of the draws, or a refusal."""
     z = as_labels(labels, what)
     if len(z) != draws.shape[1]:
         raise ValueError(
-            f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label per item."
+            f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: "
+            "pass one label per item."
         )
     return z
 
 
+class Tree(NamedTuple):
+    """A dendrogram: items from left to right, and a bracket (4, 2) of each merge."""
+
+    order: IntArray  # (n,)
+    lines: FloatArray  # (n - 1, 4, 2): places in the row and heights (1 - mean similarity)
+
+
+def by_cluster(draws: Labels, z: Labels) -> IntArray:
+    """Items by the clusters of z, similar clusters side by side, the surest items first in each."""
+    sizes = np.bincount(z).astype(np.float64)
+    to_cluster = cluster_similarity(draws, z)
+    between = np.zeros((len(sizes), len(sizes)))
+    np.add.at(between.T, z, to_cluster.T)
+    rank = np.argsort(_cluster_order(between / sizes, sizes))
+    # rounded, lest items that are equally sure come in an order of rounding errors
+    own = to_cluster[z, np.arange(len(z))].round(12)
+    order: IntArray = np.lexsort((-own, rank[z]))
+    return order
+
+
+def _cluster_order(between: FloatArray, sizes: FloatArray) -> IntArray:
+    """Clusters in a row, similar ones side by side, the larger end first."""
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+
+    order: IntArray = np.arange(len(sizes))
+    if len(sizes) > 2:
+        distance = 1 - between[np.triu_indices(len(sizes), 1)]
+        merges = optimal_leaf_ordering(linkage(distance, "average"), distance)
+        order = leaves_list(merges).astype(np.int64)
+    return order if sizes[order[0]] >= sizes[order[-1]] else order[::-1]
+
+
+def by_tree(draws: Labels) -> Tree:
+    """Items in the order of the leaves of average linkage of their similarities."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    n = draws.shape[1]
+    if n == 1:
+        return Tree(np.zeros(1, np.int64), np.empty((0, 4, 2)))
+    merges = linkage(squareform(1 - similarity_matrix(draws), checks=False), "average")
+    order: IntArray = leaves_list(merges).astype(np.int64)
+    # places and heights of all nodes, the leaves first; SciPy's drawing recurses too deep for
+    # thousands of items
+    place = np.empty(2 * n - 1)
+    height = np.zeros(2 * n - 1)
+    place[order] = np.arange(n)
+    lines = np.empty((n - 1, 4, 2))
+    for m, (left, right, top, _) in enumerate(merges):
+        a = int(left)
+        b = int(right)
+        lines[m] = [(place[a], height[a]), (place[a], top), (place[b], top), (place[b], height[b])]
+        place[n + m] = (place[a] + place[b]) / 2
+        height[n + m] = top
+    return Tree(order, lines)
+
+
+def picture(draws: Labels, order: IntArray) -> FloatArray:
+    """The similarity matrix in an order or, of many items, the means of its blocks."""
+    n = len(order)
+    if n <= PIXELS:
+        return similarity_matrix(draws)[np.ix_(order, order)]
+    block = np.empty(n, np.int64)
+    block[order] = np.arange(n) * PIXELS // n
+    sizes = np.bincount(block).astype(np.float64)
+    total = np.zeros((PIXELS, PIXELS))
+    first = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
+    start = 0
+    while start < len(draws):
+        stop = max(start + 1, int(np.searchsorted(first, first[start] + COLUMNS, side="right")) - 1)
+        counts = np.zeros((PIXELS, first[stop] - first[start]), np.float32)
+        columns = draws[start:stop] + (first[start:stop] - first[start])[:, None]
+        np.add.at(counts, (np.broadcast_to(block, columns.shape), columns), 1)
+        total += counts @ counts.T
+        start = stop
+    return total / (len(draws) * sizes[:, None] * sizes)
+
+
 def _frame_clusters(ax: Axes, names: Labels) -> None:
-    """Frame the blocks of equal names on the diagonal, and say their names and sizes at the left."""
+    """Frame the clusters on the diagonal, and write their names and sizes at the left."""
     from matplotlib.patches import Rectangle
 
     n = len(names)
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
     sizes = np.diff(starts, append=n)
+    look: dict[str, Any] = {"fill": False, "edgecolor": VERMILION, "linewidth": 1.2}
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-        frame = Rectangle(
-            (start - 0.5, start - 0.5), size, size, fill=False, edgecolor=VERMILION, linewidth=1.2
-        )
-        ax.add_patch(frame)
+        ax.add_patch(Rectangle((start - 0.5, start - 0.5), size, size, **look))
     middles = starts + (sizes - 1) / 2
     shown: list[int] = []
     for k in np.argsort(-sizes, kind="stable").tolist():
@@ -152,7 +252,8 @@ def _frame_clusters(ax: Axes, names: Labels) -> None:
     ax.set_ylabel("cluster (number of items)")
 
 
-def _strip(ax: Axes, entropy: FloatArray) -> None:
+def _entropy_strip(ax: Axes, entropy: FloatArray) -> None:
+    """The entropy of each item above the matrix."""
     strip = ax.inset_axes((0, 1.02, 1, 0.13))
     edges = np.arange(len(entropy) + 1) - 0.5
     strip.stairs(entropy, edges, fill=True, color=BLUE)
@@ -162,13 +263,12 @@ def _strip(ax: Axes, entropy: FloatArray) -> None:
 
 
 def _dendrogram(ax: Axes, lines: FloatArray, n: int) -> None:
+    """The dendrogram at the left of the matrix."""
     from matplotlib.collections import LineCollection
 
     side = ax.inset_axes((-0.22, 0, 0.21, 1))
-    width = float(np.clip(60 / n, 0.3, 1))
-    side.add_collection(
-        LineCollection(list(lines[:, :, ::-1]), colors=GREY, linewidths=width, rasterized=n > 500)
-    )
+    look: dict[str, Any] = {"colors": GREY, "linewidths": float(np.clip(60 / n, 0.3, 1))}
+    side.add_collection(LineCollection(list(lines[:, :, ::-1]), rasterized=n > 500, **look))
     side.set(xlim=(1, 0), ylim=(n - 0.5, -0.5), yticks=[], xticks=[0, 1], xlabel="1 - similarity")
     side.tick_params(labelsize="small")
     bare(side, "top", "right", "left")
@@ -178,16 +278,117 @@ def _dendrogram(ax: Axes, lines: FloatArray, n: int) -> None:
 def _beside(ax: Axes, partitions: Mapping[str, Labels]) -> float:
     """Draw partitions as strips at the right, and return where there is room again."""
     left = 1 + 2 * GAP
+    tilted: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     for name, labels in partitions.items():
         strip = ax.inset_axes((left, 0, STRIP, 1))
         colours = np.array([shade(k) for k in range(int(labels.max()) + 1)])
         edges = (0, 1, len(labels) - 0.5, -0.5)
         strip.imshow(colours[labels][:, None], aspect="auto", interpolation="nearest", extent=edges)
         strip.set(yticks=[], label=name)
-        strip.set_xticks(
-            [0.5], [name], rotation=40, ha="right", rotation_mode="anchor", fontsize="small"
-        )
+        strip.set_xticks([0.5], [name], fontsize="small", **tilted)
         strip.tick_params(length=0)
         strip.spines[:].set_visible(False)
         left += STRIP + GAP
     return left + GAP / 2
+
+
+def agreement(
+    matrix: pd.DataFrame,
+    title: str | None = None,
+    *,
+    unit: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show a table of agreement or distance between partitions as a heat map with its numbers.
+
+    Parameters
+    ----------
+    matrix : (m, m) pandas.DataFrame of float
+        From `bayesclust.agreement`, or another table of agreements or distances; rows and columns
+        have the same names. NaN cells stay empty.
+    title : str, optional
+        By default the measure of `bayesclust.agreement` in words, the name of the columns, or
+        "Agreement".
+    unit : str, optional
+        For the colour bar; by default bits of a variation of information.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure, as large as the names ask for.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With one image, and a number in each cell where there are up to 16 partitions; its
+        ``child_axes`` hold the colour bar.
+
+    Raises
+    ------
+    TypeError
+        If it is no DataFrame of numbers.
+    ValueError
+        If it is empty, or rows and columns have different names.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> ax = bc.plots.agreement(bc.agreement({"a": [0, 0, 1, 1], "b": [0, 0, 0, 0]}, "vi"))
+    >>> ax.get_title(loc="left"), [text.get_text() for text in ax.texts]
+    ('Variation of information', ['0.00', '1.00', '1.00', '0.00'])
+    """
+    values = _check_matrix(matrix)
+    number = len(values)
+    side = float(np.clip(2.2 + 0.55 * number, 3.6, 10))
+    ax = axes_or_new(ax, side + 1.5, side)
+    finite = values[np.isfinite(values)]
+    low = min(0.0, float(finite.min(initial=0.0)))
+    high = max(1.0, float(finite.max(initial=1.0)))
+    image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="equal")
+    names = shortened([str(name) for name in matrix.index], LONGEST)
+    small = "small" if number <= 24 else "x-small"
+    tilted: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(range(number), names, fontsize=small, **tilted)
+    ax.set_yticks(range(number), names, fontsize=small)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    if number <= NUMBERED:
+        _write_numbers(ax, values, image)
+    named = "Agreement" if matrix.columns.name is None else str(matrix.columns.name)
+    words = MEASURES.get(str(matrix.attrs.get("measure")), (named, ""))
+    colour_bar(ax, image, words[1] if unit is None else unit, (1.03, 0, 0.045, 1))
+    ax.set_title(words[0] if title is None else title, loc="left")
+    return ax
+
+
+def _check_matrix(matrix: Any) -> FloatArray:
+    """The numbers of a table of partitions by partitions, or a refusal."""
+    import pandas as pd
+
+    if not isinstance(matrix, pd.DataFrame):
+        raise TypeError(
+            f"matrix is a {type(matrix).__name__}: pass a DataFrame of partitions by partitions."
+        )
+    rows = [str(name) for name in matrix.index]
+    columns = [str(name) for name in matrix.columns]
+    if rows != columns or not rows:
+        raise ValueError(
+            f"matrix has rows {rows} and columns {columns}: "
+            "pass a table of partitions by the same partitions, at least one."
+        )
+    try:
+        values: FloatArray = matrix.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "matrix has cells that are no numbers: pass a table of agreements or distances."
+        ) from None
+    return values
+
+
+def _write_numbers(ax: Axes, values: FloatArray, image: AxesImage) -> None:
+    """Write the numbers in the colour that can be read on their cell."""
+    size = "small" if len(values) <= 10 else "x-small"
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
+    for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            continue
+        red, green, blue, _ = image.to_rgba(np.array([value]))[0]
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        ax.text(column, row, f"{value:.2f}", color="white" if dark else "black", **look)

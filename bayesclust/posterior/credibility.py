@@ -67,7 +67,7 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
     -----
     Leaving a constraint out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
     Where a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
-    `constraint_log_likelihood` tells by its k-hat.
+    `constraint_log_likelihood` shows it by its k-hat.
 
     Raises
     ------

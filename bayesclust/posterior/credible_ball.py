@@ -88,7 +88,7 @@ def credible_ball(
 
     The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B |
     data) >= 1 - alpha (Wade and Ghahramani 2018, section 4), d being the loss, which must be a
-    metric. What its extreme members look like says what the uncertainty is about: vertical bounds,
+    metric. Its extreme members show what the uncertainty is about: vertical bounds,
     with the fewest and with the most clusters, and horizontal ones, farthest from the centre. They
     are looked for among the draws, and where several are equally extreme all are given.
 

@@ -114,7 +114,7 @@ def diagnose(
         reference.
     max_rhat : float, default 1.05
         Largest R-hat that passes. With some thirty functionals, 1.01 would be missed by chance in
-        good runs; the verdict says where 1.01 and an effective sample size of 400 are reached
+        good runs; the verdict tells where 1.01 and an effective sample size of 400 are reached
         throughout.
     min_ess : float, default 100
         Least effective sample size that passes, enough for posterior means; tail probabilities need
@@ -398,7 +398,7 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
     for c in range(chains):
         for other in range(c, chains):
             mean = expected_losses(VI(), z[c, at], z[other, at]).mean()
-            # a draw is at distance 0 from itself, which says nothing
+            # a draw is at distance 0 from itself, which carries no information
             out[c, other] = out[other, c] = (
                 mean if c != other else (mean * m / (m - 1) if m > 1 else np.nan)
             )

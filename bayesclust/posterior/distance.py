@@ -30,7 +30,7 @@ class PosteriorDistance:
     self_distance : float
         The same between the first and the second half of the draws (of the chains, where there are
         several) of one posterior, the larger of the two. Where wasserstein is not above it, the
-        posteriors cannot be told apart.
+        posteriors cannot be distinguished.
     between : float
         Mean loss between a draw of the first and a draw of the second.
     within : (float, float)

@@ -116,7 +116,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
 
 
 class _Draw(NamedTuple):
-    """One draw, and what it says of the answers of a view."""
+    """One draw, and what it implies for the answers of a view."""
 
     truths: CodeArray  # (m,)
     error_rate: FloatArray  # (m,): probability of a wrong answer

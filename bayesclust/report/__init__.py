@@ -1,4 +1,4 @@
-"""What a posterior says, put together for a reader: as text for a terminal, and as one page for a browser."""
+"""A summary of a posterior for readers: as text for a terminal, and as one page for a browser."""
 
 from bayesclust.report.findings import Findings, findings
 from bayesclust.report.page import report_page, write_report

@@ -1,8 +1,11 @@
-"""The figures of the page: narrow ones, so that their words can be read on a phone."""
+"""The figures of the page: narrow, so that their words can be read on a phone."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,42 +13,58 @@ import numpy as np
 from bayesclust import plots
 from bayesclust.posterior.tree import group
 from bayesclust.report.findings import CHAINS, PARTITION, Findings
-from bayesclust.report.markup import WIDTH, Picture, figure_style, png
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["pictures"]
-
+WIDTH = 4.2
+"""Width of figures, in inches."""
+DPI = 180
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
 LARGEST = 20_000
-"""Items whose similarities, all n^2 of them, are looked at in good time."""
+"""Items whose similarities, n^2 of them, are computed in reasonable time."""
 CURVE = 60
 """Answers from which on a ranking is a curve; a list would repeat the table beside it."""
 TRACES = ("log_joint", "n_clusters", "concentration")
 RANKS = ("log_joint", "n_clusters", "entropy", "largest_cluster")
-BALL = {
-    "Upper vertical bound": "Of the partitions in the ball, one with the fewest clusters.",
-    "Horizontal bound": "The partition in the ball that is farthest from the point estimate.",
-    "Lower vertical bound": "Of the partitions in the ball, one with the most clusters.",
-}
+BOUNDS = (
+    "Of the partitions in the ball, one with the fewest clusters.",
+    "The partition in the ball that is farthest from the point estimate.",
+    "Of the partitions in the ball, one with the most clusters.",
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page: its section, caption, description, PNG bytes and size in pixels."""
+
+    section: str
+    title: str
+    text: str
+    alt: str
+    png: bytes
+    size: tuple[int, int]
+
+    @property
+    def base64(self) -> str:
+        """The bytes as text."""
+        return b64encode(self.png).decode()
 
 
 def pictures(posterior: Any, found: Findings) -> list[Picture]:
-    """Draw all figures that a posterior has something for.
+    """Draw all figures of the page, in its order; the same posterior gives the same bytes."""
+    import matplotlib as mpl
 
-    Parameters
-    ----------
-    posterior : DataTree or fitted estimator
-    found : Findings
-
-    Returns
-    -------
-    list of Picture
-        In the order of the page. The same posterior gives the same bytes.
-    """
-    with figure_style():
-        parts = (_numbers, _partitions, _similarity, _entropy, _graph, _ranking, _sources, _chains)
+    parts = (_numbers, _partitions, _similarity, _entropy, _graph, _ranking, _sources, _chains)
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
         return [picture for part in parts for picture in part(posterior, found)]
 
 
@@ -56,12 +75,15 @@ def _figure(height: float) -> Figure:
 
 
 def _taken(figure: Figure, section: str, text: str, alt: str, title: str | None = None) -> Picture:
-    """Render a figure; its title goes below it, where it can be read and wrapped."""
-    first = figure.axes[0]
+    """Render a figure; its title goes into the caption, where it is wrapped."""
     if title is None:
+        first = figure.axes[0]
         title = first.get_title(loc="left").replace("\n", " ")
         first.set_title("", loc="left")
-    return Picture(section, title, text, alt, *png(figure))
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI, metadata={"Software": None})
+    width, height = (round(float(side) * DPI) for side in figure.get_size_inches())
+    return Picture(section, title, text, alt, drawn.getvalue(), (width, height))
 
 
 def _has_data(posterior: Any) -> bool:
@@ -70,6 +92,7 @@ def _has_data(posterior: Any) -> bool:
 
 
 def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """The number of clusters."""
     if found.kind == PARTITION:
         return
     figure = _figure(3.0)
@@ -82,162 +105,134 @@ def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
     ax.set_yticks(ticks)
     shares = ", ".join(f"{k} clusters {share:.2f}" for k, share in found.numbers.items())
     text = "Bars pool the chains; the marks are single chains, which should lie close together."
-    yield _taken(
-        figure, "clusters", text, f"Posterior probability of each number of clusters: {shares}."
-    )
+    alt = f"Posterior probability of each number of clusters: {shares}."
+    yield _taken(figure, "clusters", text, alt)
 
 
 def _partitions(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """The point estimate and the bounds of the credible ball in the plane."""
     if not _has_data(posterior):
         return
-    figures = [_figure(3.3) for _ in range(1 + len(BALL))]
+    figures = [_figure(3.3) for _ in range(1 + len(BOUNDS))]
     axes = [figure.add_subplot() for figure in figures]
     plots.partitions(posterior, labels=found.labels, level=found.ball.level, axes=axes)
-    where = f"{axes[0].get_xlabel()} against {axes[0].get_ylabel()}"
+    text = f"Items by their cluster; {axes[0].get_xlabel()} against {axes[0].get_ylabel()}."
     sizes = ", ".join(f"{size:,}" for size in found.clusters["items"])
-    number = f"{found.labels.max() + 1} clusters of {sizes} items"
+    alt = f"{found.labels.max() + 1} clusters of {sizes} items in the plane."
     axes[0].set_title("", loc="left")
-    point = "The partition" if found.kind == PARTITION else "The point estimate"
-    yield _taken(
-        figures[0],
-        "clusters",
-        f"Items by their cluster; {where}.",
-        f"{number} in the plane.",
-        point,
-    )
+    title = "The partition" if found.kind == PARTITION else "The point estimate"
+    yield _taken(figures[0], "clusters", text, alt, title)
     if found.kind == PARTITION:
         return
-    for figure, text in zip(figures[1:], BALL.values(), strict=True):
+    for figure, bound in zip(figures[1:], BOUNDS, strict=True):
         title = figure.axes[0].get_title(loc="left").replace("\n", " ")
-        bound = f"{text} Items that are elsewhere than in the point estimate stand out."
-        yield _taken(figure, "doubts", bound, f"{title}, in the plane.")
+        text = f"{bound} Items that are elsewhere than in the point estimate stand out."
+        yield _taken(figure, "uncertainty", text, f"{title}, in the plane.")
 
 
 def _similarity(posterior: Any, found: Findings) -> Iterator[Picture]:
-    if found.kind == PARTITION or len(found.labels) > LARGEST:
+    """The similarity matrix."""
+    n = len(found.labels)
+    if found.kind == PARTITION or n > LARGEST:
         return
     figure = _figure(3.4)
     ax = plots.similarity(posterior, found.labels, figure.add_subplot())
     ax.child_axes[0].yaxis.label.set_fontsize("small")
     ax.child_axes[-1].set_ylabel("P(same cluster)")
     text = (
-        "How probable it is that two items share a cluster: dark is certain. Frames are the clusters of the point estimate; "
-        "the strip above shows how unsure each item is."
+        "How probable it is that two items share a cluster: dark is certain. Frames are the "
+        "clusters of the point estimate; the strip above shows how unsure each item is."
     )
-    alt = f"Heat map of the posterior similarity of {len(found.labels):,} items, in blocks by cluster."
+    alt = f"Heat map of the posterior similarity of {n:,} items, in blocks by cluster."
     yield _taken(figure, "clusters", text, alt)
 
 
 def _entropy(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """The entropy of the items in the plane."""
     if found.kind == PARTITION or len(found.labels) > LARGEST or not _has_data(posterior):
         return
     figure = _figure(3.3)
     plots.entropy(posterior, ax=figure.add_subplot())
-    text = "Dark items and regions are those of which it is unsure with whom they belong."
-    yield _taken(figure, "doubts", text, "Items in the plane, coloured by their entropy.")
+    text = "Dark: it is uncertain which other items these are with."
+    yield _taken(figure, "uncertainty", text, "Items in the plane, coloured by their entropy.")
 
 
 def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """The answers as a graph in the plane."""
     if not found.answers or not _has_data(posterior):
         return
     figure = _figure(3.6)
     ax = plots.constraint_graph(posterior, ax=figure.add_subplot())
     legend = ax.get_legend()
-    ax.legend(
-        handles=[] if legend is None else legend.legend_handles,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=3,
-        frameon=False,
-        fontsize="x-small",
-        borderaxespad=0.1,
-        borderpad=0.1,
-        columnspacing=1,
-        handlelength=1.6,
-    )
-    text = "Each line is an answer: blue ones are believed, orange ones are doubted."
-    yield _taken(
-        figure,
-        "answers",
-        text,
-        f"{found.answers:,} answers as lines, {found.doubted:,} of them doubted.",
-    )
+    for text in () if legend is None else legend.get_texts():
+        text.set_fontsize("xx-small")
+    caption = "Each line is an answer: blue ones are probably right, orange ones probably wrong."
+    alt = f"{found.answers:,} answers as lines, {found.probably_wrong:,} of them probably wrong."
+    yield _taken(figure, "answers", caption, alt)
 
 
 def _ranking(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """The credibility of many answers as a curve."""
     if found.answers <= CURVE:
         return
     figure = _figure(2.8)
     plots.credibility_ranking(posterior, ax=figure.add_subplot())
-    alt = f"Credibility of {found.answers:,} answers in rising order; {found.doubted:,} are below one half."
-    yield _taken(figure, "answers", "All answers, from the least to the most believed.", alt)
+    alt = (
+        f"Credibility of {found.answers:,} answers in rising order; "
+        f"{found.probably_wrong:,} are below one half."
+    )
+    yield _taken(figure, "answers", "All answers, the least credible first.", alt)
 
 
 def _sources(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """The reliability of the sources, one figure for each constraints object."""
     if found.sources.empty:
         return
-    views = found.sources.groupby("view", sort=False)["source"].nunique()
-    figures = [_figure(1.7 + 0.3 * min(int(number), 40)) for number in views]
+    numbers = found.sources.groupby("view", sort=False)["source"].nunique()
+    figures = [_figure(1.7 + 0.3 * min(int(number), 40)) for number in numbers]
     axes = [figure.add_subplot() for figure in figures]
     for ax in plots.reliability(posterior, axes):
-        for note in list(ax.texts):  # the table says it
+        for note in list(ax.texts):  # the table has them
             note.remove()
         ax.set_xlabel("probability", fontsize="small")
-    for figure, view in zip(figures, views.index, strict=True):
-        own = found.sources[found.sources["view"] == view]
-        means = ", ".join(
-            f"{row['source']} {row['parameter']} {row['mean']:.2f}"
-            for row in own.to_dict("records")
-        )
-        yield _taken(
-            figure,
-            "sources",
-            "Posterior means and central 90% intervals.",
-            f"Posterior means: {means}.",
-        )
+    for figure, view in zip(figures, numbers.index, strict=True):
+        own = found.sources[found.sources["view"] == view].to_dict("records")
+        means = (f"{row['source']} {row['parameter']} {row['mean']:.2f}" for row in own)
+        text = "Posterior means and central 90% intervals."
+        yield _taken(figure, "sources", text, f"Posterior means: {', '.join(means)}.")
 
 
 def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
+    """Traces and ranks."""
     draws = group(posterior, "posterior").sizes["draw"]
     if found.kind != CHAINS or draws < 2:
         return
     tree = getattr(posterior, "posterior_", posterior)
-    there = {
-        *tree["posterior"].data_vars,
-        *(tree["sample_stats"].data_vars if "sample_stats" in tree.children else ()),
-    }
+    there = set(tree["posterior"].data_vars)
+    if "sample_stats" in tree.children:
+        there |= set(tree["sample_stats"].data_vars)
     followed = [name for name in TRACES if name in there]
     figure = _figure(0.5 + 1.25 * len(followed))
+    ratios = {"width_ratios": [2.4, 1]}
     grid: NDArray[np.object_] = figure.subplots(
-        len(followed), 2, sharey="row", squeeze=False, gridspec_kw={"width_ratios": [2.4, 1]}
+        len(followed), 2, sharey="row", squeeze=False, gridspec_kw=ratios
     )
     plots.traces(posterior, followed, grid)
     for right in grid[:, 1]:
         right.set_title("", loc="right")
     grid[-1, 1].set_xlabel("share")
     text = "Draws in order, and their distribution. Chains that agree overlap."
-    yield _taken(figure, "chains", text, f"Traces of {', '.join(followed)} by chain.", "Traces")
+    alt = f"Traces of {', '.join(followed)} by chain."
+    yield _taken(figure, CHAINS, text, alt, "Traces")
     names = [name for name in RANKS if name in there or name in RANKS[1:]]
     figure = _figure(4.2)
     panels = figure.subplots(2, 2).ravel()[: len(names)]
     for ax in plots.ranks(posterior, names, panels):
         ax.set(xlabel="", ylabel="")
         ax.set_title(ax.get_title(loc="left"), loc="left", fontsize="x-small")
+    small: dict[str, Any] = {"ncols": 4, "frameon": False, "fontsize": "x-small"}
     handles, words = panels[0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        words,
-        loc="outside lower center",
-        ncols=4,
-        frameon=False,
-        fontsize="x-small",
-        handlelength=1.4,
-    )
-    text = "How the draws of each chain rank among all draws; flat lines inside the band are as they should be."
-    yield _taken(
-        figure,
-        "chains",
-        text,
-        f"Histograms of ranks of {', '.join(names)} by chain.",
-        "Ranks of the draws",
-    )
+    figure.legend(handles, words, loc="outside lower center", handlelength=1.4, **small)
+    text = "How the draws of each chain rank among all draws; flat lines inside the band are good."
+    alt = f"Histograms of ranks of {', '.join(names)} by chain."
+    yield _taken(figure, CHAINS, text, alt, "Ranks of the draws")

@@ -1,116 +1,90 @@
-"""What a posterior says: verdict, number of clusters, partition, doubted answers and sources."""
+"""The contents of a summary: verdict, clusters, answers that are probably wrong, sources."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesclust.checks import check_int
+from bayesclust.posterior.conflict import view_conflict
 from bayesclust.posterior.credibility import constraint_credibility, source_reliability
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnosis import diagnose
 from bayesclust.posterior.n_clusters import n_clusters_posterior
 from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import cluster_confidence
-from bayesclust.posterior.tree import group, item_names, source_names, stacked_partitions
-from bayesclust.report.surprises import surprises
-from bayesclust.typing import IntArray
+from bayesclust.posterior.tree import (
+    group,
+    item_names,
+    source_names,
+    stacked_partitions,
+    stored_constraints,
+)
+from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Findings", "findings"]
-
 TYPICAL = 5
-"""Items that are named of each cluster."""
-LEAST_SURE, SURE = 10, 0.95
-"""Most items that are listed as unsure, and how surely others belong to their clusters."""
-PARTITION, MEAN_FIELD, CHAINS = "partition", "mean field", "chains"
+"""Items that are named for each cluster."""
+LEAST_SURE = 10
+"""Most items that are listed as unsure."""
+SURE = 0.95
+"""Co-clustering probability from which an item is not listed as unsure."""
+PARTITION = "partition"
+MEAN_FIELD = "mean field"
+CHAINS = "chains"
 VERDICTS = {
     PARTITION: (
-        "This is one partition and no posterior: it says nothing of how sure it is. An answer counts as doubted where the "
-        "partition contradicts it."
+        "This is one partition and no posterior: it does not say how sure it is. An answer counts "
+        "as probably wrong where the partition violates it."
     ),
     MEAN_FIELD: (
-        "These draws come from a mean-field approximation: they are independent by construction, so there is nothing to "
-        "diagnose, and they are surer than the posterior is. Compare with a sampler where much depends on it."
+        "These draws come from a mean-field approximation: they are independent by construction, "
+        "so "
+        "there is nothing to diagnose, and they are less uncertain than the posterior. Compare "
+        "with "
+        "a sampler where much depends on it."
     ),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a posterior says.
+    """The contents of a summary."""
 
-    Parameters
-    ----------
-    kind : {"chains", "mean field", "partition"}
-        What the draws are.
-    facts : dict of str to str
-        About the data and the fit, in words.
-    ok : bool or None
-        Whether the run can be trusted; None where there is nothing to diagnose.
-    verdict : str
-        Of `bayesclust.diagnose`.
-    names : list of str
-        Of the items.
-    labels : (n,) array of int
-        The point estimate.
-    numbers : dict of int to float
-        Posterior probability of each number of clusters.
-    clusters : pandas.DataFrame
-        One row for each cluster, the largest first: cluster, items, confidence (mean posterior
-        probability that an item of it is with a random other member) and typical (the items that
-        belong to it most surely).
-    ball : CredibleBall
-        Around the point estimate.
-    least_sure : pandas.DataFrame
-        The items that belong to their clusters least surely, at most ten and only those below 0.95:
-        item, cluster, confidence.
-    answers : int
-        How many there are.
-    doubted : int
-        How many of them are more likely wrong than right.
-    suspects : pandas.DataFrame
-        The least believed of the doubted: items, answer, view, source, credibility, mcse, likely
-        and, where the noise was kept, without.
-    sources : pandas.DataFrame
-        `bayesclust.source_reliability`, the sources by name; empty where the noise was not kept.
-    surprises : list of str
-        What is not expected of the answers: by `bayesclust.diagnose` where the fit dismisses them,
-        and by the noise model.
-    """
-
-    kind: str
-    facts: dict[str, str]
-    ok: bool | None
+    kind: str  # of the draws: "chains", "mean field" or "partition"
+    facts: dict[str, str]  # about the data and the fit
+    ok: bool | None  # whether the chains can be used; None if there is nothing to diagnose
     verdict: str
-    names: list[str]
-    labels: IntArray
-    numbers: dict[int, float]
-    clusters: pd.DataFrame
-    ball: CredibleBall
-    least_sure: pd.DataFrame
+    names: list[str]  # of the items
+    labels: IntArray  # (n,) point estimate
+    numbers: dict[int, float]  # posterior probability of each number of clusters
+    clusters: pd.DataFrame  # the largest first: cluster, items, confidence (mean), typical
+    ball: CredibleBall  # around the point estimate
+    least_sure: pd.DataFrame  # item, cluster, confidence
     answers: int
-    doubted: int
-    suspects: pd.DataFrame
-    sources: pd.DataFrame
-    surprises: list[str]
+    probably_wrong: int  # answers of credibility below one half
+    listed: pd.DataFrame  # the least credible of these: items, answer, view, source, credibility...
+    sources: pd.DataFrame  # `bayesclust.source_reliability` by name; empty if no noise was kept
+    surprises: list[str]  # sentences on answers that the model does not expect
 
 
 def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Findings:
-    """Gather what a posterior says.
+    """Summarize a posterior.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
     max_listed : int, default 20
-        Most doubted answers that are listed.
+        How many answers that are probably wrong are listed, at most.
     level : float in (0, 1), default 0.95
-        Of the credible ball.
+        Probability of the credible ball.
 
     Returns
     -------
@@ -131,16 +105,24 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     check_int(max_listed, "max_listed", least=0)
     draws = stacked_partitions(posterior)
     shares = n_clusters_posterior(posterior)["probability"]
-    names, labels = item_names(posterior), point_estimate(draws)
+    names = item_names(posterior)
+    labels = point_estimate(draws)
     kind = _kind(posterior)
-    ok, verdict, dismissed = None, VERDICTS.get(kind, ""), ""
+    ok: bool | None = None
+    verdict = VERDICTS.get(kind, "")
+    surprises = []
     if kind == CHAINS:
-        judged = diagnose(posterior)
-        ok, verdict, dismissed = judged.ok, judged.verdict, judged.conflict
+        diagnosis = diagnose(posterior)
+        ok = diagnosis.ok
+        verdict = diagnosis.verdict
+        surprises += [diagnosis.conflict] if diagnosis.conflict else []
     clusters, least_sure = _clusters(labels, cluster_confidence(draws, labels), names)
     table = _answers(posterior, names)
-    doubted = table[table["credibility"] < 0.5] if len(table) else table
+    wrong = table[table["credibility"] < 0.5] if len(table) else table
+    by = [name for name in ("credibility", "credibility_loo") if name in wrong]
     sources = _sources(posterior)
+    if not sources.empty:
+        surprises += _surprises(posterior)
     return Findings(
         kind=kind,
         facts=_facts(posterior, len(table)),
@@ -148,48 +130,50 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
         verdict=verdict,
         names=names,
         labels=labels,
-        numbers={
-            int(k): float(share)
-            for k, share in zip(shares.index.to_numpy(), shares, strict=True)
-            if share > 0
-        },
+        numbers={int(str(k)): float(p) for k, p in shares.items() if p > 0},
         clusters=clusters,
         ball=credible_ball(draws, labels, level=level),
         least_sure=least_sure,
         answers=len(table),
-        doubted=len(doubted),
-        suspects=_least_believed(doubted, max_listed),
+        probably_wrong=len(wrong),
+        listed=wrong.sort_values(by, kind="stable").head(max_listed) if by else wrong,
         sources=sources,
-        surprises=[*filter(None, [dismissed]), *([] if sources.empty else surprises(posterior))],
+        surprises=surprises,
     )
 
 
+def _tree(posterior: Any) -> Any:
+    return getattr(posterior, "posterior_", posterior)
+
+
 def _settings(posterior: Any) -> dict[str, Any]:
-    tree = getattr(posterior, "posterior_", posterior)
-    settings = json.loads(tree.attrs.get("settings", "{}"))
+    """Settings of the estimator that made the posterior."""
+    settings = json.loads(_tree(posterior).attrs.get("settings", "{}"))
     return settings if isinstance(settings, dict) else {}
 
 
 def _kind(posterior: Any) -> str:
-    sizes, settings = group(posterior, "posterior").sizes, _settings(posterior)
+    """Whether these are chains, a mean-field approximation, or one partition."""
+    sizes = group(posterior, "posterior").sizes
+    settings = _settings(posterior)
     if sizes["chain"] * sizes["draw"] == 1:
         return PARTITION
-    mean_field = (
-        settings.get("sampler") == "variational" or settings.get("inference") == "variational_em"
-    )
-    return MEAN_FIELD if mean_field else CHAINS
+    sampled = settings.get("sampler"), settings.get("inference")
+    return MEAN_FIELD if sampled[0] == "variational" or sampled[1] == "variational_em" else CHAINS
 
 
 def _model(settings: dict[str, Any]) -> str:
+    """The model by name."""
     if "sampler" in settings:
         return f"TVClust, {settings['sampler']}, {settings.get('family', '')}".removesuffix(", ")
     if "inference" in settings:
-        return f"DCRC, {settings['inference']}, {settings.get('n_clusters')} clusters asked for"
+        return f"DCRC, {settings['inference']}, n_clusters = {settings.get('n_clusters')}"
     return f"RDP-means, {settings.get('divergence')}" if "xi_rate" in settings else ""
 
 
 def _facts(posterior: Any, answers: int) -> dict[str, str]:
-    tree = getattr(posterior, "posterior_", posterior)
+    """Facts about the data and the fit, by name."""
+    tree = _tree(posterior)
     sizes = tree["posterior"].sizes
     facts = {"data": str(tree.attrs.get("data", "")), "items": f"{sizes['item']:,}"}
     if "observed_data" in tree.children and "feature" in tree["observed_data"].sizes:
@@ -206,7 +190,10 @@ def _facts(posterior: Any, answers: int) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value not in ("", "null")}
 
 
-def _clusters(labels: IntArray, sure: Any, names: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _clusters(
+    labels: IntArray, sure: FloatArray, names: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The clusters with their most typical items, and the least sure items."""
     import pandas as pd
 
     rows = []
@@ -215,44 +202,33 @@ def _clusters(labels: IntArray, sure: Any, names: list[str]) -> tuple[pd.DataFra
         best = members[np.argsort(-sure[members], kind="stable")[:TYPICAL]]
         row = {"cluster": k, "items": size, "confidence": float(sure[members].mean())}
         rows.append(row | {"typical": [names[i] for i in best]})
-    least = np.argsort(sure, kind="stable")[:LEAST_SURE]
-    least = least[sure[least] < SURE]
-    unsure = {
-        "item": [names[i] for i in least],
-        "cluster": labels[least],
-        "confidence": sure[least],
-    }
-    table = pd.DataFrame(rows).sort_values(
+    clusters = pd.DataFrame(rows).sort_values(
         "items", ascending=False, kind="stable", ignore_index=True
     )
-    return table, pd.DataFrame(unsure)
+    least = np.argsort(sure, kind="stable")[:LEAST_SURE]
+    least = least[sure[least] < SURE]
+    item = [names[i] for i in least]
+    unsure = {"item": item, "cluster": labels[least], "confidence": sure[least]}
+    return clusters, pd.DataFrame(unsure)
 
 
 def _answers(posterior: Any, names: list[str]) -> pd.DataFrame:
-    """Every answer, its items and its source by name."""
+    """Every answer with its credibility, its items and its source by name."""
     import pandas as pd
 
-    tree = getattr(posterior, "posterior_", posterior)
-    if "constant_data" not in tree.children:
+    if "constant_data" not in _tree(posterior).children:
         return pd.DataFrame()
     table = constraint_credibility(posterior)
     members = [name for name in "ijk" if name in table]
     asked = table[members].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
     table["items"] = [[names[int(i)] for i in row if not np.isnan(i)] for row in asked]
-    table["source"] = _by_name(posterior, table)
+    table["source"] = _source_names(posterior, table)
     return table
 
 
-def _least_believed(doubted: pd.DataFrame, number: int) -> pd.DataFrame:
-    """The first ones in order of credibility; of equals those that the rest speaks against most."""
-    by = [name for name in ("credibility", "credibility_loo") if name in doubted]
-    return doubted.sort_values(by, kind="stable").head(number) if by else doubted
-
-
-def _by_name(posterior: Any, table: pd.DataFrame) -> list[str]:
-    """What the sources of a table's rows are called; names noted by a fit count where it kept no noise."""
-    tree = getattr(posterior, "posterior_", posterior)
-    noted = json.loads(tree.attrs.get("sources", "{}"))
+def _source_names(posterior: Any, table: pd.DataFrame) -> list[str]:
+    """The names of the sources of a table's rows; a fit that kept no noise noted them."""
+    noted = json.loads(_tree(posterior).attrs.get("sources", "{}"))
     own = {
         str(view): noted.get(str(view))
         or source_names(posterior, str(view), int(rows["source"].max()) + 1)
@@ -263,14 +239,43 @@ def _by_name(posterior: Any, table: pd.DataFrame) -> list[str]:
 
 
 def _sources(posterior: Any) -> pd.DataFrame:
+    """The reliability of the sources by name; empty if no noise was kept."""
     import pandas as pd
 
-    tree = getattr(posterior, "posterior_", posterior)
-    if "constant_data" not in tree.children:
+    if "constant_data" not in _tree(posterior).children:
         return pd.DataFrame()
     try:
         table = source_reliability(posterior)
     except ValueError:  # fits without noise parameters, such as limits
         return pd.DataFrame()
-    table["source"] = _by_name(posterior, table)
+    table["source"] = _source_names(posterior, table)
     return table
+
+
+def _surprises(posterior: Any) -> list[str]:
+    """Sentences on the findings of `constraint_ppc` and `view_conflict` that are unexpected."""
+    names = {
+        own.name: source_names(posterior, own.name, own.n_sources)
+        for own in stored_constraints(posterior)
+    }
+    checks = constraint_ppc(posterior)
+    conflict = view_conflict(posterior)
+    return [
+        f"{_source(row, names)}: {row['check']}: {row['observed']:.3g}, "
+        f"where {row['expected']:.3g} is expected."
+        for row in checks[checks["finding"] != "as expected"].to_dict("records")
+    ] + [
+        f"{_source(row, names)} {row['finding']}: {row['elpd_loo']:.2f} nats an answer, "
+        f"where {row['expected']:.2f} is expected."
+        for row in conflict[conflict["finding"] != "agrees"].to_dict("records")
+    ]
+
+
+def _source(row: Mapping[Any, Any], names: Mapping[str, list[str]]) -> str:
+    """The constraints of a row and, where there are several, their source."""
+    own = names[row["view"]]
+    source = row["source"]
+    if len(own) == 1 or source is None or source != source or str(source) == "<NA>":
+        return str(row["view"])
+    name = own[int(source)]
+    return f"{row['view']}, source {name}" if name.isdecimal() else f"{row['view']}, {name}"

@@ -1,4 +1,4 @@
-"""What a posterior says, as text for a terminal."""
+"""The summary as text for a terminal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Iterator
 
 from bayesclust.report.findings import PARTITION, Findings
 
-__all__ = ["as_text", "ball_in_words"]
-
 WIDTH = 100
 LONGEST = 40
 GLUE = "\xa0"
 
 
 def as_text(found: Findings) -> str:
-    """Put findings into lines of at most 100 characters, long names aside.
+    """Return findings as lines of at most 100 characters, except for long names.
 
     Parameters
     ----------
@@ -32,109 +30,87 @@ def as_text(found: Findings) -> str:
     >>> print(as_text(findings(to_datatree({"z": [[[0, 0, 1]]]}))).splitlines()[0])
     items 3   answers 0
     """
-    parts = [
-        _facts(found),
-        _verdict(found),
-        _numbers(found),
-        _clusters(found),
-        _ball(found),
-        _unsure(found),
-    ]
-    parts += [_suspects(found), _sources(found), _surprises(found)]
-    return "\n\n".join(text for text in ("\n".join(lines) for lines in parts) if text)
+    writers = (_facts, _verdict, _numbers, _clusters, _ball, _unsure, _answers, _sources)
+    texts = ("\n".join(write(found)) for write in (*writers, _surprises))
+    return "\n\n".join(text for text in texts if text)
+
+
+def _wrapped(text: str, indent: str = "  ") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent=indent)
 
 
 def _facts(found: Findings) -> Iterator[str]:
-    together = "   ".join(
-        f"{name} {value}".replace(" ", GLUE) for name, value in found.facts.items()
-    )
-    yield from (line.replace(GLUE, " ") for line in textwrap.wrap(together, WIDTH))
+    facts = (f"{name} {value}".replace(" ", GLUE) for name, value in found.facts.items())
+    yield from (line.replace(GLUE, " ") for line in textwrap.wrap("   ".join(facts), WIDTH))
 
 
 def _verdict(found: Findings) -> Iterator[str]:
     yield "VERDICT"
-    yield from textwrap.wrap(found.verdict, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from _wrapped(found.verdict)
 
 
 def _numbers(found: Findings) -> Iterator[str]:
     yield "NUMBER OF CLUSTERS"
-    shares = "   ".join(
-        f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005
+    number = found.labels.max() + 1
+    likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
+    is_one = found.kind == PARTITION
+    yield from _wrapped(
+        f"{number}." if is_one else f"{number} in the point estimate.   {'   '.join(likely)}"
     )
-    estimate = f"{found.labels.max() + 1} in the point estimate"
-    text = f"{estimate}.   {shares}" if found.kind != PARTITION else f"{found.labels.max() + 1}."
-    yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _clusters(found: Findings) -> Iterator[str]:
     yield "CLUSTERS              items  confidence   most typical"
     for row in found.clusters.to_dict("records"):
         typical = textwrap.shorten(", ".join(row["typical"]), 2 * LONGEST - 20, placeholder=" ...")
-        yield f"  {row['cluster']:<18}{row['items']:>7,}{row['confidence']:>12.3f}   {typical}".rstrip()
-    yield "  confidence: how probable it is that an item is with a random other member of its cluster, on average"
+        numbers = f"{row['items']:>7,}{row['confidence']:>12.3f}"
+        yield f"  {row['cluster']:<18}{numbers}   {typical}".rstrip()
+    yield "  confidence: probability of being with a random other member of the cluster, on average"
 
 
 def _ball(found: Findings) -> Iterator[str]:
-    if found.kind == PARTITION:
-        return
-    ball = found.ball
-    yield f"CREDIBLE BALL OF {ball.level:.0%}"
-    yield from textwrap.wrap(
-        ball_in_words(found), WIDTH, initial_indent="  ", subsequent_indent="  "
-    )
+    if found.kind != PARTITION:
+        yield f"CREDIBLE BALL OF {found.ball.level:.0%}"
+        yield from _wrapped(ball_in_words(found))
 
 
 def ball_in_words(found: Findings) -> str:
-    """Say how far the posterior reaches around the point estimate.
-
-    Parameters
-    ----------
-    found : Findings
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Say how far the posterior reaches around the point estimate, in one sentence."""
     ball = found.ball
     few, many = (int(bound[0].max()) + 1 for bound in (ball.upper, ball.lower))
-    clusters = (
-        f"all of them have {few} clusters" if few == many else f"they have {few} to {many} clusters"
-    )
+    clusters = f"they have {few} to {many} clusters"
+    if few == many:
+        clusters = f"all of them have {few} clusters"
     return (
-        f"{ball.probability:.0%} of the draws lie within {ball.radius:.2f} bits (variation of information) of the point "
-        f"estimate; {clusters}."
+        f"{ball.probability:.0%} of the draws lie within {ball.radius:.2f} bits "
+        f"(variation of information) of the point estimate; {clusters}."
     )
 
 
 def _unsure(found: Findings) -> Iterator[str]:
-    if found.least_sure.empty:
-        return
-    yield "LEAST SURE ITEMS    cluster  confidence"
+    if len(found.least_sure):
+        yield "LEAST SURE ITEMS    cluster  confidence"
     for row in found.least_sure.to_dict("records"):
         yield f"  {row['item']:<18}{row['cluster']:>7}{row['confidence']:>12.3f}"
 
 
-def _suspects(found: Findings) -> Iterator[str]:
+def _answers(found: Findings) -> Iterator[str]:
     if not found.answers:
         return
-    shown = len(found.suspects)
-    which = "" if shown == found.doubted else f", the {shown} least believed of which are"
-    yield f"ANSWERS: {found.doubted:,} OF {found.answers:,} ARE DOUBTED{which.upper()}{':' if shown else ''}"
+    shown = len(found.listed)
+    most = "" if shown == found.probably_wrong else f", THE {shown} LEAST CREDIBLE"
+    head = f"ANSWERS: {found.probably_wrong:,} OF {found.answers:,} ARE PROBABLY WRONG{most}"
+    yield head + (":" if shown else "")
     several = any(
         "source" in table and table["source"].nunique() > 1
-        for table in (found.suspects, found.sources)
+        for table in (found.listed, found.sources)
     )
-    for row in found.suspects.to_dict("records"):
-        text = f"{', '.join(row['items'])}: {row['answer']}" + (
-            f", says {row['source']}" if several else ""
-        )
-        alone = (
-            f", {row['credibility_loo']:.3f} without its own say"
-            if "credibility_loo" in row
-            else ""
-        )
-        yield f"  {text:<{LONGEST}}  P(right) = {row['credibility']:.3f}{alone}; likely {row['likely']}"
+    for row in found.listed.to_dict("records"):
+        text = f"{', '.join(row['items'])}: {row['answer']}"
+        text += f", by {row['source']}" if several else ""
+        loo = f", {row['credibility_loo']:.3f} leave-one-out" if "credibility_loo" in row else ""
+        right = f"P(right) = {row['credibility']:.3f}{loo}; likely {row['likely']}"
+        yield f"  {text:<{LONGEST}}  {right}"
 
 
 def _sources(found: Findings) -> Iterator[str]:
@@ -143,19 +119,16 @@ def _sources(found: Findings) -> Iterator[str]:
     yield "SOURCES                                       mean    90% interval    answers   wrong"
     several = found.sources["source"].nunique() > 1
     for row in found.sources.to_dict("records"):
-        name = (
-            f"{row['view']}, {row['source']}: {row['parameter']}"
-            if several
-            else f"{row['view']}: {row['parameter']}"
-        )
+        by = f", {row['source']}" if several else ""
+        name = f"{row['view']}{by}: {row['parameter']}"
         numbers = f"{row['mean']:>8.2f}{row['lower']:>9.2f} to {row['upper']:.2f}"
         yield f"  {name:<{LONGEST}}{numbers}{row['answers']:>11,}{row['wrong']:>8.1f}"
-    yield '  p: a pair of one cluster is answered "same"; q: a pair of two is answered "different"; noise: a wrong answer'
+    yield '  p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered'
+    yield '  "different"; noise: an answer is wrong'
 
 
 def _surprises(found: Findings) -> Iterator[str]:
-    if not found.surprises:
-        return
-    yield "NOT AS THE NOISE MODEL EXPECTS"
+    if found.surprises:
+        yield "NOT AS THE NOISE MODEL EXPECTS"
     for sentence in found.surprises:
-        yield from textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield from _wrapped(sentence, "    ")

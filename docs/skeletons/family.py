@@ -85,26 +85,16 @@ class BoundDirections(BoundFamily):
 
     # With the mean directions in hand, log p(x | mu) = <T(x), eta> - a.
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        """eta and a for mu from von Mises(angle of the resultant, kappa times its length)."""
-        angle, length = self._resultant(statistics)
-        mu = rng.vonmises(angle, hyper[0] * length)
-        return self._terms(np.cos(mu), np.sin(mu), hyper)
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        """E eta and a: E cos mu and E sin mu are those of the angle, times I_1 / I_0."""
-        angle, length = self._resultant(statistics)
-        shrunk = ive(1, hyper[0] * length) / ive(0, hyper[0] * length)
-        return self._terms(shrunk * np.cos(angle), shrunk * np.sin(angle), hyper)
-
-    def _resultant(self, statistics: Terms) -> tuple[FloatArray, FloatArray]:
-        """Angles and lengths, (K, d) each, from (n, t)."""
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
+        """eta and a given (n, t): mu is von Mises about the resultant's angle, kappa r its precision."""
         cosine, sine = np.split(statistics[1], 2, axis=1)
-        return np.arctan2(sine, cosine), np.hypot(cosine, sine)
-
-    def _terms(self, cosine: FloatArray, sine: FloatArray, hyper: FloatArray) -> Terms:
-        level = cosine.shape[1] * self.prior(hyper).log_norm[0]
-        return hyper[0] * np.concatenate([cosine, sine], axis=1), np.full(len(cosine), level)
+        angle, precision = np.arctan2(sine, cosine), hyper[0] * np.hypot(cosine, sine)
+        if rng is None:  # the means of cos mu and sin mu are those of the angle, times I_1 / I_0
+            shrunk = ive(1, precision) / ive(0, precision)
+        else:
+            angle, shrunk = rng.vonmises(angle, precision), 1.0
+        eta = hyper[0] * np.concatenate([shrunk * np.cos(angle), shrunk * np.sin(angle)], axis=1)
+        return eta, np.full(len(eta), angle.shape[1] * self.prior(hyper).log_norm[0])
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """The family as NumPyro code: site "direction"."""

@@ -1,56 +1,57 @@
-"""A sampler: Metropolis proposals from the Chinese restaurant, whose cost does not grow with the number of clusters.
+"""A sampler: Metropolis proposals from the prior, whose cost does not grow with the number of clusters.
 
 The collapsed scan asks for the predictive of every item in every cluster. Here an item, taken out
-of its cluster, draws one other place as a guest would who has not seen the data, a random other
-item's cluster or, with the weight alpha, a new one, and goes there with probability
+of its cluster, draws one other place from the prior over partitions, as if there were no data: a
+cluster of m items with the weight W(m + 1) / W(m), or a new one. It goes there with probability
 
     min(1, p(x_i | proposed) p(answers | proposed) / (p(x_i | present) p(answers | present)))
 
 (Neal 2000, Algorithm 5, with the parameters integrated out and the answers of TVClust Eq. 13). Two
-predictives an item, for any number of clusters; the price is that most proposals are refused where
-clusters are far apart.
+predictives an item, for any number of clusters; many proposals are refused where clusters are far
+apart. A sampler is a function that makes a chain: a state and a list of moves.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.seating import Seating, close_slot, open_slot
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.inference.assignment import Target, close_slot, draw_index, open_slot
+from bayesclust.inference.chain import Chain, State
+from bayesclust.inference.moves.parameters import Refresh
+from bayesclust.inference.moves.scan import Scan
+from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import group_moves, parameter_moves
+from bayesclust.inference.schedule import Moves, MoveSchedule
+from bayesclust.typing import IntArray
 
 
 @kernel(fastmath=FAST)
 def metropolis_scan(
-    state: Any,
-    seating: Seating,
-    sites: Sites,
-    table: FloatArray,
-    log_alpha: float,
-    order: IntArray,
-    first: int,
-    moved: IntArray,
-    rng: Generator,
+    target: Target, order: IntArray, first: int, moved: IntArray, rng: Generator
 ) -> int:
-    """One proposal for each of the items order[first:]; returns the position at which all slots were in use, or the end."""
-    z, empty, alpha = seating.z, len(state.count) - 1, math.exp(log_alpha)
-    site = np.zeros(empty + 1)
+    """One proposal for each of order[first:]; returns where all slots were in use, or the end."""
+    state, assignment, sites, table, prior = target
+    z, empty = assignment.z, len(state.count) - 1
+    site, weights = np.zeros(empty + 1), np.zeros(empty + 1)
     for position in range(first, len(order)):
-        if seating.number[0] == empty:
+        number = assignment.number[0]
+        if number == empty:
             return position
         i = order[position]
         old = z[i]
         alone = state.count[old] == 1
-        guest = rng.random() * (len(z) - 1 + alpha)
-        proposed = empty
-        if guest < len(z) - 1:
-            other = int(guest)
-            proposed = z[other + 1 if other >= i else other]
+        for a in range(number):
+            k = assignment.slots[a]
+            weights[a] = prior.log_join[state.count[k] - (k == old)]
+            if k == old and alone:
+                weights[a] = -math.inf
+        weights[number] = prior.log_open[number - alone]
+        choice = draw_index(weights, number + 1, rng)
+        proposed = empty if choice == number else assignment.slots[choice]
         if proposed == old or (alone and proposed == empty):
             continue
         z[i] = UNPLACED
@@ -58,20 +59,16 @@ def metropolis_scan(
         site[:] = 0.0
         add_site_logits(sites, table, z, i, site)
         present = empty if alone else old
-        gain = (
-            log_predictive(state, i, proposed)
-            + site[proposed]
-            - log_predictive(state, i, present)
-            - site[present]
-        )
+        gain = log_predictive(state, i, proposed) - log_predictive(state, i, present)
+        gain += site[proposed] - site[present]
         k = old
         if math.log(1.0 - rng.random()) < gain:
             moved[0] += 1
             if alone:
-                close_slot(seating, old)
+                close_slot(assignment, old)
             k = proposed
             if proposed == empty:
-                k = open_slot(seating)
+                k = open_slot(assignment)
                 clear_cluster(state, k)  # a free slot holds what was last tried there
         elif alone:
             clear_cluster(state, old)
@@ -80,27 +77,8 @@ def metropolis_scan(
     return len(order)
 
 
-class MetropolisChain(CollapsedChain):
-    """One chain: ``bc.TVClust(MetropolisChain)``.
-
-    All but the scan is that of the collapsed sampler: split-merge proposals, link blocks, the base
-    measure, concentration and noise. State and random generator being where they were, `snapshot`
-    and `restore` serve too.
-    """
-
-    def _scan(self) -> None:
-        order = self.rng.permutation(self.problem.n_items)
-        position, self.moved[0] = 0, 0
-        while position < len(order):
-            position = metropolis_scan(
-                self.state,
-                self.seating,
-                self.sites,
-                self.table,
-                self.log_alpha,
-                order,
-                position,
-                self.moved,
-                self.rng,
-            )
-            self._make_room(1)
+def metropolis_chain(problem: TVClustProblem, z: IntArray, rng: Generator, moves: Moves) -> Chain:
+    """One chain: ``bc.TVClust(metropolis_chain)``; all but the scan is that of the collapsed sampler."""
+    scan = Scan(kernel=metropolis_scan, fast=False)
+    groups, others = group_moves(MoveSchedule(moves)), parameter_moves(problem)
+    return Chain(State(problem, z, rng), [Refresh(), scan, *groups, *others])

@@ -7,7 +7,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.active import Query
-from bayesclust.cli.loop import answer_queries
+from bayesclust.cli.ask import answer_queries
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
 
@@ -53,13 +53,13 @@ def test_answers_become_constraints_and_the_partition_follows():
     assert session.labels.tolist() in ([0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1])
     assert session.history.answers.tolist() == [0, 1, 2, 3]
     assert "is item 1 more similar to 2 than to 4?" in said
-    assert "2 clusters after 1 answers: 1 items moved, 0 answers given up\n" in said
+    assert "2 clusters after 1 answers: 1 items moved, 0 constraints violated\n" in said
     assert said.count("are items 0 and 1 in one cluster?") == 1  # asked when the input ends
     assert saved[-1] == 3
 
 
 def test_it_stops_after_a_number_of_answers_and_modifies_what_is_left_over():
-    session, taken, _, saved = run(["y", "n", "y", "y"], number=3, every=2)
+    session, taken, _, saved = run(["y", "n", "y", "y"], n_answers=3, every=2)
     assert taken == 3
     assert session.history.answers.tolist() == [0, 2, 3]
     assert session.n_pending == 0

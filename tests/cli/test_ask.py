@@ -32,7 +32,7 @@ def test_a_session_is_begun_and_gone_on_with(told, tmp_path):
     assert "quality" in out
     code, out, error = told(["n"] * 5, "iris", "--session", kept, "--queries", 2, "--out", labels)
     assert code == 0
-    assert error == "going on: <InteractiveSession: 150 items in 3 clusters after 2 answers>\n"
+    assert error == "resumed: <InteractiveSession: 150 items in 3 clusters after 2 answers>\n"
     session = bc.InteractiveSession.load(kept, bc.datasets.load("iris").X)
     assert session.constraints[0].answers.tolist() == [1, 0, 0, 0]
     assert np.loadtxt(labels, dtype=int).tolist() == session.labels.tolist()

@@ -25,17 +25,14 @@ def test_version_and_help_teach(capsys):
         assert re.search(expected, capsys.readouterr().out, re.M)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [module.__name__.rpartition(".")[2] for module in cli.COMMANDS],
-)
+@pytest.mark.parametrize("command", ["fit", "summary", "report", "compare", "ask"])
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main([*command.split(), "--help"])
     assert end.value.code == 0
     out = capsys.readouterr().out
     assert out.startswith(f"usage: bayesclust {command} ")
-    assert command == "reproduce" or re.search(r"--out(put)? [A-Z]+ |--labels FILE", out)
+    assert re.search("--out FILE|--labels FILE", out)
 
 
 def test_no_command_shows_the_help_and_fails(capsys):
@@ -78,7 +75,7 @@ def test_the_same_from_a_shell():
 
 
 def test_the_help_is_quick_to_come():
-    code = "import sys; from bayesclust import cli; cli.parser().format_help(); print(*sys.modules)"
+    code = "import sys; from bayesclust import cli; cli.main([]); print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout

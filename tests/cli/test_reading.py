@@ -19,7 +19,7 @@ def main(*arguments):
 
 @pytest.fixture(scope="session")
 def tree(run_nc):
-    from bayesclust.cli._files import read_posterior
+    from bayesclust.cli.summary import read_posterior
 
     return read_posterior(run_nc)
 

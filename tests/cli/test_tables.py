@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from bayesclust.cli._inputs import read_answers, read_items
-from bayesclust.cli._sheet import read_sheet
+from bayesclust.cli.tables import read_answers, read_items, read_sheet
 
 
 @pytest.fixture

@@ -30,20 +30,10 @@ DATA = {
         ValueError,
         "X has NaN in row 1: remove these items or fill in values.",
     ),
-    "two nan": (
-        changed((1, 0, NAN), (4, 1, NAN)),
-        ValueError,
-        "X has NaN in rows 1 and 4: remove these items or fill in values.",
-    ),
     "all nan": (
         np.full((8, 2), NAN),
         ValueError,
         "X has NaN in rows 0, 1, 2, 3, 4 and 3 more: remove these items or fill in values.",
-    ),
-    "infinity": (
-        changed((2, 1, INF)),
-        ValueError,
-        "X has infinity in row 2: remove these items or fill in values.",
     ),
     "both infinities": (
         changed((2, 1, INF), (3, 0, -INF)),
@@ -56,27 +46,11 @@ DATA = {
         "X has values beyond 1e+150 in row 5: rescale the features.",
     ),
     "scalar": (3.0, ValueError, f"X must have shape (items, features); got (). {RESHAPE}"),
-    "one dimension": (
-        np.arange(6.0),
-        ValueError,
-        f"X must have shape (items, features); got (6,). {RESHAPE}",
-    ),
-    "three dimensions": (
-        np.zeros((2, 3, 4)),
-        ValueError,
-        f"X must have shape (items, features); got (2, 3, 4). {RESHAPE}",
-    ),
     "no items": (np.empty((0, 3)), ValueError, "X has no items: pass at least two items."),
-    "empty list": ([], ValueError, f"X must have shape (items, features); got (0,). {RESHAPE}"),
     "one item": (
         [[1.0, 2.0]],
         ValueError,
         "X has one item (n_samples=1): pass at least two items.",
-    ),
-    "no features": (
-        np.empty((3, 0)),
-        ValueError,
-        "X has 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required: pass at least one column.",
     ),
     "ragged": (
         [[1.0], [2.0, 3.0]],
@@ -87,21 +61,6 @@ DATA = {
         GOOD + 1j,
         ValueError,
         "Complex data not supported: X has dtype complex128, pass real numbers.",
-    ),
-    "words": (
-        [["a", "b"], ["c", "d"]],
-        TypeError,
-        "X must hold numbers; got dtype <U1: encode words and dates as numbers.",
-    ),
-    "dates": (
-        np.full((3, 2), np.datetime64("2020-01-01")),
-        TypeError,
-        "X must hold numbers; got dtype datetime64[D]: encode words and dates as numbers.",
-    ),
-    "an object": (
-        np.array([[1, 2], [3, {}]], dtype=object),
-        TypeError,
-        f"X must hold numbers, but X[1, 1] is a dict: {REAL}",
     ),
     "a word among numbers": (
         np.array([[1, "2"], [3, 4]], dtype=object),
@@ -151,47 +110,11 @@ CONSTRAINTS = {
 NUMBER = "must be a number in"
 # name: (estimator, keyword arguments, X, error, sentence)
 SETTINGS = {
-    "penalty zero": (
-        bc.DPMeans,
-        {"penalty": 0.0},
-        ValueError,
-        "penalty must lie in (0, inf); got 0.0.",
-    ),
-    "penalty nan": (
-        bc.RDPMeans,
-        {"penalty": NAN},
-        ValueError,
-        "penalty must lie in (0, inf); got nan.",
-    ),
-    "penalty infinite": (
-        bc.RDPMeans,
-        {"penalty": INF},
-        ValueError,
-        "penalty must lie in (0, inf); got inf.",
-    ),
-    "penalty a word": (
-        bc.RDPMeans,
-        {"penalty": "high"},
-        TypeError,
-        f"penalty {NUMBER} (0, inf); got 'high' of type str.",
-    ),
     "penalty and n_clusters": (
         bc.RDPMeans,
         {"penalty": 1.0, "n_clusters": 2},
         ValueError,
         "penalty and n_clusters both set what a cluster costs: leave one of them out.",
-    ),
-    "no clusters": (
-        bc.RDPMeans,
-        {"n_clusters": 0},
-        ValueError,
-        "n_clusters must be an integer of at least 1; got 0.",
-    ),
-    "half a cluster": (
-        bc.DPMeans,
-        {"n_clusters": 2.5},
-        TypeError,
-        "n_clusters must be an integer of at least 1; got 2.5 of type float.",
     ),
     "more clusters than items": (
         bc.RDPMeans,
@@ -199,21 +122,6 @@ SETTINGS = {
         ValueError,
         "n_clusters=7 is more than the 6 items of X: ask for fewer clusters.",
     ),
-    "unknown divergence": (
-        bc.DPMeans,
-        {"divergence": "cosine"},
-        ValueError,
-        'divergence must be "euclidean" or "kl" or "mahalanobis" or "standardized" or "poisson" or "bernoulli" '
-        "or \"categorical\"; got 'cosine'.",
-    ),
-    "divergence a number": (
-        bc.RDPMeans,
-        {"divergence": 2},
-        TypeError,
-        'divergence must be "euclidean" or "kl" or "mahalanobis" or "standardized" or "poisson" or "bernoulli" '
-        'or "categorical", or a likelihood family or Divergence; got int.',
-    ),
-    "negative xi": (bc.RDPMeans, {"xi": -1.0}, ValueError, "xi must lie in [0, inf]; got -1.0."),
     "negative xi2": (
         bc.RDPMeans,
         {"xi": (1.0, -1.0)},
@@ -226,59 +134,8 @@ SETTINGS = {
         TypeError,
         "xi must be a number, a pair (xi1, xi2), a dict by the names of the constraints, or None; got (1.0, 1.0, 1.0).",
     ),
-    "xi0 zero": (bc.RDPMeans, {"xi0": 0.0}, ValueError, "xi0 must lie in (0, inf); got 0.0."),
-    "shrinking xi": (
-        bc.RDPMeans,
-        {"xi_rate": 0.5},
-        ValueError,
-        "xi_rate must lie in [1, inf); got 0.5.",
-    ),
-    "no starts": (
-        bc.DPMeans,
-        {"n_init": 0},
-        ValueError,
-        "n_init must be an integer of at least 1; got 0.",
-    ),
-    "starts a boolean": (
-        bc.RDPMeans,
-        {"n_init": True},
-        TypeError,
-        "n_init must be an integer of at least 1; got True of type bool.",
-    ),
-    "no passes": (
-        bc.DPMeans,
-        {"max_iter": 0},
-        ValueError,
-        "max_iter must be an integer of at least 1; got 0.",
-    ),
-    "negative seed": (
-        bc.RDPMeans,
-        {"random_state": -1},
-        ValueError,
-        "random_state must be an integer of at least 0; got -1.",
-    ),
-    "seed a word": (
-        bc.DPMeans,
-        {"random_state": "today"},
-        TypeError,
-        "random_state must be None, an integer or a NumPy Generator; got 'today' of type str.",
-    ),
 }
 
-COUNTS = {
-    "negative counts": (
-        [[1, -1], [2, 3]],
-        "X has negative counts in row 0: pass how often each outcome was seen.",
-    ),
-    "shares": (
-        [[0.5, 0.5], [2, 3], [0.1, 0.9]],
-        "X has counts that are not whole in rows 0 and 2: pass how often each outcome was seen.",
-    ),
-    "an empty row": (
-        [[1, 2], [0, 0]],
-        "X has nothing but zeros in row 1: remove items without counts.",
-    ),
-}
 
 ESTIMATORS = [bc.TVClust(), bc.RDPMeans(), bc.DPMeans(), bc.SpectralRDPMeans()]
 
@@ -290,10 +147,9 @@ def fails(error, sentence, call):
 
 
 @pytest.mark.parametrize("case", DATA)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
-def test_data(estimator, case):
+def test_data(case):
     X, error, sentence = DATA[case]
-    fails(error, sentence, lambda: estimator.fit(X))
+    fails(error, sentence, lambda: bc.DPMeans().fit(X))
 
 
 @pytest.mark.parametrize("case", CONSTRAINTS)
@@ -324,15 +180,6 @@ def test_answers_in_the_place_of_labels(estimator):
 def test_settings(case):
     estimator, settings, error, sentence = SETTINGS[case]
     fails(error, sentence, lambda: estimator(**settings).fit(GOOD))
-
-
-@pytest.mark.parametrize("case", COUNTS)
-@pytest.mark.parametrize(
-    "estimator", [bc.RDPMeans(divergence="kl"), bc.DPMeans(divergence="kl")], ids=["rdp", "dp"]
-)
-def test_counts(estimator, case):
-    X, sentence = COUNTS[case]
-    fails(ValueError, sentence, lambda: estimator.fit(X))
 
 
 def test_answers_that_a_method_cannot_use():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.schedule import Moves
 
 SHORT = {"num_chains": 2, "num_warmup": 60, "num_samples": 40, "progress": False}
 
@@ -23,7 +22,7 @@ def draws(est):
     }
 
 
-def test_blocked_draws_look_like_the_others_and_repeat(answered, tmp_path):
+def test_blocked_draws_have_the_shapes_of_others(answered):
     X, y, links = answered
     est = bc.TVClust("blocked", random_state=0, **SHORT).fit(X, constraints=links)
     assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
@@ -33,21 +32,9 @@ def test_blocked_draws_look_like_the_others_and_repeat(answered, tmp_path):
     shapes = {name: array.shape for name, array in draws(other.fit(X, constraints=links)).items()}
     assert {name: array.shape for name, array in draws(est).items()} == shapes
     assert est.posterior_["sample_stats"]["log_joint"].shape == (2, 40)
-    # a shorter run, kept, and gone on from by the same call
-    path = tmp_path / "run.zarr"
-    bc.TVClust("blocked", random_state=0, **{**SHORT, "num_samples": 15}).fit(
-        X, constraints=links, checkpoint=path
-    )
-    again = bc.TVClust("blocked", random_state=0, **SHORT).fit(
-        X, constraints=links, checkpoint=path
-    )
-    for name, array in draws(est).items():
-        np.testing.assert_array_equal(draws(again)[name], array, err_msg=name)
 
 
-def test_moves_are_refused(answered):
-    message = (
-        r"^moves is given, but sampler='blocked' has no moves to choose from: leave moves=None\.$"
-    )
-    with pytest.raises(ValueError, match=message):
-        bc.TVClust("blocked", moves=Moves()).fit(answered[0])
+@pytest.mark.parametrize("sampler", ["blocked", "variational"])
+def test_moves_are_refused_by_samplers_without_them(answered, sampler):
+    with pytest.raises(ValueError, match=f"^moves is given, but sampler='{sampler}' has no moves"):
+        bc.TVClust(sampler, moves=bc.Moves()).fit(answered[0])

@@ -120,13 +120,6 @@ def test_the_family_decides_the_divergence(X):
     np.testing.assert_allclose(full.covariance, pooled + 1e-3 * np.cov(X, rowvar=False, bias=True))
 
 
-def test_parameters_may_be_overruled(X):
-    est = bc.RDPMeans.from_posterior(
-        tree(), X, divergence="euclidean", penalty=5.0, n_init=3, init=None
-    )
-    assert (est.penalty, est.n_init, est.init) == (5.0, 3, None)
-
-
 @pytest.mark.parametrize(
     ("posterior", "rows", "sentence"),
     [

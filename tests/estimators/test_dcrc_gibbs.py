@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators.dcrc import best_columns, class_shares, match_classes
+from bayesclust.inference.dcrc.gibbs import best_columns, class_shares, match_classes
 
 QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1, "progress": False}
 SHORT = {"inference": "gibbs", "num_chains": 2, "num_warmup": 60, "num_samples": 80, **QUICK}
@@ -88,23 +88,6 @@ def test_free_items_follow_the_classifier_of_the_mode(data, answers):
     est = bc.DCRC(3, **SHORT).fit(data.X, constraints=answers[:1])
     free = np.setdiff1d(np.arange(90), answers[0].items)
     np.testing.assert_allclose(est.proba_[free], est.predict_proba(data.X[free]))
-
-
-def test_chains_start_from_what_em_finds(data, answers):
-    em = bc.DCRC(3, **QUICK).fit(data.X, constraints=answers)
-    est = bc.DCRC(3, **SHORT).fit(data.X, constraints=answers)
-    assert est.bound_ == em.bound_
-    np.testing.assert_allclose(np.sort(est.coef_, axis=0), np.sort(em.coef_, axis=0))
-
-
-def test_confusion_matrices_have_intervals(data):
-    triplets = bc.RelativeConstraints.sample(data.y, size=60, error_rate=0.1, seed=2)
-    est = bc.DCRC(3, noise="confusion", loss="vi", **SHORT).fit(data.X, constraints=triplets)
-    lower, upper = est.confusion_intervals_["triplets"]
-    np.testing.assert_allclose(est.confusion_["triplets"].sum(axis=-1), 1.0)
-    assert lower.shape == (1, 3, 3)
-    assert (lower < upper).all()
-    assert est.labels_.max() + 1 == est.n_clusters_ <= 3
 
 
 def test_without_answers_and_with_a_kernel(data):

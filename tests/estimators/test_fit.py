@@ -1,12 +1,18 @@
 """What is around every `fit`: the clock, and warnings that point at the line that called it."""
 
+import sys
+import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesclust as bc
+
+MOST_FILES = 31
+"""Files of the package that a plain fit may enter."""
 
 SHORT = bc.VariationalSettings(max_iter=1, tol=1e-300)
 CUT_SHORT = [
@@ -35,3 +41,30 @@ def test_fit_predict_is_timed_and_a_second_fit_anew():
     first = est.fit_seconds_
     est.fit(X[:5])
     assert est.fit_seconds_ != first
+
+
+def files_entered(call):
+    """The files of the package whose Python functions run during a call, in any thread."""
+    root = str(Path(bc.__file__).parent)
+    found = set()
+
+    def note(frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(root):
+            found.add(frame.f_code.co_filename)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return found
+
+
+def test_a_plain_fit_enters_few_files():
+    data = bc.datasets.make_mixture(30, 2, 3, separation=8.0, seed=1)
+    links = bc.PairwiseConstraints.sample(data.y, size=20, seed=1)
+    est = bc.TVClust(num_chains=2, num_warmup=5, num_samples=5, progress=False, random_state=0)
+    est.fit(data.X, constraints=links)  # loads and compiles
+    assert len(files_entered(lambda: est.fit(data.X, constraints=links))) <= MOST_FILES

@@ -6,7 +6,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.families import as_divergence
 from bayesclust.families.gaussian import Mahalanobis
-from tests.inference.limits.twins import KINDS, some_data
+from tests.inference.limits.twins import KINDS
 
 
 @pytest.fixture
@@ -64,16 +64,6 @@ def test_every_divergence_finds_what_is_there(rng, name):
     assert bc.DPMeans(divergence=KINDS[name]).fit(X).n_clusters_ >= 2  # a penalty from the data
 
 
-def test_a_family_and_its_name_are_the_same(rng):
-    X = some_data(rng, "poisson", 40)
-    ends = [
-        bc.DPMeans(n_clusters=3, divergence=given).fit(X)
-        for given in ("poisson", bc.families.Poisson(), bc.families.Poisson(shape=3.0))
-    ]
-    for end in ends[1:]:
-        assert end.objective_ == ends[0].objective_
-
-
 def test_centres_are_in_the_units_of_the_data(rng):
     X, _ = separated("poisson with holes", rng)
     est = bc.DPMeans(n_clusters=2, divergence="poisson").fit(X)
@@ -84,25 +74,6 @@ def test_centres_are_in_the_units_of_the_data(rng):
         est = bc.DPMeans(n_clusters=3, divergence=divergence).fit(real)
         for k, center in enumerate(est.cluster_centers_):
             np.testing.assert_allclose(center, real[est.labels_ == k].mean(axis=0))
-
-
-def test_missing_cells_are_refused_where_they_cannot_be_left_out():
-    X = [[0.0, 1.0], [np.nan, 2.0], [1.0, 1.0]]
-    for divergence in ("euclidean", "kl", "mahalanobis"):
-        sentence = "X has NaN in row 1: remove these items or fill in values."
-        fails(
-            ValueError,
-            sentence,
-            lambda divergence=divergence: bc.DPMeans(divergence=divergence).fit(X),
-        )
-
-
-def test_codes_that_were_not_there_are_refused(rng):
-    est = bc.DPMeans(n_clusters=2, divergence="categorical").fit(some_data(rng, "categorical", 20))
-    sentence = (
-        "X has codes beyond those of the first data in column 1, row 0: leave these items out."
-    )
-    fails(ValueError, sentence, lambda: est.predict([[0, 7, 1]]))
 
 
 def plain_objective(est, X, terms):
@@ -143,24 +114,6 @@ def test_one_number_counts_true_triplet_answers(blobs):
     est = bc.RDPMeans(penalty=12.0, xi=1.5).fit(X, constraints=triplets)
     true = int((triplets.truths(est.labels_) == triplets.answers).sum())
     assert est.objective_ == pytest.approx(plain_objective(est, X, -1.5 * true))
-
-
-def test_the_same_confidence_told_in_two_ways(blobs):
-    X, y = blobs
-    links = [
-        bc.PairwiseConstraints.sample(y, size=80, error_rate=0.2, seed=seed, name=name)
-        for seed, name in enumerate("ab")
-    ]
-    for together, apart in (
-        (2.0, {"a": 2.0, "b": (2.0, 2.0)}),
-        ((3.0, 1.0), {"a": (3.0, 1.0), "b": {0: (3.0, 1.0)}}),
-    ):
-        one, two = (
-            bc.RDPMeans(penalty=12.0, xi=xi, n_init=4, random_state=0) for xi in (together, apart)
-        )
-        one.fit(X, constraints=links), two.fit(X, constraints=links)
-        assert (one.labels_ == two.labels_).all()
-        assert one.objective_ == pytest.approx(two.objective_)
 
 
 def test_triplets_alone_join_and_part(rng):
@@ -240,14 +193,6 @@ XI = {
         {"links": {0: 1.0, 1: 2.0}, "triplets": 1.0},
         "xi['links'] is for the sources [0, 1], but the answers come from 1 numbered from 0: give each an entry.",
     ),
-    "a pair for triplets": (
-        {"links": 1.0, "triplets": (1.0, 2.0)},
-        "xi['triplets'] must be a number or (3, 3) costs for each source of relative answers; got (1.0, 2.0).",
-    ),
-    "a negative number": (
-        {"links": (1.0, -2.0), "triplets": 1.0},
-        "xi['links'][1] must lie in [0, inf); got -2.0.",
-    ),
 }
 
 
@@ -255,15 +200,3 @@ XI = {
 def test_confidence_by_view(case):
     xi, sentence = XI[case]
     fails(ValueError, sentence, lambda: bc.RDPMeans(xi=xi).fit(GOOD, constraints=[LINKS, TRIPLETS]))
-
-
-@pytest.mark.parametrize("estimator", [bc.RDPMeans, bc.DPMeans])
-def test_starts_and_orders(estimator):
-    shape = "init has shape (3,), but X has 6 items: "
-    remedy = "pass one label per item, an estimator fitted to these items, or its posterior_."
-    fails(ValueError, shape + remedy, lambda: estimator(init=[0, 1, 1]).fit(GOOD))
-    fails(
-        ValueError,
-        'order must be "given" or "random"; got \'sorted\'.',
-        lambda: estimator(order="sorted").fit(GOOD),
-    )

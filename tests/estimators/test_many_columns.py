@@ -5,8 +5,9 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import POWERS
-from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
 
@@ -67,7 +68,7 @@ def test_restored_chains_go_on_to_the_last_bit():
     family = bc.families.TiedGaussian().bind(X)
 
     def chain():
-        return CollapsedChain(
+        return collapsed_chain(
             TVClustProblem(family, (links,)), y, np.random.default_rng(1), Moves()
         )
 
@@ -87,7 +88,7 @@ def chains_that_part(moves):
     X, y, *_ = elongated(240, apart=7)
     problem, found = TVClustProblem(bc.families.TiedGaussian().bind(X)), 0
     for seed in range(6):
-        chain = CollapsedChain(problem, np.zeros(120, int), np.random.default_rng(seed), moves)
+        chain = collapsed_chain(problem, np.zeros(120, int), np.random.default_rng(seed), moves)
         for _ in range(40):
             chain.sweep(adapt=True)
         found += pairwise_f(chain.labels, y) > 0.9
@@ -98,21 +99,6 @@ def test_a_split_is_found_from_one_cluster():
     """The covariance of one cluster holds the distance between the classes; moves that integrate it out see it."""
     assert chains_that_part(Moves()) > 1
     assert chains_that_part(Moves(split_merge=0.0)) == 0
-
-
-def test_by_mean_field():
-    X, y, *_ = elongated(240)
-    links = bc.PairwiseConstraints.sample(y, size=300, seed=0)
-    est = bc.TVClust(
-        "variational", family="gaussian_tied", num_samples=50, random_state=0, progress=False
-    )
-    assert pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
-    assert (np.diff(est.bound_path_) > -1e-6).all()
-
-
-def test_parts_of_a_product_cannot_share():
-    with pytest.raises(TypeError, match=r"^parts\[1\] is a TiedGaussian, which models all columns"):
-        bc.families.Product([("poisson", 0), ("gaussian_tied", [1, 2])]).bind(np.ones((4, 3)))
 
 
 def test_auto_tries_sparer_families_of_many_columns():

@@ -1,14 +1,11 @@
 """RDPMeans and DPMeans as users call them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayesclust as bc
-from bayesclust.families.multinomial import KullbackLeibler
 
 
 @parametrize_with_checks(
@@ -54,15 +51,6 @@ def test_attributes(blobs):
         - est.xi_[0] * (together & (links.answers == 1)).sum()
     )
     assert est.objective_ == pytest.approx(terms)
-
-
-def test_fit_predict_and_clone(blobs):
-    X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=100, seed=0)
-    est = bc.RDPMeans(n_clusters=3, xi=1.5, random_state=1)
-    labels = est.fit_predict(X, constraints=links)
-    assert (clone(est).fit(X, constraints=[links]).labels_ == labels).all()
-    assert clone(est).get_params() == est.get_params()
 
 
 def test_predict_is_the_nearest_centre(blobs, rng):
@@ -149,24 +137,6 @@ def test_results_follow_the_scale_of_the_data(blobs):
         assert (labels[0] == labels[2]).all()
 
 
-def test_counts(rng):
-    y = np.repeat([0, 1], 20)
-    shares = np.array([[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7]])
-    X = np.array([rng.multinomial(30, shares[k]) for k in y])
-    est = bc.RDPMeans(n_clusters=2, divergence="kl").fit(X)
-    assert groups(est.labels_) == groups(y)
-    np.testing.assert_allclose(est.cluster_centers_.sum(axis=1), 1.0)
-    assert (est.predict(100 * shares) == est.labels_[[0, -1]]).all()
-    smoother = bc.DPMeans(n_clusters=2, divergence=KullbackLeibler(smoothing=5.0)).fit(X)
-    assert smoother.cluster_centers_.min() > est.cluster_centers_.min()
-
-
-def test_a_frame_names_its_features(blobs):
-    X, _ = blobs
-    est = bc.DPMeans(n_clusters=3).fit(pd.DataFrame(X, columns=["height", "width"]))
-    assert est.feature_names_in_.tolist() == ["height", "width"]
-
-
 @pytest.mark.parametrize(
     "X", [np.ones((5, 2)), [[0.0], [1.0]], np.repeat([[0.0], [7.0]], 5, axis=0)]
 )
@@ -177,16 +147,3 @@ def test_few_different_items(X, estimator):
     labels = clone(estimator).set_params(random_state=0).fit(X).labels_
     distinct = np.unique(X, axis=0)
     assert len(set(labels)) <= len(distinct)
-
-
-def test_running_out_of_passes_is_said(blobs):
-    X, _ = blobs
-    with pytest.warns(
-        ConvergenceWarning, match="items still move after max_iter=1 passes: allow more passes"
-    ):
-        bc.DPMeans(n_clusters=3, max_iter=1).fit(X)
-
-
-def test_predict_needs_a_fit():
-    with pytest.raises(NotFittedError):
-        bc.RDPMeans().predict([[0.0]])

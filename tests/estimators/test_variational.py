@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.fit import VariationalSettings
 
 SHORT = {"sampler": "variational", "num_chains": 2, "num_samples": 30, "random_state": 0}
 
@@ -63,12 +62,6 @@ def test_posterior_serves_what_samplers_serve(fitted, data, views):
     assert np.array_equal(bc.point_estimate(fitted.posterior_), fitted.labels_)
 
 
-def test_repeats(fitted, data, views):
-    again = clone(fitted).fit(data.X, constraints=views)
-    assert np.array_equal(again.responsibilities_, fitted.responsibilities_)
-    assert np.array_equal(again.posterior_["posterior"]["p"], fitted.posterior_["posterior"]["p"])
-
-
 def test_bound_is_in_the_users_units(fitted, data, views):
     """Halving every unit doubles the numbers and makes each of the n d of them half as dense."""
     scaled = clone(fitted).fit(2.0 * data.X, constraints=views)
@@ -78,22 +71,3 @@ def test_bound_is_in_the_users_units(fitted, data, views):
 def test_starts_where_it_is_told(data):
     found = bc.TVClust(**SHORT).fit(data.X, init=np.zeros(60, int))
     assert bc.metrics.adjusted_rand(found.labels_, data.y) > 0.9
-
-
-def test_an_end_before_convergence_is_told():
-    overlapping = bc.datasets.make_mixture(150, 2, 4, separation=3.0, seed=1)
-    short = VariationalSettings(max_iter=1, tol=1e-300)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
-        assert not bc.TVClust(**(SHORT | {"sampler": short})).fit(overlapping.X).converged_
-
-
-def test_missing_cells_where_the_family_takes_them(data):
-    holes = data.X.copy()
-    holes[3, 0] = np.nan
-    found = bc.TVClust(**SHORT, family="gaussian_diagonal").fit(holes)
-    assert bc.metrics.adjusted_rand(found.labels_, data.y) > 0.9
-
-
-def test_moves_are_refused(data):
-    with pytest.raises(ValueError, match="sampler='variational' has no moves"):
-        bc.TVClust(**SHORT, moves=bc.Moves()).fit(data.X)

@@ -18,7 +18,7 @@ SIZES = {
 
 @pytest.fixture(scope="session", autouse=True)
 def sources_without_files():
-    """Noise of the same size stands in for sets whose files are not installed: no test depends on their values."""
+    """Noise of the same size stands in for sets whose files are not installed."""
     absent = SIZES.keys() - set(bc.datasets.names(installed=True))
     load = sources.load
 
@@ -52,7 +52,7 @@ def rows_of(experiment, cells, **scores):
     blank = {"float": lambda: round(rng.uniform(0.2, 1.0), 4), "int": lambda: 0, "str": lambda: ""}
     made = [
         {
-            **{name: blank[kind]() for name, kind in experiment.scores.items()},
+            **{name: blank[kind]() for name, kind in experiment.module.SCORES.items()},
             **cell._asdict(),
             **{name: f(cell) if callable(f) else f for name, f in scores.items()},
         }

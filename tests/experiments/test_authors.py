@@ -26,7 +26,7 @@ def test_normals_are_those_of_r():
 
 
 def test_a_bound_of_certain_labels_is_their_log_joint(rng):
-    """By the chain rule at one point of the parameters: p(X, z, links) = p(X, theta, z, links) / p(theta | X, z)."""
+    """By the chain rule at one theta: p(X, z) = p(X, theta, z) / p(theta | X, z)."""
     X, z = rng.normal(size=(12, 2)), np.repeat([0, 1], 6)
     links = bc.PairwiseConstraints([(0, 1), (0, 7), (2, 9)], [True, True, False], n_items=12)
     mean, cov = np.array([0.3, -0.2]), np.array([[1.2, 0.4], [0.4, 0.9]])

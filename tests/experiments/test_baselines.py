@@ -92,7 +92,7 @@ def test_the_kl_divergence_is_scipys_and_falls_at_every_visit(rng):
 
 
 def plain_pass(distances, pairs, same):
-    """Pelleg and Baras's assignment with all of its cases; those that keep a violation are never the cheapest."""
+    """Pelleg and Baras's assignment with all cases; to keep a violation is never the cheapest."""
     d, z = distances, [int(np.argmin(row)) for row in distances]
     changed = 0
     for (x, y), may in zip(pairs, same, strict=True):

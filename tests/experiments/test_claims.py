@@ -1,4 +1,4 @@
-"""Claims of the results on settings of their tables, few enough for a test: it fails when a claim turns."""
+"""Claims of the results, each on few settings of its table."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""DCRC's figures and tables: answers, how settings are chosen, plans, and what is shown of cells."""
+"""DCRC's figures and tables: answers, how settings are chosen, plans, and tables."""
 
 import re
 from collections import Counter
@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from experiments import dcrc, figures, sources
-from experiments.dcrc import EXPERIMENT, METHODS, Cell, Method, Plan, ask, choose, used
+from experiments import dcrc, figures, frame, sources
+from experiments.dcrc import METHODS, Cell, Method, Plan, ask, choose, used
 
+EXPERIMENT = frame.Experiment(dcrc)
 PLAN = Plan.of(data=("iris",), fractions=(0.1, 0.2), trials=3, asked_regions=60)
 
 
@@ -97,7 +98,7 @@ def test_settings_are_chosen_by_answers_that_were_held_out():
 @pytest.mark.parametrize("name", ["dcrc", "itml", "lsml", "sssvad", "sparse-lp", "mmc"])
 def test_methods_are_scored(name):
     row = dcrc.run(Cell(0, name, "separate", "right", 0.0, 40, 0))
-    assert set(row) == set(EXPERIMENT.scores)
+    assert set(row) == set(dcrc.SCORES)
     assert row["f"] > 0.9
     assert np.isnan(row["predicted_f"]) == (name != "dcrc")
 
@@ -149,21 +150,6 @@ def test_what_uses_no_answers_is_level(cells, entries):
     assert found.fraction.tolist() == [0.0, 0.1, 0.2]
 
 
-def test_claims_are_counted():
-    index = pd.MultiIndex.from_product([("balance", "iris"), (0.1, 0.2)])
-    values = {
-        "kmeans": [0.5, 0.5, 0.7, 0.7],
-        "dcrc": [0.8, 0.7, 0.6, 0.8],
-        "dcrc-yn": [0.7, 0.8, 0.6, 0.6],
-        "itml": [0.6, 0.9, np.nan, np.nan],
-    }
-    first, dnk, itml, falls = dcrc.claims(pd.DataFrame(values, index=index))
-    assert "above every other method in 1 of 2 settings" in first
-    assert "in 2 of 4 settings; mean gain by set balance +0.000, iris +0.100." in dnk
-    assert "in 1 of 2 settings; mean gain by set balance +0.000." in itml
-    assert falls.endswith("to the next: 1 times.")
-
-
 def test_the_report_and_the_figures_have_every_part(cells, entries, tmp_path, monkeypatch):
     text = "\n".join(dcrc.report(cells, entries, PLAN))
     for part in ("Figure 4", "Figure 5", "Figure 6", "Figure 7", "Table IV", "Table V", "Time"):
@@ -177,5 +163,4 @@ def test_the_report_and_the_figures_have_every_part(cells, entries, tmp_path, mo
     assert (error, trials) == (pytest.approx(0.02, abs=1e-3), 3)
     monkeypatch.setattr(dcrc, "regions", lambda plan: None)
     drawn = figures.save(dcrc.draw(cells, entries, PLAN), tmp_path)
-    names = ("figure2", "figure4", "figure6", "figure7", "table_v")
-    assert {path.stem for path in drawn} == set(names)
+    assert {path.stem for path in drawn} == {"figure2", "figure4", "figure6", "figure7"}

@@ -26,7 +26,7 @@ def random_answers(rng, m=12, d=3):
 
 
 def plain_sweeps(gaps, same, bounds, slack, sweeps):
-    """Algorithm 1 of Davis et al. with the step of their program, written for the inverse of the metric."""
+    """Algorithm 1 of Davis et al., written for the inverse of the metric."""
     precision, bounds, dual = np.eye(gaps.shape[1]), bounds.copy(), np.zeros(len(gaps))
     for _ in range(sweeps):
         for c, v in enumerate(gaps):
@@ -51,7 +51,7 @@ def test_projections_of_itml_are_those_of_the_plain_reading(rng, slack):
 
 @pytest.mark.parametrize("slack", [0.3, 20.0])
 def test_itml_ends_at_the_optimum_of_the_convex_problem(rng, slack):
-    """Karush, Kuhn and Tucker: stationary in the metric and in the thresholds, feasible, complementary."""
+    """Karush, Kuhn and Tucker: stationary, feasible, complementary."""
     gaps, same, asked = random_answers(rng)
     metric, bounds, dual = np.eye(3), asked.copy(), np.zeros(12)
     assert project(metric, gaps, same, bounds, dual, slack, 100_000, 1e-12) < 100_000

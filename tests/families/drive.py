@@ -112,9 +112,8 @@ def slots_of(state: Any) -> dict[str, NDArray[Any]]:
     """The arrays with one entry per slot, those of the parts of a product included."""
     found: dict[str, NDArray[Any]] = {}
     for name, values in state._asdict().items():
-        if name == "parts":
-            for number, part in enumerate(state.listed()):
-                found |= {f"{number} {own}": array for own, array in slots_of(part).items()}
+        if "count" in getattr(values, "_fields", ()):
+            found |= {f"{name} {own}": array for own, array in slots_of(values).items()}
         elif not isinstance(values, tuple) and values.ndim and len(values) == len(state.count):
             found[name] = values
     return found

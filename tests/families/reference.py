@@ -54,9 +54,9 @@ def coded_data(n: int, d: int, rng: Generator) -> Array:
 
 
 def word_data(n: int, d: int, rng: Generator) -> Array:
-    """Counts of 8 in all."""
+    """Counts of 5 in all."""
     shares = rng.dirichlet(np.ones(d), size=2)[rng.integers(2, size=n)]
-    return rng.multinomial(8, shares).astype(np.float64)
+    return rng.multinomial(5, shares).astype(np.float64)
 
 
 DATA: dict[type[Family], Callable[[int, int, Generator], Array]] = {

@@ -267,3 +267,8 @@ def test_powers_multiply_the_statistics(name):
     assert twice.log_marginal(twice.X, hyper) == pytest.approx(value, rel=1e-10)
     assert twice.log_constant == pytest.approx(family.log_constant)
     assert family.coarsened(1.0) is family
+
+
+def test_poisson_is_complete_in_one_short_file():
+    lines = inspect.getsource(importlib.import_module("bayesclust.families.poisson")).splitlines()
+    assert len(lines) <= 200

@@ -9,10 +9,12 @@ from scipy.integrate import quad
 from scipy.stats import beta, betabinom, dirichlet_multinomial, gamma, nbinom
 from scipy.stats import poisson as poisson_distribution
 
-from bayesclust.families import Bernoulli, Categorical, Poisson
+from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson
 from tests.families.drive import Driver
-from tests.judges.cases import DATA, binary_data, coded_data, count_data, with_holes
+from tests.families.reference import binary_data, coded_data, count_data
+from tests.judges.cases import with_holes
 
+DATA = {Bernoulli: binary_data, Poisson: count_data, Categorical: coded_data}
 HYPER = {Bernoulli: "strength", Poisson: "shape", Categorical: "concentration"}
 
 
@@ -233,3 +235,32 @@ def test_embeddings_know_missing_cells_as_average_ones():
     np.testing.assert_allclose(
         Bernoulli().bind(np.array([[0, 1], [1, np.nan], [1, 0]])).embedding()[1], [1, 0.5]
     )
+
+
+@pytest.mark.parametrize("beta", [0.05, 1.0, 7.0])
+def test_multinomial_is_a_chain_of_dirichlet_multinomials(beta, rng):
+    counts = rng.multinomial([3, 8, 1, 12, 5], [0.2, 0.5, 0.25, 0.05]).astype(float)
+    family = Multinomial(concentration=beta).bind(counts)
+    expected, seen = 0.0, np.zeros(4)
+    for x in counts.astype(int):
+        expected += dirichlet_multinomial(beta + seen, x.sum()).logpmf(x)
+        seen += x
+    value = family.log_marginal(family.X, np.array([beta])) + family.log_constant
+    assert value == pytest.approx(expected, rel=1e-10)
+
+
+def test_large_counts_stay_finite():
+    family = Multinomial().bind(np.array([[1e12, 3.0], [0.0, 5e14]]))
+    assert np.isfinite(family.log_marginal(family.X, family.initial_hyper()))
+
+
+def test_embedding_of_counts_sees_shares_not_sizes():
+    points = Multinomial().bind(np.array([[1.0, 3.0], [10.0, 30.0], [4.0, 0.0]])).embedding()
+    np.testing.assert_allclose(points[0], points[1])
+    np.testing.assert_allclose((points**2).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("row", [[1.5, 1], [-1, 1], [0, 0], [np.nan, 1]])
+def test_rows_that_are_no_counts_are_refused(row):
+    with pytest.raises(ValueError, match=r"^X "):
+        Multinomial().bind(np.array([row, [2, 3]], dtype=float))

@@ -11,6 +11,7 @@ from bayesclust.families import (
     FullGaussian,
     HurdleGaussian,
     Mixed,
+    Product,
     Recoded,
     get_family,
     mixed_family,
@@ -134,7 +135,7 @@ def test_mixed_is_the_sum_of_its_parts(X, rng):
         ("recoded", 5),
         ("bernoulli", 6),
     ]
-    family = Mixed(parts).bind(table)
+    family = Product(parts).bind(table)
     alone = [
         FullGaussian().bind(table[:, [4, 3]]),
         HurdleGaussian(ATOMS).bind(X),
@@ -188,13 +189,13 @@ def test_mixed_family_gives_every_column_the_family_of_its_kind(rng):
 
 def test_what_mixed_refuses(X):
     with pytest.raises(ValueError, match=r"^the columns \[2\] of X are used by no part"):
-        Mixed([("hurdle", [0, 1])]).bind(X)
+        Product([("hurdle", [0, 1])]).bind(X)
     with pytest.raises(TypeError, match=r"^parts=\(\) is no list of pairs"):
-        Mixed(()).bind(X)
+        Product(()).bind(X)
     with pytest.raises(
         ValueError, match=r"^X has missing values in column 0, row 3: FullGaussian takes none"
     ):
-        Mixed([("gaussian", [0, 1, 2])]).bind(X)
+        Product([("gaussian", [0, 1, 2])]).bind(X)
     with pytest.raises(ValueError, match='covariance must be "full" or "diagonal"'):
         mixed_family(X, covariance="spherical")
 

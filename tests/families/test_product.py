@@ -13,7 +13,7 @@ from bayesclust.families import (
     Product,
     SphericalGaussian,
 )
-from tests.judges.cases import binary_data, coded_data, count_data
+from tests.families.reference import binary_data, coded_data, count_data
 
 
 @pytest.fixture

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.families import FAMILIES
-from bayesclust.inference.collapsed import CollapsedChain, Moves
+from bayesclust.inference.chain import Chain, State
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import all_views, data_for, learned
 
 STARTS = ("one", "alone", "random")
@@ -26,10 +25,9 @@ def start(kind: str, n: int, rng: Generator) -> NDArray[np.int64]:
         return np.zeros(n, np.int64)
     if kind == "alone":
         return np.arange(n)
-    labels: NDArray[np.int64] = np.unique(
-        rng.integers(max(n // 4, 2), size=n), return_inverse=True
-    )[1]
-    return labels
+    labels = rng.integers(max(n // 4, 2), size=n)
+    found: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1]
+    return found
 
 
 def chain(
@@ -42,52 +40,48 @@ def chain(
     views: bool = True,
     moves: Moves | None = None,
     alpha: float | tuple[float, float] = (1.0, 1.0),
-) -> CollapsedChain:
-    """A chain on random data with links of two sources and two views of triplets."""
+) -> Chain:
+    """A chain on random data with links of two sources and triplets twice."""
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     bound = family.bind(data_for(family, n, d, rng))
     own: tuple[Constraints, ...] = all_views(n, rng) if views else ()
-    problem = TVClustProblem(bound, own, Concentration.parse(alpha))
-    return CollapsedChain(
-        problem, start(kind, n, rng), np.random.default_rng(seed + 1), moves or Moves()
-    )
+    problem = TVClustProblem(bound, own, DirichletProcess(alpha))
+    labels = start(kind, n, rng)
+    return collapsed_chain(problem, labels, np.random.default_rng(seed + 1), moves or Moves())
 
 
-def check_seating(sampler: CollapsedChain) -> None:
-    """Labels, slots, counts and sufficient statistics must tell one story."""
-    seating, state = sampler.seating, sampler.state
-    number = int(seating.number[0])
-    in_use = seating.slots[:number]
-    assert set(seating.z) == set(in_use)
-    assert sorted(seating.slots) == list(range(len(seating.slots)))
-    np.testing.assert_array_equal(seating.place[seating.slots], np.arange(len(seating.slots)))
+def state_of(*arguments: str, **options: object) -> State:
+    """The state of such a chain."""
+    state: State = chain(*arguments, **options).state  # type: ignore[arg-type]
+    return state
+
+
+def check_assignment(state: State) -> None:
+    """Labels, slots, counts and sufficient statistics must agree."""
+    assignment, clusters = state.assignment, state.clusters
+    number = int(assignment.number[0])
+    in_use = assignment.slots[:number]
+    assert set(assignment.z) == set(in_use)
+    assert sorted(assignment.slots) == list(range(len(assignment.slots)))
+    every = np.arange(len(assignment.slots))
+    np.testing.assert_array_equal(assignment.place[assignment.slots], every)
     for k in in_use:
-        assert state.count[k] == (seating.z == k).sum()
-    empty = len(state.count) - 1
-    assert empty == len(seating.slots)
-    assert state.count[empty] == 0
-    family, sites = (
-        sampler.problem.family,
-        compile_sites(sampler.problem.constraints, sampler.problem.n_items),
-    )
-    assert all(np.array_equal(a, b) for a, b in zip(sites, sampler.sites, strict=True))
-    fresh = CollapsedChain(
-        sampler.problem, seating.place[seating.z], np.random.default_rng(0), sampler.moves
-    )
-    fresh.hyper = sampler.hyper
-    family.set_hyper(fresh.state, sampler.hyper)
-    fresh._seat(seating.place[seating.z])
-    wider = family.new_state(empty + 1, sampler.hyper)
-    for name in state._fields:
-        array, other = getattr(state, name), getattr(fresh.state, name)
-        if array.ndim and len(getattr(wider, name)) == len(array) + 1:  # one for each slot
-            np.testing.assert_allclose(
-                array[in_use], other[:number], rtol=1e-6, atol=1e-8, err_msg=name
-            )
+        assert clusters.count[k] == (assignment.z == k).sum()
+    empty = len(clusters.count) - 1
+    assert empty == len(assignment.slots)
+    assert clusters.count[empty] == 0
+    problem = state.problem
+    sites = compile_sites(problem.constraints, problem.n_items)
+    assert all(np.array_equal(a, b) for a, b in zip(sites, state.sites, strict=True))
+    fresh = State(problem, assignment.place[assignment.z], np.random.default_rng(0))
+    fresh.hyper = state.hyper
+    fresh.assign(assignment.place[assignment.z])
+    wider = problem.family.new_state(empty + 1, state.hyper)
+    for name in clusters._fields:
+        array, other = getattr(clusters, name), getattr(fresh.clusters, name)
+        one_each = isinstance(array, np.ndarray) and array.ndim
+        if one_each and len(getattr(wider, name)) == len(array) + 1:  # one for each slot
+            close = {"rtol": 1e-6, "atol": 1e-8, "err_msg": name}
+            np.testing.assert_allclose(array[in_use], other[:number], **close)
             np.testing.assert_array_equal(array[empty], other[-1], err_msg=name)
-
-
-def from_python(function: Any) -> Any:
-    """What is compiled for kernels alone, to be called from a test."""
-    return kernel(lambda *arguments: function(*arguments), cache=False)

@@ -8,10 +8,10 @@ from scipy.special import logsumexp, softmax
 
 from bayesclust.families import FullGaussian
 from bayesclust.inference.averaged_particles import AveragedParticles, leave_one_out
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.particles import Particles
+from bayesclust.inference.problem import TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from tests.inference.test_particles import (
     CLUMPS,
     LARGEST,
@@ -40,7 +40,7 @@ def models(seed=4):
     plain = replace(base, family=FullGaussian(scale=0.01, strength=10.0).bind(X), constraints=())
     light = replace(plain, family=plain.family.coarsened(0.1))
     nested = TwoLevelProblem(plain.family, (), plain.concentration)
-    return (plain, CollapsedChain), (light, CollapsedChain), (nested, TwoLevelChain)
+    return (plain, collapsed_chain), (light, collapsed_chain), (nested, mixture_chain)
 
 
 def heard(cls=AveragedParticles, views=(), part=Particles, before=(), number=NUMBER):
@@ -58,7 +58,7 @@ def enumerated(case, views):
     if isinstance(case, TwoLevelProblem):
         states, values = exact_posterior(replace(case, constraints=views))
         return states[:, case.n_items :], softmax(values)
-    states, values = exact.log_posterior(case.family, views, case.concentration)
+    states, values = exact.log_posterior(case.family, views, case.partition_prior)
     return states, softmax(values)
 
 
@@ -170,8 +170,8 @@ def test_a_model_is_not_held_to_what_its_draws_said_before_they_found_their_plac
 def test_what_the_others_say_of_an_answer_is_the_ratio_of_evidences(make):
     links = first(make(N, np.random.default_rng(5))[0], 6)
     case = models()[0][0]
-    states, values = exact.log_posterior(case.family, (links,), case.concentration)
+    states, values = exact.log_posterior(case.family, (links,), case.partition_prior)
     found = leave_one_out(links, states, softmax(values))
     for left in range(6):
-        _, fewer = exact.log_posterior(case.family, (without(links, left),), case.concentration)
+        _, fewer = exact.log_posterior(case.family, (without(links, left),), case.partition_prior)
         assert found[left] == pytest.approx(logsumexp(values) - logsumexp(fewer))

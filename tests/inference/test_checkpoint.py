@@ -32,8 +32,8 @@ class Walk:
         if width is not None:
             self.number_of_chains = width
 
-    def sweep(self, *, adapt=False, trust=False):
-        self.at = self.at + self.rng.normal(size=self.at.shape) * (1 + adapt + 2 * trust)
+    def sweep(self, *, adapt=False, freeze_noise=False):
+        self.at = self.at + self.rng.normal(size=self.at.shape) * (1 + adapt + 2 * freeze_noise)
         self.swept += 1
         if self.swept == self.stop_at:
             raise RuntimeError("stopped")
@@ -281,11 +281,11 @@ import os, signal, sys
 import numpy as np
 import bayesclust as bc
 from bayesclust.inference import checkpoint
-from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.samplers import collapsed_chain
 
 at, where, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 checkpoint.SECONDS, checkpoint.SHARE = -1.0, np.inf
-sweeps, right, replace = [0], CollapsedChain.sweep, checkpoint._write_group
+sweeps, right, replace = [0], collapsed_chain.sweep, checkpoint._write_group
 
 def sweep(self, **options):
     sweeps[0] += 1
@@ -298,7 +298,7 @@ def killed(file, attributes):
         os.kill(os.getpid(), signal.SIGKILL)
     replace(file, attributes)
 
-CollapsedChain.sweep, checkpoint._write_group = sweep, killed
+collapsed_chain.sweep, checkpoint._write_group = sweep, killed
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(8, 1)), rng.normal(4, 1, size=(8, 1))])
 links = bc.PairwiseConstraints([(0, 1), (2, 12), (3, 9)], [True, False, True], n_items=16)

@@ -7,41 +7,43 @@ import pytest
 
 from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.inference.hyper import HyperSampler, proposed_log_marginal, total_log_marginal
-from tests.inference.states import chain, check_seating
+from bayesclust.inference.moves.parameters import BaseMeasure
+from tests.inference.states import chain, check_assignment, state_of
 from tests.judges.cases import data_for
 from tests.judges.exact import hyper_nodes
 
 
 def plain_total(sampler, hyper):
-    family, z = sampler.problem.family, sampler.seating.z
+    family, z = sampler.problem.family, sampler.assignment.z
     return sum(family.log_marginal(family.X[z == k], hyper) for k in np.unique(z))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_totals_are_the_plain_twin_and_the_state_follows(name):
-    sampler = chain(name, n=25, seed=1)
+    sampler = state_of(name, n=25, seed=1)
+    steps = HyperSampler(sampler.problem.family)
     for _ in range(30):
-        sampler.hyper = sampler.hyper_sampler.update(
-            sampler.state, sampler.seating, sampler.hyper, sampler.rng, adapt=True
+        sampler.hyper = steps.update(
+            sampler.clusters, sampler.assignment, sampler.hyper, sampler.rng, adapt=True
         )
         expected = plain_total(sampler, sampler.hyper)
-        assert total_log_marginal(sampler.state, sampler.seating) == pytest.approx(
+        assert total_log_marginal(sampler.clusters, sampler.assignment) == pytest.approx(
             expected, rel=1e-8
         )
-        assert proposed_log_marginal(sampler.state, sampler.seating) == pytest.approx(
+        assert proposed_log_marginal(sampler.clusters, sampler.assignment) == pytest.approx(
             expected, rel=1e-8
         )
-        check_seating(sampler)
+        check_assignment(sampler)
 
 
 def test_nothing_to_learn_draws_nothing():
-    sampler = chain(n=10, seed=2)
+    sampler = state_of(n=10, seed=2)
     family = FullGaussian(scale=0.5, strength=3.0, mean_precision=0.1).bind(
         sampler.problem.family.X
     )
     hyper, before = family.initial_hyper(), sampler.rng.bit_generator.state
     after = HyperSampler(family).update(
-        sampler.state, sampler.seating, hyper, sampler.rng, adapt=True
+        sampler.clusters, sampler.assignment, hyper, sampler.rng, adapt=True
     )
     assert after is hyper
     assert sampler.rng.bit_generator.state == before
@@ -52,7 +54,7 @@ def test_nothing_to_learn_draws_nothing():
     [
         FullGaussian(strength=3.0, mean_precision=0.2),
         FullGaussian(
-            scale=HyperPrior("base_scale", 0.5, 1.0, least=0.45), strength=3.0, mean_precision=0.2
+            scale=HyperPrior("base_scale", 0.5, 1.0, lower=0.45), strength=3.0, mean_precision=0.2
         ),
         Multinomial(),
     ],
@@ -60,11 +62,11 @@ def test_nothing_to_learn_draws_nothing():
 )
 def test_one_hyper_parameter_against_quadrature(family, rng):
     name = "multinomial" if isinstance(family, Multinomial) else "gaussian"
-    sampler = chain(name, n=15, seed=3)
+    sampler = state_of(name, n=15, seed=3)
     bound = family.bind(data_for(family, 15, 2, rng))
     sampler.problem = type(sampler.problem)(bound)
     sampler.hyper = bound.initial_hyper()
-    sampler._seat(np.arange(15) % 3)
+    sampler.assign(np.arange(15) % 3)
     (j,) = bound.free
     nodes, log_weights = hyper_nodes(bound, per_sd=200)
     density = np.exp(
@@ -77,7 +79,7 @@ def test_one_hyper_parameter_against_quadrature(family, rng):
     draws = np.empty(9000)
     for row in range(-300, len(draws)):
         for _ in range(4):
-            hyper = steps.update(sampler.state, sampler.seating, hyper, rng, adapt=row < 0)
+            hyper = steps.update(sampler.clusters, sampler.assignment, hyper, rng, adapt=row < 0)
         draws[row] = hyper[j]
     ranks = np.interp(np.log(draws), np.log(nodes[:, j]), cumulative)
     batches = ranks.reshape(30, 300)
@@ -90,7 +92,7 @@ def test_one_hyper_parameter_against_quadrature(family, rng):
 
 def test_scales_adapt_in_the_warm_up_only():
     sampler = chain(n=40, seed=4)
-    steps = sampler.hyper_sampler
+    (steps,) = [move.sampler for move in sampler.moves if isinstance(move, BaseMeasure)]
     for _ in range(200):
         sampler.sweep(adapt=True)
     scales, root = steps.log_step.copy(), steps._root().copy()
@@ -102,13 +104,12 @@ def test_scales_adapt_in_the_warm_up_only():
 
 
 def test_impossible_proposals_are_refused():
-    sampler = chain(n=12, seed=5)
+    sampler = state_of(n=12, seed=5)
     family = sampler.problem.family
+    steps = HyperSampler(family)
     lowest = np.array([prior.lower for prior in family.hyper_priors])
     hyper = lowest * 1.0001
     for _ in range(100):
-        hyper = sampler.hyper_sampler.update(
-            sampler.state, sampler.seating, hyper, sampler.rng, adapt=False
-        )
+        hyper = steps.update(sampler.clusters, sampler.assignment, hyper, sampler.rng, adapt=False)
         assert (hyper >= lowest).all()
         assert np.isfinite(family.log_hyper_prior(hyper))

@@ -11,11 +11,10 @@ from scipy.special import softmax
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.families import FullGaussian
 from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.collapsed import CollapsedChain
 from bayesclust.inference.particles import Particles, systematic
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from tests.judges import exact
 from tests.judges.cases import all_views, known_views, problem
 from tests.judges.test_two_level import exact_posterior
@@ -50,10 +49,10 @@ def heard_and_more(make, n=6):
     )
 
 
-def run(case, views, least=0.5, cls=Particles, chain_type=CollapsedChain, number=NUMBER):
+def run(case, views, least=0.5, cls=Particles, sampler=collapsed_chain, number=NUMBER):
     """Draws of a problem after they heard further views."""
     rng = np.random.default_rng(0)
-    chain = chain_type(case, np.zeros(case.n_items, np.int64), rng, Moves())
+    chain = sampler(case, np.zeros(case.n_items, np.int64), rng, Moves())
     found = cls([chain], number, num_warmup=100, thinning=THINNING, least=least)
     found.hear(views, rng)
     return found
@@ -72,7 +71,7 @@ def deviation(found, case):
         states, values = exact_posterior(case)
         states = states[:, case.n_items :]
     else:
-        states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
+        states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
     truth = softmax(values) @ quantities(states)
     error = np.sqrt(truth * (1 - truth) * CLUMPS / found.effective_size)
     return float((np.abs(found.weights @ quantities(found.draws) - truth) / error)[error > 0].max())
@@ -118,8 +117,8 @@ def test_a_fault_is_noticed(fault, least):
 def test_mixtures_hear_answers_too():
     before, after = heard_and_more(known_views, n=5)
     base = problem("gaussian coarsened", n=5, seed=4)
-    case = TwoLevelProblem(base.family, before, base.concentration)
-    found = run(case, after, least=0.9, chain_type=TwoLevelChain)
+    case = TwoLevelProblem(base.family, before, base.partition_prior)
+    found = run(case, after, least=0.9, sampler=mixture_chain)
     assert found.renewals > 0
     assert deviation(found, replace(case, constraints=after)) < LARGEST
 
@@ -128,7 +127,7 @@ def test_mixtures_hear_answers_too():
 def test_what_no_draw_looks_like_is_found_by_moving_even_while_weights_are_even(stirred, found):
     rng, truth = np.random.default_rng(2), np.repeat([0, 1], 12)
     X = np.c_[rng.normal(size=24) + 2.5 * truth, rng.normal(size=24)]
-    chain = CollapsedChain(
+    chain = collapsed_chain(
         TVClustProblem(FullGaussian().bind(X)), np.zeros(24, np.int64), rng, Moves()
     )
     particles = Particles(
@@ -145,7 +144,7 @@ def test_what_no_draw_looks_like_is_found_by_moving_even_while_weights_are_even(
 def test_answers_that_were_heard_cannot_be_missing():
     before, after = heard_and_more(known_views)
     case = replace(problem("gaussian", n=6, seed=3), constraints=after)
-    chain = CollapsedChain(case, np.zeros(6, np.int64), np.random.default_rng(0), Moves())
+    chain = collapsed_chain(case, np.zeros(6, np.int64), np.random.default_rng(0), Moves())
     with pytest.raises(
         ValueError, match=r"^answers that were heard are missing from views: start anew"
     ):
@@ -168,7 +167,7 @@ def test_an_answer_about_two_thousand_items_is_heard_within_a_second(rng):
     X = rng.normal(scale=1.2, size=(10, 10))[y] + rng.normal(size=(2000, 10))
     case = TVClustProblem(FullGaussian().bind(X))
     found = Particles(
-        [CollapsedChain(case, y, rng, Moves.default(2000))],
+        [collapsed_chain(case, y, rng, Moves.default(2000))],
         100,
         num_warmup=5,
         thinning=1,

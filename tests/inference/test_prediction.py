@@ -16,7 +16,7 @@ from bayesclust.families import (
 )
 from bayesclust.inference import prediction
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import data_for, fixed, problem
 
@@ -72,6 +72,11 @@ CASES = {
 }
 
 
+def values(alphas):
+    """Parameters of draws by their concentrations."""
+    return [{"concentration": float(alpha)} for alpha in alphas]
+
+
 def by_hand(family, density, rows, jacobian):
     """p(x, joins k) and p(x, alone) of each draw, from the textbook: lists over draws of (m, K_s + 1)."""
     joint = []
@@ -95,7 +100,7 @@ def test_given_draws_against_the_textbook(case, rng):
     rows = family.transform(X[7:])
     jacobian = 0.0 if case == "multinomial" else -np.log(family.unit).sum()
     hypers, joint = by_hand(family, density, rows, jacobian)
-    found = Prediction(family, Z, ALPHA, hypers)
+    found = Prediction(family, Z, values(ALPHA), hypers)
     total = sum(terms.sum(axis=1) for terms in joint)
     np.testing.assert_allclose(found.log_density(rows), np.log(total / len(Z)), rtol=1e-9)
     np.testing.assert_allclose(
@@ -118,7 +123,7 @@ def test_given_draws_against_the_textbook(case, rng):
 def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_new_item(name):
     """The partitions of n + 1 items know nothing of prediction: their weights give density and company of the last one."""
     whole = problem(name, n=6, seed=3)
-    concentration = Concentration(fixed=0.8)
+    concentration = DirichletProcess(0.8)
     family = whole.family.with_rows(whole.family.X[:5])
     views = tuple(view.restrict(np.arange(5)) for view in whole.constraints)
     states, values = exact.log_posterior(family, views, concentration)
@@ -130,7 +135,7 @@ def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_ne
     times = np.random.default_rng(0).multinomial(60_000, np.exp(values - logsumexp(values)))
     z = np.repeat(states, times, axis=0)[:: 60_000 // 3000]
     hyper = np.tile(family.initial_hyper()[: len(family.hyper_priors)], (len(z), 1))
-    found = Prediction(family, z, np.full(len(z), 0.8), with_shared(family, z, hyper))
+    found = Prediction(family, z, values([0.8] * len(z)), with_shared(family, z, hyper))
     row = whole.family.X[5:]
     evidence = logsumexp(joint) - logsumexp(values) + float(family.row_constants(row)[0])
     assert found.log_density(row)[0] == pytest.approx(evidence, abs=0.01)
@@ -148,7 +153,7 @@ def line(rng):
     family = FullGaussian().bind(X)
     z = np.array([[0] * 4 + [1] * 4, [0, 0, 1, 1, 2, 2, 2, 2], [0] * 8])
     return Prediction(
-        family, z, np.array([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z])
+        family, z, values([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z])
     )
 
 
@@ -164,7 +169,7 @@ def test_density_integrates_to_one(line):
 def test_probability_of_counts_sums_to_one(rng):
     family = Multinomial().bind(np.array([[3.0, 1], [2, 2], [0, 4]]))
     found = Prediction(
-        family, np.array([[0, 0, 1], [0, 1, 2]]), np.ones(2), np.array([[0.5], [2.0]])
+        family, np.array([[0, 0, 1], [0, 1, 2]]), values([1.0, 1.0]), np.array([[0.5], [2.0]])
     )
     every = np.array([[k, 6 - k] for k in range(7)], dtype=float)
     assert np.exp(found.log_density(family.transform(every))).sum() == pytest.approx(1)
@@ -176,7 +181,7 @@ def test_every_item_is_somewhere(line):
     np.testing.assert_allclose(line.memberships(rows, labels).sum(axis=1), 1)
     # under a draw of clusters of equal size, company summed over items is size times the chance of
     # joining
-    one = replace(line, z=line.z[:1], concentration=line.concentration[:1], hyper=line.hyper[:1])
+    one = replace(line, z=line.z[:1], values=line.values[:1], hyper=line.hyper[:1])
     np.testing.assert_allclose(one.similarity(rows).sum(axis=1), 4 * (1 - one.novelty(rows)))
 
 
@@ -208,7 +213,7 @@ def test_learned_and_held_hyper_parameters_of_every_family(name, rng):
     family = configuration.bind(X[:8])
     row = family.transform(X[8:])
     hyper = family.sample_hyper(rng)
-    found = Prediction(family, np.zeros((1, 8), np.int64), np.array([1e-12]), hyper[None])
+    found = Prediction(family, np.zeros((1, 8), np.int64), values([1e-12]), hyper[None])
     expected = family.log_marginal(np.concatenate([family.X, row]), hyper) - family.log_marginal(
         family.X, hyper
     )

@@ -151,7 +151,7 @@ class Together:
     def __init__(self):
         self.number = 0
 
-    def sweep(self, *, adapt=False, trust=False):
+    def sweep(self, *, adapt=False, freeze_noise=False):
         self.number += 1
 
     def draw(self):

@@ -30,10 +30,10 @@ class Count:
         )
         self.number, self.adapted, self.trusted = 0, 0, 0
 
-    def sweep(self, *, adapt=False, trust=False):
+    def sweep(self, *, adapt=False, freeze_noise=False):
         self.number += 1
         self.adapted += adapt
-        self.trusted += trust
+        self.trusted += freeze_noise
         if self.hold is not None and self.number > self.hold[0]:
             self.hold[1].wait()
         if self.number == self.fail_at:
@@ -71,7 +71,7 @@ class Bundle:
     def __init__(self):
         self.number = np.zeros(2, np.int64)
 
-    def sweep(self, *, adapt=False, trust=False):
+    def sweep(self, *, adapt=False, freeze_noise=False):
         self.number += [10, 20]
 
     def draw(self):
@@ -116,7 +116,7 @@ def test_draws_do_not_depend_on_threads(n_jobs):
 
 def _alone(sampler):
     for sweep in range(10):
-        sampler.sweep(adapt=sweep < 4, trust=2 * sweep < 4)
+        sampler.sweep(adapt=sweep < 4, freeze_noise=2 * sweep < 4)
         if sweep >= 4:
             yield sampler.draw()
 

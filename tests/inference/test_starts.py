@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from bayesclust.inference import starts
-from bayesclust.inference.anchors import AnchorProposal
-from bayesclust.inference.collapsed import Moves
+from bayesclust.inference.moves.anchors import NOBODY, Places
+from bayesclust.inference.moves.propose import draw_anchors
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from tests.judges.cases import links, triplets
+from tests.judges.cases import links
 
 
 @pytest.mark.parametrize(
@@ -48,29 +49,26 @@ def test_many_items_are_seeded_from_a_subset(rng, monkeypatch):
     assert len(np.unique(labels)) == 4
 
 
-def test_anchors_are_two_items_and_reach_every_pair(rng):
+def drawn(X, asked, number, rng):
+    """Pairs of anchors, each in order."""
+    pairs = np.full((number, 2), NOBODY)
+    draw_anchors(pairs, Places(X, asked, np.zeros((0, 2), np.int64)), rng)
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+    return [tuple(sorted(pair)) for pair in pairs.tolist()]
+
+
+def test_anchors_reach_every_pair(rng):
     X = rng.normal(size=(5, 2))
-    for views in ((), (links(5, rng, size=4), triplets(5, rng, size=2))):
-        proposal = AnchorProposal(X, views)
-        pairs = Counter(proposal.draw(rng) for _ in range(3000))
-        assert all(i != j for i, j in pairs)
-        assert {tuple(sorted(pair)) for pair in pairs} == {
-            (i, j) for i in range(5) for j in range(i + 1, 5)
-        }
+    for asked in (np.zeros((0, 2), np.int64), links(5, rng, size=4).items):
+        pairs = Counter(drawn(X, asked, 3000, rng))
+        assert set(pairs) == {(i, j) for i in range(5) for j in range(i + 1, 5)}
 
 
-def test_a_third_of_the_anchors_stand_in_answers(rng):
-    view = links(200, rng, size=3)
-    asked = {tuple(sorted(pair)) for pair in view.items.tolist()}
-    proposal = AnchorProposal(rng.normal(size=(200, 2)), (view,))
-    share = np.mean([tuple(sorted(proposal.draw(rng))) in asked for _ in range(2000)])
-    assert share == pytest.approx(1 / 3, abs=0.05)
-
-
-def test_empty_views_are_no_answers(rng):
-    view = links(6, rng, size=1).restrict([0])
-    assert len(view) == 0
-    assert len(AnchorProposal(rng.normal(size=(6, 2)), (view,)).asked) == 0
+def test_a_third_of_the_anchors_stand_in_constraints(rng):
+    items = links(200, rng, size=3).items
+    asked = {tuple(sorted(pair)) for pair in items.tolist()}
+    pairs = drawn(rng.normal(size=(200, 2)), items, 2000, rng)
+    assert np.mean([pair in asked for pair in pairs]) == pytest.approx(1 / 3, abs=0.05)
 
 
 def test_default_moves_cost_no_more_in_large_data():

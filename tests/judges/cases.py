@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -29,15 +30,13 @@ from bayesclust.families import (
     as_divergence,
 )
 from bayesclust.families.base import BoundFamily, Family
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.chain import Chain, Move
 from bayesclust.inference.limits.bridge import family_at
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.samplers import Sampler, collapsed_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.partition_priors import DirichletProcess
 from tests.families.reference import DATA, binary_data, count_data, real_data
-
-CHAINS: dict[str, type[CollapsedChain]] = {"collapsed": CollapsedChain, "gibbs": GibbsChain}
-"""Samplers that the judges hear, each with the moves that it makes by default."""
 
 
 def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float64]:
@@ -182,7 +181,7 @@ def problem(name: str, n: int = 6, d: int = 2, seed: int = 0) -> TVClustProblem:
     """A family of `FAMILIES` or a variant on small data with every kind of view, hyper-parameters held."""
     rng = np.random.default_rng(seed)
     bound = bound_case(name, n, d, rng, fixed)
-    return TVClustProblem(bound, all_views(n, rng), Concentration(2.0, 1.0))
+    return TVClustProblem(bound, all_views(n, rng), DirichletProcess((2.0, 1.0)))
 
 
 def partitions_drawn(
@@ -191,14 +190,59 @@ def partitions_drawn(
     number: int,
     seed: int,
     warmup: int = 100,
-    chain_type: type[CollapsedChain] = CollapsedChain,
+    sampler: Sampler = collapsed_chain,
 ) -> NDArray[np.int64]:
     """Partitions that a chain from one cluster visits after a short warm-up, shape (number, n)."""
-    chain = chain_type(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
+    chain = sampler(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(warmup):
         chain.sweep(adapt=True)
     draws = np.empty((number, case.n_items), np.int64)
     for row in range(number):
         chain.sweep()
-        draws[row] = chain.seating.z
+        draws[row] = chain.labels
     return draws
+
+
+class Around(Move):
+    """A move with something done to the state before it and after it."""
+
+    def __init__(
+        self,
+        move: Move,
+        before: Callable[[Any], None] | None = None,
+        after: Callable[[Any], None] | None = None,
+    ) -> None:
+        self.move, self.before, self.after = move, before, after
+
+    def __call__(self, state: Any, **options: bool) -> None:
+        if self.before is not None:
+            self.before(state)
+        self.move(state, **options)
+        if self.after is not None:
+            self.after(state)
+
+    def statistics(self, state: Any) -> dict[str, float]:
+        return self.move.statistics(state)
+
+
+def faulty(kind: type[Move], sampler: Sampler = collapsed_chain, **around: Any) -> Sampler:
+    """The sampler with something done before or after its moves of a kind."""
+
+    def make(problem: Any, z: Any, rng: Generator, moves: Moves) -> Chain:
+        chain = sampler(problem, z, rng, moves)
+        chain.moves = [
+            Around(move, **around) if isinstance(move, kind) else move for move in chain.moves
+        ]
+        return chain
+
+    return make
+
+
+def double_new(state: Any) -> None:
+    """Take a new cluster for twice as probable."""
+    state.values = state.values | {"concentration": 2 * state.values["concentration"]}
+
+
+def halve_new(state: Any) -> None:
+    """Undo `double_new`."""
+    state.values = state.values | {"concentration": state.values["concentration"] / 2}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.partition_priors import DirichletProcess, PartitionPrior
 
 # a hyper-parameter's prior reaches this many standard deviations of its logarithm; nodes per
 # standard deviation
@@ -29,17 +30,25 @@ def partitions(n: int) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64)
 
 
-def log_crp_marginal(sizes: NDArray[np.integer], concentration: Concentration) -> float:
-    """log p(partition) with the concentration integrated out over its Gamma prior, by quadrature on log alpha."""
-    if concentration.fixed is not None:
-        return crp_log_prob(sizes, concentration.fixed)
-    a, b, n, number = concentration.shape, concentration.rate, sizes.sum(), len(sizes)
+def log_prior_marginal(sizes: NDArray[np.integer], prior: PartitionPrior) -> float:
+    """log p(partition), the prior's parameters integrated out."""
+    return _log_prior_marginal(tuple(sorted(sizes.tolist())), prior)
+
+
+@cache
+def _log_prior_marginal(sizes: tuple[int, ...], prior: PartitionPrior) -> float:
+    """Of the Dirichlet process by a quadrature on log alpha of its own."""
+    if not isinstance(prior, DirichletProcess) or not prior.learned:
+        return prior.log_marginal(np.array(sizes))
+    one, n, number = prior.parameters["concentration"], sum(sizes), len(sizes)
+    a, b = one.a, one.b
     # the integrand falls as alpha^(a + K - 1) to the left and as exp(-b alpha) to the right
     log_alpha = np.linspace(-np.log(b) - 40 / (a + number - 1), np.log((a + number + 60) / b), 4001)
     alpha = np.exp(log_alpha)
-    log_prior = a * np.log(b) - gammaln(a) + a * log_alpha - b * alpha
-    log_weight = number * log_alpha + gammaln(alpha) - gammaln(alpha + n) + log_prior
-    return float(gammaln(sizes).sum() + logsumexp(log_weight) + np.log(log_alpha[1] - log_alpha[0]))
+    log_density = a * np.log(b) - gammaln(a) + a * log_alpha - b * alpha
+    log_weight = number * log_alpha + gammaln(alpha) - gammaln(alpha + n) + log_density
+    step = np.log(log_alpha[1] - log_alpha[0])
+    return float(gammaln(sizes).sum() + logsumexp(log_weight) + step)
 
 
 def hyper_nodes(
@@ -85,12 +94,12 @@ def log_data_marginal(family: BoundFamily, states: NDArray[np.int64]) -> NDArray
 
 
 def log_posterior(
-    family: BoundFamily, views: Sequence[Constraints], concentration: Concentration
+    family: BoundFamily, views: Sequence[Constraints], prior: PartitionPrior
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Every partition and its unnormalised log posterior; concentration, noise and hyper-parameters integrated out."""
+    """Every partition and its unnormalised log posterior; all parameters integrated out."""
     states = partitions(len(family.X))
     values = log_data_marginal(family, states)
-    values += [log_crp_marginal(np.bincount(z), concentration) for z in states]
+    values += [log_prior_marginal(np.bincount(z), prior) for z in states]
     for view in views:
         values += view.noise.log_marginal(view.counts(states))
     return states, values

@@ -15,21 +15,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.mixed import BoundProduct
-from bayesclust.inference.collapsed import CollapsedChain
+from bayesclust.inference.chain import Chain
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import Sampler
 from tests.families.reference import draw_cluster
-
-
-def crp_draw(n: int, alpha: float, rng: Generator) -> NDArray[np.int64]:
-    """A partition from the Chinese restaurant process, guest by guest."""
-    z = np.zeros(n, dtype=np.int64)
-    for i in range(1, n):
-        weights = np.cumsum(np.append(np.bincount(z[:i]), alpha))
-        z[i] = np.searchsorted(weights, rng.random() * weights[-1], side="right")
-    return z
 
 
 def data_given(
@@ -87,25 +78,27 @@ class World:
     """
 
     def __init__(self, template: TVClustProblem, rng: Generator) -> None:
-        self.alpha = template.concentration.sample_prior(rng)
-        self.z = crp_draw(template.n_items, self.alpha, rng)
+        prior = template.partition_prior
+        self.values = prior.sample_prior(rng)
+        self.z = prior.sample(template.n_items, self.values, rng)
         self.hyper = template.family.sample_hyper(rng)
-        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
+        self.noise = [each.noise.sample_prior(each.n_sources, rng) for each in template.constraints]
         family = data_given(template.family, self.z, self.hyper, rng)
-        views = answers_given(template.constraints, self.z, self.noise, rng)
-        self.problem = replace(template, family=family, constraints=views)
+        answered = answers_given(template.constraints, self.z, self.noise, rng)
+        self.problem = replace(template, family=family, constraints=answered)
 
-    def chain(self, chain_type: type[CollapsedChain], rng: Generator, moves: Any) -> CollapsedChain:
+    def chain(self, sampler: Sampler, rng: Generator, moves: Any) -> Chain:
         """A chain that starts at the truth."""
-        chain = chain_type(self.problem, np.unique(self.z, return_inverse=True)[1], rng, moves)
-        chain.alpha, chain.hyper, chain.noise = self.alpha, self.hyper, self.noise
+        chain = sampler(self.problem, np.unique(self.z, return_inverse=True)[1], rng, moves)
+        state = chain.state
+        state.values, state.hyper, state.noise = self.values, self.hyper, self.noise
         put_data_under(chain, self.problem)
         return chain
 
 
-def put_data_under(chain: CollapsedChain, problem: TVClustProblem) -> None:
+def put_data_under(chain: Chain, problem: TVClustProblem) -> None:
     """Leave a chain where it is, with other data and answers."""
-    chain._pose(problem)
-    chain.hyper_sampler.family = problem.family
-    chain.table = stack_tables(problem.constraints, chain.noise)
-    chain._seat(np.unique(chain.seating.z, return_inverse=True)[1])
+    state = chain.state
+    state.use(problem)
+    state.noise = state.noise  # the table follows from the problem too
+    state.assign(np.unique(state.assignment.z, return_inverse=True)[1])

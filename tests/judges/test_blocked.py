@@ -10,7 +10,7 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains, unknowns
 from bayesclust.inference.blocked.layout import make_layout
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import known_views, problem, triplets
 from tests.judges.test_enumeration import LEARNED, learning
@@ -39,7 +39,7 @@ def draws_of(made, number):
 
 
 def comparison(case, number, seed, **options):
-    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
+    states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
     return exact.compare(draws_of(bundle(case, seed, **options), number), states, values)
 
 
@@ -66,7 +66,7 @@ def test_without_side_information():
 def known():
     views = known_views(5, np.random.default_rng(4))
     return TVClustProblem(
-        problem("gaussian_spherical", n=5, seed=4).family, views, Concentration(fixed=0.7)
+        problem("gaussian_spherical", n=5, seed=4).family, views, DirichletProcess(0.7)
     )
 
 

@@ -129,7 +129,7 @@ def ranks(name, number, seed):
             np.stack([seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)])
         )
         for sweep in range(WARMUP):
-            made.sweep(adapt=True, trust=2 * sweep < WARMUP)
+            made.sweep(adapt=True, freeze_noise=2 * sweep < WARMUP)
         draws = []
         for _ in range(PER_CHAIN):
             for _ in range(THINNING):

@@ -10,14 +10,15 @@ from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
-from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain, default_moves
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import seeded_partition
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import data_for, links, triplets
 from tests.judges.generative import World
 from tests.judges.test_enumeration import each_chain
-from tests.judges.test_geweke import DoubleNew
+from tests.judges.test_geweke import FAULTS
 
 N_ITEMS, DRAWS, BINS = 20, 99, 10
 
@@ -30,40 +31,40 @@ def template(name):
         triplets(N_ITEMS, rng, UniformNoise(eps=(2.0, 4.0)), size=20),
     )
     return TVClustProblem(
-        family.bind(data_for(family, N_ITEMS, 2, rng)), views, Concentration(2.0, 1.0)
+        family.bind(data_for(family, N_ITEMS, 2, rng)), views, DirichletProcess((2.0, 1.0))
     )
 
 
 def quantities(chain):
     """What is ranked: every continuous unknown, and functions of the partition."""
-    z = chain.seating.z
+    z, state = chain.labels, chain.state
     first, second = np.triu_indices(N_ITEMS, 1)
     values = {
-        "alpha": chain.alpha,
-        "K": int(chain.seating.number[0]),
+        **state.values,
+        "K": state.n_clusters,
         "pairs together": int((z[first] == z[second]).sum()),
         "neighbours together": int((z[:-1] == z[1:]).sum()),
-        "log joint": chain.log_joint(),
+        "log joint": state.log_joint(),
     }
     # what clusters share stands behind the hyper-parameters, and is ranked by the log joint
     names = [prior.name for prior in chain.problem.family.hyper_priors]
-    values |= dict(zip(names, chain.hyper[: len(names)].tolist(), strict=True))
-    for noise in chain.noise:
+    values |= dict(zip(names, state.hyper[: len(names)].tolist(), strict=True))
+    for noise in state.noise:
         for name, array in noise.items():
             values |= {f"{name}{at}": float(value) for at, value in np.ndenumerate(array)}
     return values
 
 
-def ranks(name, number, seed, chain_type=CollapsedChain, *, warmup=150, thinning=8):
+def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=150, thinning=8):
     """Rank of the truth among thinned draws, ties broken at random, for every quantity and simulated data set."""
     problem, rows = template(name), []
     for rng in np.random.default_rng(seed).spawn(number):
         world = World(problem, rng)
-        truth = quantities(world.chain(CollapsedChain, rng, Moves()))
+        truth = quantities(world.chain(collapsed_chain, rng, Moves()))
         start = seeded_partition(world.problem.family.embedding(), int(rng.integers(1, 6)), rng)
-        chain = chain_type(world.problem, start, rng, chain_type.default_moves(N_ITEMS))
+        chain = sampler(world.problem, start, rng, default_moves(sampler, N_ITEMS))
         for sweep in range(warmup):
-            chain.sweep(adapt=True, trust=2 * sweep < warmup)
+            chain.sweep(adapt=True, freeze_noise=2 * sweep < warmup)
         below, level = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)
         for _ in range(DRAWS):
             for _ in range(thinning):
@@ -87,10 +88,10 @@ def p_values(found):
 @pytest.mark.slow
 @each_chain
 @pytest.mark.parametrize("name", FAMILIES)
-def test_ranks_are_uniform(name, chain_type):
+def test_ranks_are_uniform(name, sampler):
     # single items mix more slowly than blocks: the ranks are those of draws further apart
-    thinning = 8 if chain_type is CollapsedChain else 24
-    values = p_values(ranks(name, 150, 1, chain_type, thinning=thinning))
+    thinning = 8 if sampler is collapsed_chain else 24
+    values = p_values(ranks(name, 150, 1, sampler, thinning=thinning))
     # a right sampler fails once in a hundred runs of a dozen quantities
     assert {key: value for key, value in values.items() if value < 1e-3} == {}
 
@@ -98,7 +99,11 @@ def test_ranks_are_uniform(name, chain_type):
 @pytest.mark.slow
 def test_a_faulty_sampler_has_other_ranks():
     assert (
-        min(p_values(ranks("multinomial", 100, 2, DoubleNew, warmup=60, thinning=3)).values())
+        min(
+            p_values(
+                ranks("multinomial", 100, 2, FAULTS["new clusters twice"][0], warmup=60, thinning=3)
+            ).values()
+        )
         < 1e-6
     )
 

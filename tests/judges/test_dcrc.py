@@ -325,7 +325,7 @@ def test_ranks_are_uniform(prior):
         start = problem.W if prior is None else rng.normal(size=(K, 2))
         chain = DCRCChain(DCRCProblem(problem.points, world.problem.constraints, start, prior), rng)
         for sweep in range(150):
-            chain.sweep(adapt=True, trust=sweep < 75)
+            chain.sweep(adapt=True, freeze_noise=sweep < 75)
         below, level = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)
         for _ in range(DRAWS):
             for _ in range(8):

@@ -9,13 +9,23 @@ from bayesclust.constraints import LabelConstraints, LinkNoise, UniformNoise
 from bayesclust.constraints.base import check_constraints
 from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.samplers import (
+    SAMPLERS,
+    collapsed_chain,
+    default_moves,
+    gibbs_chain,
+)
+from bayesclust.inference.schedule import Moves
+from bayesclust.partition_priors import (
+    DirichletProcess,
+    KnownK,
+    MixtureOfFiniteMixtures,
+    PitmanYor,
+)
 from tests.judges import exact
 from tests.judges.cases import (
-    CHAINS,
     all_views,
     data_for,
     known_views,
@@ -33,20 +43,20 @@ MOVES = {
 }
 
 
-each_chain = pytest.mark.parametrize("chain_type", CHAINS.values(), ids=CHAINS)
+each_chain = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 
 
-def compared(case, moves, number, seed, chain_type=CollapsedChain):
+def compared(case, moves, number, seed, sampler=collapsed_chain):
     """A chain's draws against the exact posterior; where `moves` is None, as the chain moves by default."""
-    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
-    moves = chain_type.default_moves(case.n_items) if moves is None else moves
+    states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
+    moves = default_moves(sampler, case.n_items) if moves is None else moves
     return exact.compare(
-        partitions_drawn(case, moves, number, seed, chain_type=chain_type), states, values
+        partitions_drawn(case, moves, number, seed, sampler=sampler), states, values
     )
 
 
-def judge(case, moves, number, seed, chain_type=CollapsedChain):
-    result = compared(case, moves, number, seed, chain_type)
+def judge(case, moves, number, seed, sampler=collapsed_chain):
+    result = compared(case, moves, number, seed, sampler)
     assert result.agrees, result
     assert result.number > 5, "hardly any partition was compared"
     return result
@@ -54,8 +64,8 @@ def judge(case, moves, number, seed, chain_type=CollapsedChain):
 
 @each_chain
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family(name, chain_type):
-    judge(problem(name, n=6, seed=1), None, 6000, 1, chain_type)
+def test_every_family(name, sampler):
+    judge(problem(name, n=6, seed=1), None, 6000, 1, sampler)
 
 
 @pytest.mark.parametrize("moves", MOVES)
@@ -65,23 +75,53 @@ def test_every_move(moves):
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_parameters_of_other_dimensions(d):
-    judge(problem("gaussian", n=6, d=d, seed=9), None, 6000, 9, GibbsChain)
+    judge(problem("gaussian", n=6, d=d, seed=9), None, 6000, 9, gibbs_chain)
 
 
 def test_parameters_drawn_between_moves_that_integrate_them_out():
-    judge(problem("gaussian", n=6, seed=8), MOVES["default"], 6000, 8, GibbsChain)
+    judge(problem("gaussian", n=6, seed=8), MOVES["default"], 6000, 8, gibbs_chain)
+
+
+PRIORS = {
+    "pitman-yor": PitmanYor((2.0, 3.0), 1.3),
+    "finite mixtures": MixtureOfFiniteMixtures(0.7),
+    "known number": KnownK(3, 0.6),
+    "known number, learned": KnownK(2, (2.0, 2.0)),
+}
 
 
 @each_chain
-def test_without_side_information(chain_type):
-    judge(replace(problem("gaussian", n=7, seed=3), constraints=()), None, 6000, 3, chain_type)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_prior(prior, sampler):
+    case = replace(problem("gaussian", n=6, seed=2), partition_prior=PRIORS[prior])
+    judge(case, MOVES["default"], 8000, 2, sampler)
+
+
+@pytest.mark.parametrize("moves", ["single-site", "plain scan", "split-merge", "link blocks"])
+def test_every_move_under_a_known_number(moves):
+    case = replace(problem("gaussian", n=6, seed=2), partition_prior=KnownK(3, 0.6))
+    judge(case, MOVES[moves], 8000, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_tied", "poisson"])
+def test_every_prior_and_move_at_length(name, prior, moves):
+    case = replace(problem(name, n=7, seed=2), partition_prior=PRIORS[prior])
+    judge(case, MOVES[moves], 30_000, 2)
 
 
 @each_chain
-def test_known_noise_and_concentration(chain_type, rng):
+def test_without_side_information(sampler):
+    judge(replace(problem("gaussian", n=7, seed=3), constraints=()), None, 6000, 3, sampler)
+
+
+@each_chain
+def test_known_noise_and_concentration(sampler, rng):
     case = problem("gaussian", n=6, seed=4)
-    case = TVClustProblem(case.family, known_views(6, rng), Concentration(fixed=0.7))
-    judge(case, None, 6000, 4, chain_type)
+    case = TVClustProblem(case.family, known_views(6, rng), DirichletProcess(0.7))
+    judge(case, None, 6000, 4, sampler)
 
 
 def test_partial_labels_are_enumerated_as_the_pairs_that_they_imply():
@@ -94,14 +134,14 @@ def test_partial_labels_are_enumerated_as_the_pairs_that_they_imply():
 def learning(family, n, seed):
     rng = np.random.default_rng(seed)
     return TVClustProblem(
-        family.bind(data_for(family, n, 2, rng)), all_views(n, rng), Concentration()
+        family.bind(data_for(family, n, 2, rng)), all_views(n, rng), DirichletProcess()
     )
 
 
 LEARNED = {
     "scale": FullGaussian(strength=3.0, mean_precision=0.2),
     "strength": FullGaussian(
-        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, least=1.0), mean_precision=0.2
+        scale=0.4, strength=HyperPrior("base_strength", 3.0, 1.0, lower=1.0), mean_precision=0.2
     ),
     "mean precision": FullGaussian(scale=0.4, strength=3.0, mean_precision="learn"),
     "counts": Multinomial(),
@@ -115,14 +155,16 @@ def test_learned_hyper_parameter(free):
 
 @pytest.mark.parametrize("free", ["strength", "counts"])
 def test_learned_hyper_parameter_with_parameters_drawn(free):
-    judge(learning(LEARNED[free], 6, 8), None, 8000, 8, GibbsChain)
+    judge(learning(LEARNED[free], 6, 8), None, 8000, 8, gibbs_chain)
 
 
 def loose():
     """Data alone, and clusters so vague that the draw of their parameters matters."""
     rng = np.random.default_rng(4)
     family = FullGaussian(scale=0.8, strength=1.5, mean_precision=1.0)
-    return TVClustProblem(family.bind(data_for(family, 6, 2, rng)), (), Concentration(2.0, 1.0))
+    return TVClustProblem(
+        family.bind(data_for(family, 6, 2, rng)), (), DirichletProcess((2.0, 1.0))
+    )
 
 
 def one_degree_more(kappa, nu, mean, lower, kappa0):
@@ -133,14 +175,6 @@ def no_prior_precision(kappa, nu, mean, lower, kappa0):
     return kappa - kappa0, nu, mean * (kappa / (kappa - kappa0))[:, None], lower
 
 
-class NewFromPrior(GibbsChain):
-    """Draws the parameters of a new cluster without a look at the item that opened it."""
-
-    def _draw_alone(self, rows):
-        nothing = self.components.statistics(np, rows, np.zeros((1, 1)))
-        return self.components.draw(nothing, self.hyper, self.rng)
-
-
 @pytest.mark.parametrize("fault", [one_degree_more, no_prior_precision])
 def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
     right = BoundFullGaussian._posterior
@@ -149,11 +183,16 @@ def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
         return fault(*right(self, statistics, hyper), self.parameters(hyper)[0])
 
     monkeypatch.setattr(BoundFullGaussian, "_posterior", wrong)
-    assert not compared(loose(), None, 12_000, 4, GibbsChain).agrees
+    assert not compared(loose(), None, 12_000, 4, gibbs_chain).agrees
 
 
-def test_new_cluster_with_parameters_from_the_prior_is_noticed():
-    assert not compared(loose(), None, 12_000, 4, NewFromPrior).agrees
+def test_new_cluster_with_parameters_from_the_prior_is_noticed(monkeypatch):
+    def from_prior(self, state, components, rows):
+        nothing = components.statistics(np, rows, np.zeros((1, 1)))
+        return components.draw(nothing, state.hyper, state.rng)
+
+    monkeypatch.setattr(ParameterScan, "draw_alone", from_prior)
+    assert not compared(loose(), None, 12_000, 4, gibbs_chain).agrees
 
 
 @pytest.mark.slow
@@ -169,7 +208,7 @@ def test_every_family_and_move_at_length(name, moves):
 )
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_every_family_at_length(name, d, moves):
-    judge(problem(name, n=7, d=d, seed=12), MOVES[moves], 30_000, 12, GibbsChain)
+    judge(problem(name, n=7, d=d, seed=12), MOVES[moves], 30_000, 12, gibbs_chain)
 
 
 @pytest.mark.slow
@@ -183,8 +222,8 @@ def test_eight_items(d, restricted_scans):
 @pytest.mark.slow
 @each_chain
 @pytest.mark.parametrize("free", LEARNED)
-def test_learned_hyper_parameter_at_length(free, chain_type):
-    judge(learning(LEARNED[free], 7, 30), None, 30_000, 30, chain_type)
+def test_learned_hyper_parameter_at_length(free, sampler):
+    judge(learning(LEARNED[free], 7, 30), None, 30_000, 30, sampler)
 
 
 @pytest.mark.slow

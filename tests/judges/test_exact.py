@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import gamma
 
 from bayesclust.families import FullGaussian, HyperPrior
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import problem
 
@@ -30,24 +30,30 @@ def test_codes_do_not_see_labels():
 
 
 @pytest.mark.parametrize(
-    "prior", [Concentration(1.0, 1.0), Concentration(0.2, 3.0), Concentration(8.0, 0.5)]
+    "prior",
+    [DirichletProcess((1.0, 1.0)), DirichletProcess((0.2, 3.0)), DirichletProcess((8.0, 0.5))],
 )
 def test_concentration_integrated_out(prior):
     sizes = np.array([3, 1, 1])
-    density = gamma(prior.shape, scale=1 / prior.rate).pdf
+    one = prior.parameters["concentration"]
+    density = gamma(one.a, scale=1 / one.b).pdf
+
+    def log_prob(alpha):
+        return prior.log_prob(sizes, {"concentration": alpha})
+
     expected, _ = quad(
-        lambda u: math.exp(crp_log_prob(sizes, math.exp(u))) * density(math.exp(u)) * math.exp(u),
+        lambda u: math.exp(log_prob(math.exp(u))) * density(math.exp(u)) * math.exp(u),
         -40,
         6,
         limit=400,
     )
-    assert exact.log_crp_marginal(sizes, prior) == pytest.approx(math.log(expected), abs=1e-6)
+    assert exact.log_prior_marginal(sizes, prior) == pytest.approx(math.log(expected), abs=1e-6)
 
 
 def test_partition_prior_is_one_in_all():
     states = exact.partitions(6)
-    for prior in (Concentration(fixed=0.3), Concentration(2.0, 1.0)):
-        total = sum(math.exp(exact.log_crp_marginal(np.bincount(z), prior)) for z in states)
+    for prior in (DirichletProcess(0.3), DirichletProcess((2.0, 1.0))):
+        total = sum(math.exp(exact.log_prior_marginal(np.bincount(z), prior)) for z in states)
         assert total == pytest.approx(1, abs=1e-7)
 
 
@@ -55,7 +61,7 @@ def test_partition_prior_is_one_in_all():
 def test_hyper_parameter_integrated_out(least, rng):
     X = rng.normal(size=(3, 1))
     family = FullGaussian(
-        scale=HyperPrior("base_scale", 0.5, 0.7, least=least), strength=3.0, mean_precision=0.2
+        scale=HyperPrior("base_scale", 0.5, 0.7, lower=least), strength=3.0, mean_precision=0.2
     ).bind(X)
     states = np.array([[0, 0, 1]])
 
@@ -70,7 +76,7 @@ def test_hyper_parameter_integrated_out(least, rng):
 
 def posterior():
     case = problem("gaussian_diagonal", n=6, seed=3)
-    return exact.log_posterior(case.family, case.constraints, case.concentration)
+    return exact.log_posterior(case.family, case.constraints, case.partition_prior)
 
 
 def markov(states, log_values, number, stay, rng):
@@ -137,5 +143,5 @@ def test_wrong_draws_of_few_partitions_do_not(stay, fault, rng):
 def test_draws_of_another_model_do_not_agree(rng):
     states, values = posterior()
     case = problem("gaussian_diagonal", n=6, seed=3)
-    blind = exact.log_posterior(case.family, (), case.concentration)[1]
+    blind = exact.log_posterior(case.family, (), case.partition_prior)[1]
     assert not exact.compare(markov(states, blind, 8000, 0.5, rng), states, values).agrees

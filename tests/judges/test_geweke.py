@@ -15,11 +15,22 @@ import pytest
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.families.base import BoundFamily
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.gibbs import GibbsChain
+from bayesclust.inference.moves.parameter_scan import ParameterScan
+from bayesclust.inference.moves.parameters import Noise
+from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
-from tests.judges.cases import data_for, learned, links, triplets
+from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.partition_priors import DirichletProcess
+from tests.judges.cases import (
+    data_for,
+    double_new,
+    faulty,
+    halve_new,
+    learned,
+    links,
+    triplets,
+)
 from tests.judges.generative import World, answers_given, data_given, put_data_under
 from tests.judges.test_enumeration import each_chain
 
@@ -36,22 +47,25 @@ def template(name, *, confusion=False, n=7):
         else UniformNoise(eps=(2.0, 3.0))
     )
     views = (links(n, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(n, rng, noise))
-    return TVClustProblem(family.bind(data_for(family, n, 2, rng)), views, Concentration(2.0, 1.0))
+    return TVClustProblem(
+        family.bind(data_for(family, n, 2, rng)), views, DirichletProcess((2.0, 1.0))
+    )
 
 
-def functionals(problem, z, alpha, hyper, noise):
+def functionals(problem, z, values, hyper, noise):
     """Bounded or light-tailed functions of the state, the answers and the data."""
     sizes = np.bincount(np.unique(z, return_inverse=True)[1])
-    values = {
-        "log alpha": np.log(alpha),
-        "alpha": alpha,
+    found = {
         "K": len(sizes),
         "K^2": len(sizes) ** 2,
         "largest": sizes.max(),
         "singletons": (sizes == 1).sum(),
         "together": z[0] == z[1],
-        "K log alpha": len(sizes) * np.log(alpha),
     }
+    for name, value in values.items():
+        found |= {name: value, f"log {name}": np.log(value)}
+        found[f"K log {name}"] = len(sizes) * np.log(value)
+    values = found
     for prior, value in zip(problem.family.hyper_priors, hyper, strict=False):
         values |= {f"log {prior.name}": np.log(value), f"log {prior.name}^2": np.log(value) ** 2}
     if problem.family.n_shared:
@@ -85,21 +99,22 @@ def marginal_conditional(name, problem, number, rng):
     rows = []
     for _ in range(number):
         world = World(problem, rng)
-        rows.append(functionals(world.problem, world.z, world.alpha, world.hyper, world.noise))
+        rows.append(functionals(world.problem, world.z, world.values, world.hyper, world.noise))
     return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
 
 
-def successive_conditional(name, problem, number, rng, moves, chain_type=CollapsedChain):
-    chain = World(problem, rng).chain(chain_type, rng, moves)
+def successive_conditional(name, problem, number, rng, moves, sampler=collapsed_chain):
+    chain = World(problem, rng).chain(sampler, rng, moves)
     rows = []
     for _ in range(number):
         chain.sweep()
-        z = chain.seating.z
-        family = data_given(chain.problem.family, z, chain.hyper, rng)
-        views = answers_given(chain.problem.constraints, z, chain.noise, rng)
-        put_data_under(chain, replace(chain.problem, family=family, constraints=views))
+        state = chain.state
+        z = state.labels
+        family = data_given(state.problem.family, z, state.hyper, rng)
+        views = answers_given(state.problem.constraints, z, state.noise, rng)
+        put_data_under(chain, replace(state.problem, family=family, constraints=views))
         rows.append(
-            functionals(chain.problem, chain.seating.z, chain.alpha, chain.hyper, chain.noise)
+            functionals(state.problem, state.labels, state.values, state.hyper, state.noise)
         )
     return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
 
@@ -111,11 +126,11 @@ def standard_error(values, batches=40):
     return max(means.std(ddof=1), values.std() / np.sqrt(length)) / np.sqrt(batches)
 
 
-def z_scores(name, problem, number, seed, moves=None, chain_type=CollapsedChain):
-    moves = chain_type.default_moves(problem.n_items) if moves is None else moves
+def z_scores(name, problem, number, seed, moves=None, sampler=collapsed_chain):
+    moves = default_moves(sampler, problem.n_items) if moves is None else moves
     first, second = np.random.default_rng(seed).spawn(2)
     expected = marginal_conditional(name, problem, number, first)
-    found = successive_conditional(name, problem, number, second, moves, chain_type)
+    found = successive_conditional(name, problem, number, second, moves, sampler)
     return {
         key: (found[key].mean() - expected[key].mean())
         / np.hypot(standard_error(found[key]), expected[key].std() / np.sqrt(number))
@@ -130,32 +145,22 @@ def assert_agree(scores):
 
 @each_chain
 @pytest.mark.parametrize("name", ["gaussian", "multinomial"])
-def test_joint_distribution(name, chain_type):
-    assert_agree(z_scores(name, template(name), 4000, seed=1, chain_type=chain_type))
+def test_joint_distribution(name, sampler):
+    assert_agree(z_scores(name, template(name), 4000, seed=1, sampler=sampler))
 
 
-class DoubleNew(CollapsedChain):
-    """Counts a new cluster twice in the scan."""
-
-    def _scan(self):
-        self.alpha *= 2
-        super()._scan()
-        self.alpha /= 2
-
-
-class DoubleNewGibbs(DoubleNew, GibbsChain):
-    """The same with the parameters drawn."""
+def one_cluster_too_many(state):
+    """Draw the concentration as if there were a cluster more; without it there are as many items."""
+    sizes = state.sizes().tolist()
+    largest = sizes.index(max(sizes))
+    sizes[largest] -= 1
+    prior = state.problem.partition_prior
+    state.values = prior.update(state.values, [np.array([*sizes, 1])], state.rng)
 
 
-class OneClusterTooMany(CollapsedChain):
-    """Tells the concentration of one cluster that is not there."""
-
-    def sweep(self, **options):
-        super().sweep(**options)
-        number = int(self.seating.number[0]) + 1
-        self.alpha = self.problem.concentration.update(
-            self.alpha, number, self.problem.n_items, self.rng
-        )
+def answers_twice(state):
+    """Count every answer twice wherever items or groups of them move, until the noise is drawn."""
+    state.table = 2 * state.table
 
 
 class Swapped(LinkNoise):
@@ -165,26 +170,28 @@ class Swapped(LinkNoise):
         return super().draw(counts[[1, 0, 3, 2]], params, rng)
 
 
-class AnswersTwice(CollapsedChain):
-    """Counts every answer twice wherever items or groups of them move."""
-
-    def _scan(self):
-        self.table = 2 * self.table
-        super()._scan()
-
-
-def assert_noticed(problem, seed, chain_type=CollapsedChain, number=2500):
-    scores = z_scores("gaussian", problem, number, seed, chain_type=chain_type)
+def assert_noticed(problem, seed, sampler=collapsed_chain, number=2500):
+    scores = z_scores("gaussian", problem, number, seed, sampler=sampler)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
 
 
+DOUBLE_NEW = {"before": double_new, "after": halve_new}
 # the moves that are right mend much of what the scan does to answers
-FAULTS = {DoubleNew: 2500, OneClusterTooMany: 2500, AnswersTwice: 5000, DoubleNewGibbs: 2500}
+FAULTS = {
+    "new clusters twice": (faulty(Scan, **DOUBLE_NEW), 2500),
+    "new clusters twice, parameters drawn": (
+        faulty(ParameterScan, gibbs_chain, **DOUBLE_NEW),
+        2500,
+    ),
+    "a cluster too many": (faulty(Noise, after=one_cluster_too_many), 2500),
+    "answers twice": (faulty(Scan, before=answers_twice), 5000),
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faulty_chain_is_noticed(fault):
-    assert_noticed(template("gaussian"), 2, fault, FAULTS[fault])
+    sampler, number = FAULTS[fault]
+    assert_noticed(template("gaussian"), 2, sampler, number)
 
 
 def test_faulty_noise_is_noticed():
@@ -215,14 +222,12 @@ def test_joint_distribution_at_length(name, moves):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_with_parameters_drawn(name):
-    assert_agree(z_scores(name, template(name), 20_000, seed=7, chain_type=GibbsChain))
+    assert_agree(z_scores(name, template(name), 20_000, seed=7, sampler=gibbs_chain))
 
 
 @pytest.mark.slow
 @each_chain
-def test_joint_distribution_with_confusion_matrix(chain_type):
+def test_joint_distribution_with_confusion_matrix(sampler):
     assert_agree(
-        z_scores(
-            "gaussian", template("gaussian", confusion=True), 20_000, seed=6, chain_type=chain_type
-        )
+        z_scores("gaussian", template("gaussian", confusion=True), 20_000, seed=6, sampler=sampler)
     )

@@ -5,17 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust._numba import FAST, kernel
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, factor_graph
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.families import FullGaussian
-from bayesclust.inference import collapsed, joint_moves
-from bayesclust.inference.collapsed import CollapsedChain, Moves
-from bayesclust.inference.joint_moves import UnheardNoise, gain_of_split
+from bayesclust.inference import noise
+from bayesclust.inference.moves import propose
+from bayesclust.inference.noise import IntegratedNoise, Tally, gain_of_split
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.tally import Tally
-from bayesclust.inference.two_level.chain import TwoLevelChain
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import known_views, links, problem
 from tests.judges.test_enumeration import compared
 from tests.judges.test_enumeration import judge as judged
@@ -27,7 +26,7 @@ ALONE = Moves(split_merge=4.0, link_blocks=False, single_site=False)
 
 @pytest.fixture
 def always(monkeypatch):
-    monkeypatch.setattr(collapsed, "SHARE", 1.0)
+    monkeypatch.setattr(propose, "INTEGRATED_SHARE", 1.0)
 
 
 def doubtful(seed=2):
@@ -39,17 +38,7 @@ def doubtful(seed=2):
     )
 
 
-@pytest.fixture
-def one_by_one(monkeypatch):
-    """As where the noise has no rows: each proposal decided outside of compiled code."""
-    monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: None)
-
-
 def test_alone_they_reach_the_exact_posterior(always):
-    judged(doubtful(), ALONE, 4000, 2)
-
-
-def test_one_by_one_they_reach_it_too(always, one_by_one):
     judged(doubtful(), ALONE, 4000, 2)
 
 
@@ -72,8 +61,8 @@ def test_with_one_covariance_for_all(always):
 
 
 def test_on_two_levels(always):
-    case = small("gaussian", 5, Concentration(2.0, 1.0))
-    judged_on_two_levels(case, Moves(split_merge=2.0), 4000, 5, TwoLevelChain)
+    case = small("gaussian", 5, DirichletProcess((2.0, 1.0)))
+    judged_on_two_levels(case, Moves(split_merge=2.0), 4000, 5)
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
@@ -81,80 +70,54 @@ def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
     forgetful = factor_graph.NONE._replace(
         kind=np.full_like(rows.kind, factor_graph.PASSED_OVER), factor=rows.factor
     )
-    monkeypatch.setattr(joint_moves, "stack_dirichlets", lambda views: forgetful)
+    monkeypatch.setattr(noise, "stack_dirichlets", lambda views: forgetful)
     assert not compared(doubtful(), ALONE, 4000, 2).agrees
 
 
-def test_to_forget_it_one_by_one_is_noticed(always, one_by_one, monkeypatch):
-    honest = UnheardNoise.proposal
-    monkeypatch.setattr(
-        UnheardNoise,
-        "proposal",
-        lambda self, *where: (honest(self, *where)[0], lambda proposed: 0.0),
-    )
-    assert not compared(doubtful(), ALONE, 4000, 2).agrees
+def integrated(views):
+    return IntegratedNoise(views, Tally(views, compile_sites(views, 6)).shape)
 
 
-def unheard(views):
-    return UnheardNoise(Tally(views, compile_sites(views, 6)))
-
-
-def test_the_gain_is_the_difference_of_the_answers_probabilities():
-    views, rng = doubtful().constraints, np.random.default_rng(0)
-    z, proposed = rng.integers(3, size=6), rng.integers(3, size=6)
-    table, gain = unheard(views).proposal(z, rng)
-    expected, rows = 0.0, 0
-    for view in views:
-        counts = view.counts(proposed), view.counts(z)
-        rows, own = rows + len(counts[0]), table[rows : rows + len(counts[0]), : counts[0].shape[1]]
-        if view.noise.free:
-            expected += view.noise.log_marginal(counts[0]) - view.noise.log_marginal(counts[1])
-            expected -= (own * (counts[0] - counts[1])).sum()
-    assert gain(proposed) == pytest.approx(expected, abs=1e-10)
-    assert gain(z) == 0.0
-    assert rows == len(table)
-
-
-@kernel(fastmath=FAST, cache=False)
-def gain_compiled(rows, sites, table, z, items, merged):
-    return gain_of_split(rows, sites, table, z, items, merged)
-
-
-def test_the_compiled_gain_is_the_plain_one():
+def test_gain_is_the_difference_of_log_marginals():
+    """log p(s | split) - log p(s | split, phi') less the same of the merge, from the noise models."""
     rng = np.random.default_rng(1)
     views = (
         *doubtful().constraints,
         links(6, rng, LinkNoise(p=0.8)),
         links(6, rng, LinkNoise(p=0.8, q=0.7)),
     )
-    twin, sites = unheard(views), compile_sites(views, 6)
+    sites = compile_sites(views, 6)
     for _ in range(20):
         together = rng.integers(3, size=6)
         items = np.flatnonzero(together == together[0])
         split = together.copy()
         split[items] = rng.integers(3, 5, size=len(items))
-        state = rng.bit_generator.state
-        drawn = twin.draw(1, rng)
-        rng.bit_generator.state = state
-        table, gain = twin.proposal(together, rng)
-        np.testing.assert_array_equal(table, drawn.table[0])
+        drawn = integrated(views).draw(1, rng)
+        expected, rows = 0.0, 0
+        for each in views:
+            counts = each.counts(split), each.counts(together)
+            own = drawn.table[0, rows : rows + len(counts[0]), : counts[0].shape[1]]
+            rows += len(counts[0])
+            if each.noise.free:
+                change = [each.noise.log_marginal(one) for one in counts]
+                expected += change[0] - change[1] - (own * (counts[0] - counts[1])).sum()
         z = split.copy()
-        found = gain_compiled(drawn.rows, sites, table, z, items, 5)
-        assert found == pytest.approx(gain(split), abs=1e-9)
+        found = gain_of_split(drawn.rows, sites, drawn.table[0], z, items, 5)
+        assert found == pytest.approx(expected, abs=1e-9)
         np.testing.assert_array_equal(z, split)
 
 
 def test_known_noise_is_not_drawn():
     views = known_views(6, np.random.default_rng(0))
-    assert unheard(views)  # of one the noise is learned
+    assert integrated(views)  # of one the noise is learned
     known = [view.with_noise(LinkNoise(p=0.9, q=0.8)) for view in views[:1]]
-    assert not unheard(known)
-    assert not unheard(())
+    assert not integrated(known)
+    assert not integrated(())
 
 
 def crossings(share, monkeypatch):
     """How many of twenty chains part two groups that touch, from where the answers have been dismissed as noise."""
-    monkeypatch.setattr(collapsed, "SHARE", share)
+    monkeypatch.setattr(propose, "INTEGRATED_SHARE", share)
     rng, truth = np.random.default_rng(0), np.repeat([0, 1], 150)
     X = np.c_[rng.normal(size=300) + 1.5 * truth, rng.normal(size=300)]
     pairs = [tuple(rng.choice(300, 2, replace=False).tolist()) for _ in range(300)]
@@ -163,8 +126,8 @@ def crossings(share, monkeypatch):
     )
     case, parted = TVClustProblem(FullGaussian().bind(X), (view,)), 0
     for seed in range(20):
-        chain = CollapsedChain(case, np.zeros(300, np.int64), np.random.default_rng(seed), Moves())
-        chain._update_noise()
+        chain = collapsed_chain(case, np.zeros(300, np.int64), np.random.default_rng(seed), Moves())
+        chain.state.update_noise()
         for _ in range(12):
             chain.sweep()
         parted += bool((chain.labels[:150, None] != chain.labels[None, 150:]).mean() > 0.8)

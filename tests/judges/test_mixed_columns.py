@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
-from bayesclust.inference.collapsed import Moves
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.samplers import gibbs_chain
+from bayesclust.inference.schedule import Moves
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import (
     HOLES,
     HURDLE,
@@ -57,7 +57,7 @@ def test_exact_posterior(name):
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name not in LIGHT])
 def test_exact_posterior_with_parameters_drawn(name):
-    judge(problem(name, n=6, seed=1), None, 8000, 1, GibbsChain)
+    judge(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
 
 
 def test_exact_posterior_by_blocks():
@@ -83,7 +83,10 @@ def test_learned_hyper_parameter_of_one_part(rng):
     family = Product(parts).bind(with_holes(X, rng))
     assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
     judge(
-        TVClustProblem(family, all_views(6, rng), Concentration()), MOVES["default"], 8000, seed=3
+        TVClustProblem(family, all_views(6, rng), DirichletProcess()),
+        MOVES["default"],
+        8000,
+        seed=3,
     )
 
 
@@ -106,7 +109,7 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LIGHT)
 def test_exact_posterior_of_light_items_with_parameters_drawn(name):
-    judge(problem(name, n=6, seed=1), None, 8000, 1, GibbsChain)
+    judge(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from bayesclust.constraints import PairwiseConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from bayesclust.posterior import point_estimate, similarity_matrix
 from tests.judges import cases
 from tests.judges.exact import compare, log_posterior, partitions
@@ -97,13 +97,13 @@ def test_tvclust_beside_nuts_is_exact(name):
         warmup=500,
         samples=30_000,
     )
-    states, values = log_posterior(family.bind(X), views, Concentration(fixed=ALPHA))
+    states, values = log_posterior(family.bind(X), views, DirichletProcess(ALPHA))
     found = compare(draws["z"], states, values)
     assert found.total_variation < 1.6 * found.expected + BEYOND_THE_STICKS, found
     assert found.worst_z < 5.5, found
     assert found.expected < 0.05
     assert not compare(
-        draws["z"], *log_posterior(family.bind(X), views[:1], Concentration(fixed=ALPHA))
+        draws["z"], *log_posterior(family.bind(X), views[:1], DirichletProcess(ALPHA))
     ).agrees
 
 

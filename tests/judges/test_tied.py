@@ -7,10 +7,10 @@ import pytest
 
 from bayesclust.families import TiedGaussian
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
-from bayesclust.inference.hyper import HyperSampler
+from bayesclust.inference import chain
+from bayesclust.inference.moves.split_merge_shared import SharedMove
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.split_merge_shared import SharedMove
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges import exact
 from tests.judges.cases import partitions_drawn, problem
 from tests.judges.test_enumeration import MOVES, judge, learning
@@ -23,7 +23,9 @@ def known(case):
     """Every partition and its log posterior where the covariance is the one that chains start from."""
     states, family = exact.partitions(case.n_items), case.family
     hyper = family.initial_hyper()
-    values = np.array([exact.log_crp_marginal(np.bincount(z), case.concentration) for z in states])
+    values = np.array(
+        [exact.log_prior_marginal(np.bincount(z), case.partition_prior) for z in states]
+    )
     for row, z in enumerate(states):
         values[row] += sum(family.log_marginal(family.X[z == k], hyper) for k in range(z.max() + 1))
     for view in case.constraints:
@@ -34,7 +36,7 @@ def known(case):
 @pytest.fixture
 def held(monkeypatch):
     """The covariance stays at its prior mean; proposals that integrate it out are left away."""
-    monkeypatch.setattr(HyperSampler, "start", lambda self, z, rng: self.family.initial_hyper())
+    monkeypatch.setattr(chain, "start_hyper", lambda family, z, rng: family.initial_hyper())
     monkeypatch.setattr(
         BoundTiedGaussian, "draw_shared", lambda self, statistics, hyper, rng: hyper
     )
@@ -48,7 +50,7 @@ def test_known_covariance(held):
     draws = partitions_drawn(case, WITHOUT_SPLITS, 6000, 21)
     assert (result := exact.compare(draws, *known(case))).agrees, result
     assert not exact.compare(
-        draws, *exact.log_posterior(case.family, case.constraints, case.concentration)
+        draws, *exact.log_posterior(case.family, case.constraints, case.partition_prior)
     ).agrees
 
 
@@ -67,7 +69,9 @@ def test_learned_covariance_and_scale():
     "moves", [Moves(), Moves(split_merge=3.0, link_blocks=False)], ids=["default", "split-merge"]
 )
 def test_two_levels(moves):
-    result = judge_two_level(small("gaussian_tied", 24, Concentration(2.0, 2.0)), moves, 6000, 24)
+    result = judge_two_level(
+        small("gaussian_tied", 24, DirichletProcess((2.0, 2.0))), moves, 6000, 24
+    )
     assert result.agrees, result
 
 
@@ -110,7 +114,7 @@ def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
     case = problem("gaussian_tied", n=6, seed=22)
     draws = partitions_drawn(case, MOVES["split-merge"], 6000, 22)
     assert not exact.compare(
-        draws, *exact.log_posterior(case.family, case.constraints, case.concentration)
+        draws, *exact.log_posterior(case.family, case.constraints, case.partition_prior)
     ).agrees
 
 

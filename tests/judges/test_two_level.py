@@ -1,19 +1,28 @@
 """The sampler of clusters that are mixtures against all partitions on two levels, and Geweke's test of it."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
+from bayesclust.inference.moves.parameters import PartitionPriorParameters
+from bayesclust.inference.problem import TwoLevelProblem
+from bayesclust.inference.samplers import mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.inference.two_level.state import TwoLevelScan
+from bayesclust.partition_priors import (
+    DirichletProcess,
+    KnownK,
+    MixtureOfFiniteMixtures,
+    PitmanYor,
+)
 from tests.judges import exact
-from tests.judges.cases import data_for, learned, links, problem, triplets
-from tests.judges.generative import answers_given, crp_draw, data_given, put_data_under
+from tests.judges.cases import data_for, faulty, learned, links, problem, triplets
+from tests.judges.generative import answers_given, data_given, put_data_under
 from tests.judges.test_geweke import assert_agree, functionals, standard_error
 
 MOVES = {
@@ -41,24 +50,27 @@ def test_number_of_states():
 
 
 def log_within_marginal(components, clusters, prior):
-    """log p(components | clusters), beta integrated out on a grid of its logarithm."""
-    groups = [
-        np.bincount(components[clusters == g])[np.unique(components[clusters == g])]
-        for g in np.unique(clusters)
+    """log p(components | clusters), the parameters of the prior integrated out on a grid."""
+    groups = [np.bincount(components[clusters == g]) for g in np.unique(clusters)]
+    groups = tuple(sorted(tuple(sorted(sizes[sizes > 0].tolist())) for sizes in groups))
+    return _log_within_marginal(groups, prior)
+
+
+@cache
+def _log_within_marginal(groups, prior):
+    groups = [np.array(sizes) for sizes in groups]
+    if not prior.learned:
+        return sum(prior.log_prob(sizes, prior.initial()) for sizes in groups)
+    (name,) = prior.learned
+    one, line = prior.learned[name], np.linspace(-30, 6, 1501)
+    values = [prior.initial() | {name: one.from_line(t)} for t in line]
+    terms = [
+        sum(prior.log_prob(sizes, value) for sizes in groups)
+        + one.log_prior(value[name])
+        + one.log_jacobian(value[name])
+        for value in values
     ]
-    if prior.fixed is not None:
-        return sum(crp_log_prob(sizes, prior.fixed) for sizes in groups)
-    log_beta = np.linspace(-30, 6, 4001)
-    beta, a, b = np.exp(log_beta), prior.shape, prior.rate
-    value = a * np.log(b) - gammaln(a) + a * log_beta - b * beta
-    for sizes in groups:
-        value += (
-            len(sizes) * log_beta
-            + gammaln(beta)
-            - gammaln(beta + sizes.sum())
-            + gammaln(sizes).sum()
-        )
-    return logsumexp(value) + np.log(log_beta[1] - log_beta[0])
+    return logsumexp(terms) + np.log(line[1] - line[0])
 
 
 def exact_posterior(case):
@@ -67,68 +79,93 @@ def exact_posterior(case):
     components, clusters = states[:, :n], states[:, n:] - ABOVE
     values = exact.log_data_marginal(case.family, components)
     for row, (c, g) in enumerate(zip(components, clusters, strict=True)):
-        values[row] += exact.log_crp_marginal(
-            np.bincount(g), case.concentration
-        ) + log_within_marginal(c, g, case.within)
+        values[row] += exact.log_prior_marginal(np.bincount(g), case.partition_prior)
+        values[row] += log_within_marginal(c, g, case.within)
     for view in case.constraints:
         values += view.noise.log_marginal(view.counts(clusters))
     return states, values
 
 
-def judge(case, moves, number, seed, chain_type=TwoLevelChain):
-    chain = chain_type(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
+def judge(case, moves, number, seed, sampler=mixture_chain):
+    chain = sampler(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(100):
         chain.sweep(adapt=True)
     draws = np.empty((number, 2 * case.n_items), np.int64)
     for row in range(number):
         chain.sweep()
-        draws[row] = np.append(chain.seating.z, chain.labels + ABOVE)
+        draws[row] = np.append(chain.state.assignment.z, chain.labels + ABOVE)
     result = exact.compare(draws, *exact_posterior(case))
     assert result.number > 20, "hardly any state was compared"
     return result
 
 
-def small(name, seed, within, concentration=None):
+def small(name, seed, within, prior=None):
     base = problem(name, n=5, seed=seed)
-    concentration = base.concentration if concentration is None else concentration
-    return TwoLevelProblem(base.family, base.constraints, concentration, within)
+    prior = base.partition_prior if prior is None else prior
+    return TwoLevelProblem(base.family, base.constraints, prior, within)
 
 
 @pytest.mark.parametrize("moves", MOVES)
 def test_every_move(moves):
-    result = judge(small("gaussian", 3, Concentration(2.0, 2.0)), MOVES[moves], 8000, 3)
+    result = judge(small("gaussian", 3, DirichletProcess((2.0, 2.0))), MOVES[moves], 8000, 3)
     assert result.agrees, result
 
 
 def test_known_concentrations_and_counts():
-    case = small("multinomial", 4, Concentration(fixed=0.6), Concentration(fixed=1.3))
+    case = small("multinomial", 4, DirichletProcess(0.6), DirichletProcess(1.3))
     assert (result := judge(case, MOVES["default"], 8000, 4)).agrees, result
 
 
 def test_without_answers():
-    case = replace(small("gaussian_diagonal", 5, Concentration(fixed=0.8)), constraints=())
+    case = replace(small("gaussian_diagonal", 5, DirichletProcess(0.8)), constraints=())
     assert (result := judge(case, MOVES["default"], 8000, 5)).agrees, result
 
 
-class DoubleWithin(TwoLevelChain):
-    """Takes new components within a cluster for twice as probable in the scan."""
+OTHER_PRIORS = {
+    "Pitman-Yor on both": (PitmanYor(0.4, 1.0), PitmanYor(0.3, 0.7)),
+    "finite mixtures above": (MixtureOfFiniteMixtures(0.7), DirichletProcess((2.0, 2.0))),
+    "known number above": (KnownK(3, 0.8), PitmanYor(0.3, (2.0, 2.0))),
+}
 
-    def _scan(self):
-        self.beta *= 2
-        super()._scan()
-        self.beta /= 2
+
+@pytest.mark.parametrize("priors", OTHER_PRIORS)
+def test_every_prior(priors):
+    above, within = OTHER_PRIORS[priors]
+    result = judge(small("gaussian", 3, within, above), MOVES["default"], 8000, 3)
+    assert result.agrees, result
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("priors", OTHER_PRIORS)
+def test_every_prior_and_move_at_length(priors, moves):
+    above, within = OTHER_PRIORS[priors]
+    result = judge(small("gaussian", 3, within, above), MOVES[moves], 30_000, 3)
+    assert result.agrees, result
+
+
+def test_finite_mixtures_within_are_refused():
+    with pytest.raises(ValueError, match="cannot be the prior of components within a cluster"):
+        small("gaussian", 3, KnownK(2))
 
 
 def test_wrong_weight_of_new_components_is_noticed():
-    case = small("gaussian", 3, Concentration(fixed=2.0))
-    assert not judge(case, MOVES["single items and components"], 8000, 3, DoubleWithin).agrees
+    def scaled(factor):
+        def change(state):
+            state.within = {"concentration": factor * state.within["concentration"]}
+
+        return change
+
+    fault = faulty(TwoLevelScan, mixture_chain, before=scaled(2.0), after=scaled(0.5))
+    case = small("gaussian", 3, DirichletProcess(2.0))
+    assert not judge(case, MOVES["single items and components"], 8000, 3, fault).agrees
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", ["default", "split-merge"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_and_move_at_length(name, moves):
-    result = judge(small(name, 6, Concentration(1.0, 1.0)), MOVES[moves], 40_000, 6)
+    result = judge(small(name, 6, DirichletProcess((1.0, 1.0))), MOVES[moves], 40_000, 6)
     assert result.agrees, result
 
 
@@ -136,15 +173,14 @@ class TwoLevelWorld:
     """Everything unknown, drawn from the prior: as `generative.World`, on two levels."""
 
     def __init__(self, template, rng):
-        self.alpha, self.beta = (
-            template.concentration.sample_prior(rng),
-            template.within.sample_prior(rng),
-        )
-        self.z = crp_draw(template.n_items, self.alpha, rng)
+        prior, within = template.partition_prior, template.within
+        self.prior_values, self.within = prior.sample_prior(rng), within.sample_prior(rng)
+        self.z = prior.sample(template.n_items, self.prior_values, rng)
         self.components = np.empty_like(self.z)
         for g in np.unique(self.z):
             own = self.z == g
-            self.components[own] = crp_draw(int(own.sum()), self.beta, rng) + self.z.size * g
+            parts = within.sample(int(own.sum()), self.within, rng)
+            self.components[own] = parts + self.z.size * g
         self.hyper = template.family.sample_hyper(rng)
         self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
         family = data_given(template.family, self.components, self.hyper, rng)
@@ -156,49 +192,45 @@ class TwoLevelWorld:
 
     def values(self):
         return two_level_functionals(
-            self.problem, self.components, self.z, self.alpha, self.beta, self.hyper, self.noise
+            self.problem,
+            self.components,
+            self.z,
+            self.prior_values,
+            self.within,
+            self.hyper,
+            self.noise,
         )
 
 
-def two_level_functionals(case, components, z, alpha, beta, hyper, noise):
-    values = functionals(case, z, alpha, hyper, noise)
-    number, X = len(np.unique(components)), case.family.X
+def two_level_functionals(case, components, z, prior_values, within, hyper, noise):
+    values = functionals(case, z, prior_values, hyper, noise)
+    number, X, beta = len(np.unique(components)), case.family.X, within["concentration"]
     values |= {"log beta": np.log(beta), "M": number, "M log beta": number * np.log(beta)}
     values |= {"side by side": components[0] == components[1]}
     values["near below"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (components[0] == components[1])
     return values
 
 
-def successive(name, template, number, rng, moves, chain_type=TwoLevelChain):
+def successive(template, number, rng, moves, sampler=mixture_chain):
     world = TwoLevelWorld(template, rng)
-    chain = chain_type(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
-    chain.alpha, chain.beta, chain.hyper, chain.noise = (
-        world.alpha,
-        world.beta,
-        world.hyper,
-        world.noise,
-    )
+    chain = sampler(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
+    state = chain.state
+    state.values, state.within = world.prior_values, world.within
+    state.hyper, state.noise = world.hyper, world.noise
     put_data_under(chain, world.problem)
     rows = []
     for _ in range(number):
         chain.sweep()
-        family = data_given(chain.problem.family, chain.seating.z, chain.hyper, rng)
-        views = answers_given(chain.problem.constraints, chain.labels, chain.noise, rng)
-        put_data_under(chain, replace(chain.problem, family=family, constraints=views))
-        state = (
-            chain.problem,
-            chain.seating.z,
-            chain.labels,
-            chain.alpha,
-            chain.beta,
-            chain.hyper,
-            chain.noise,
-        )
-        rows.append(two_level_functionals(*state))
+        components = state.assignment.z
+        family = data_given(state.problem.family, components, state.hyper, rng)
+        views = answers_given(state.problem.constraints, state.labels, state.noise, rng)
+        put_data_under(chain, replace(state.problem, family=family, constraints=views))
+        at = state.assignment.z, state.labels, state.values, state.within, state.hyper, state.noise
+        rows.append(two_level_functionals(state.problem, *at))
     return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
 
 
-def geweke(name, number, seed, chain_type=TwoLevelChain):
+def geweke(name, number, seed, sampler=mixture_chain):
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     views = (
@@ -206,10 +238,12 @@ def geweke(name, number, seed, chain_type=TwoLevelChain):
         triplets(6, rng, UniformNoise(eps=(2.0, 3.0))),
     )
     bound = family.bind(data_for(family, 6, 2, rng))
-    template = TwoLevelProblem(bound, views, Concentration(2.0, 1.0), Concentration(2.0, 2.0))
+    template = TwoLevelProblem(
+        bound, views, DirichletProcess((2.0, 1.0)), DirichletProcess((2.0, 2.0))
+    )
     rows = [TwoLevelWorld(template, rng).values() for _ in range(number)]
     expected = {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
-    found = successive(name, template, number, rng, Moves(), chain_type)
+    found = successive(name, template, number, rng, Moves(), sampler)
     return {
         key: (found[key].mean() - expected[key].mean())
         / np.hypot(standard_error(found[key]), expected[key].std() / np.sqrt(number))
@@ -217,14 +251,14 @@ def geweke(name, number, seed, chain_type=TwoLevelChain):
     }
 
 
-class OneComponentLess(TwoLevelChain):
-    """Counts one component less than there are when it draws beta."""
-
-    def _update_concentration(self):
-        number = self.seating.number[0]
-        self.seating.number[0] = number - 1
-        super()._update_concentration()
-        self.seating.number[0] = number
+def one_component_less(state):
+    """Draw beta as if there were one component less, and as many items."""
+    z, labels = state.assignment.z, state.labels
+    groups = [np.unique(z[labels == g], return_counts=True)[1] for g in np.unique(labels)]
+    many = max(range(len(groups)), key=lambda g: len(groups[g]))
+    if len(groups[many]) > 1:
+        groups[many] = np.append(groups[many][2:], groups[many][:2].sum())
+    state.within = state.problem.within.update(state.within, groups, state.rng)
 
 
 def test_joint_distribution():
@@ -232,8 +266,9 @@ def test_joint_distribution():
 
 
 def test_miscounted_components_are_noticed():
+    fault = faulty(PartitionPriorParameters, mixture_chain, after=one_component_less)
     with pytest.raises(AssertionError):
-        assert_agree(geweke("gaussian", 4000, 1, OneComponentLess))
+        assert_agree(geweke("gaussian", 4000, 1, fault))
 
 
 @pytest.mark.slow

@@ -12,8 +12,9 @@ from scipy import stats
 from scipy.special import log_softmax, logsumexp
 
 import bayesclust as bc
-from bayesclust.models import PaperObjective, WeightPrior, dcrc_log_joint
+from bayesclust.models import WeightPrior, dcrc_log_joint
 from bayesclust.models.dcrc import dcrc
+from tests.models.paper_objective import PaperObjective
 
 N, K = 6, 3
 Z = np.array([0, 2, 2, 0, 1, 2])

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from bayesclust._numba import kernel
 from bayesclust.families.gaussian_columns import TOGETHER, sum_of_logs, sum_of_tails
-from tests.inference.states import from_python
 
 COLUMNS = [1, 2, TOGETHER - 1, TOGETHER, TOGETHER + 1, 3 * TOGETHER + 5]
-logs = from_python(sum_of_logs)
-tails = from_python(sum_of_tails)
+logs = kernel(lambda *a: sum_of_logs(*a), cache=False)
+tails = kernel(lambda *a: sum_of_tails(*a), cache=False)
 
 
 @pytest.mark.parametrize("d", COLUMNS)

@@ -5,22 +5,21 @@ import numpy as np
 import numpyro
 import pytest
 from numpyro.infer.util import log_density
-from scipy import stats
-from scipy.special import gammaln
 
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families import get_family
+from bayesclust.inference.problem import TwoLevelProblem
+from bayesclust.inference.samplers import mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain, TwoLevelProblem
 from bayesclust.models import mixture_log_joint, tvclust_mixture
-from bayesclust.models.nested import WITHIN, nested_log_prob, update_within
-from bayesclust.models.priors import Concentration, crp_log_prob
+from bayesclust.partition_priors import WITHIN, DirichletProcess, nested_log_prob
 from tests.families.reference import log_conditional
 from tests.models.test_tvclust import N, T, answers, data_for, log_labels
 
 Z = np.array([0, 2, 2, 0, 4, 2])
 C = np.array([1, 0, 3, 1, 0, 3])
 S = 4
+PRIORS = DirichletProcess(), WITHIN
 
 
 def within_labels(beta):
@@ -54,15 +53,14 @@ def test_program_and_collapsed_joint_are_one_model(name, power):
     hyper = np.array([float(params.get(prior.name, prior.median)) for prior in bound.hyper_priors])
     alpha, beta = float(params["concentration"]), float(params["within_concentration"])
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
-    at = {"alpha": alpha, "beta": beta, "hyper": hyper, "noise": noise}
-    collapsed = mixture_log_joint(
-        Z, Z * S + C, bound, constraints=views, concentration=Concentration(), **at
-    )
+    values, within_values = {"concentration": alpha}, {"concentration": beta}
+    at = {"values": values, "within_values": within_values, "hyper": hyper, "noise": noise}
+    collapsed = mixture_log_joint(Z, Z * S + C, bound, constraints=views, **at)
     (labelled, sticks), (below, within) = log_labels(Z, alpha, T), within_labels(beta)
     collapsed += (
         labelled
         + below
-        - nested_log_prob(Z * S + C, Z, alpha, beta)
+        - nested_log_prob(Z * S + C, Z, *PRIORS, values, within_values)
         - np.log(hyper[bound.free]).sum()
     )
     by_program = float(total) - log_conditional(bound, hyper, Z * S + C, T * S, params)
@@ -74,45 +72,30 @@ def test_sampler_keeps_the_same_joint():
     X, views = data_for("gaussian"), answers()
     bound = get_family("gaussian").bind(X)
     problem = TwoLevelProblem(bound, tuple(views))
-    chain = TwoLevelChain(problem, np.zeros(N, int), np.random.default_rng(0), Moves())
+    chain = mixture_chain(problem, np.zeros(N, int), np.random.default_rng(0), Moves())
     for _ in range(20):
         chain.sweep(adapt=True)
-        at = {"alpha": chain.alpha, "beta": chain.beta, "hyper": chain.hyper, "noise": chain.noise}
+        state = chain.state
+        values = {"values": state.values, "within_values": state.within}
+        at = values | {"hyper": state.hyper, "noise": state.noise}
         expected = mixture_log_joint(
             chain.labels,
-            chain.seating.z,
+            chain.state.assignment.z,
             bound,
             constraints=views,
-            concentration=problem.concentration,
             **at,
         )
-        assert chain.log_joint() == pytest.approx(expected, abs=1e-8)
+        assert chain.state.log_joint() == pytest.approx(expected, abs=1e-8)
 
 
 def test_a_small_beta_is_the_plain_model():
     z = np.array([0, 0, 1, 1, 1])
-    one_each = nested_log_prob(z, z, 0.7, 1e-12)
-    assert one_each == pytest.approx(crp_log_prob(np.array([2, 3]), 0.7), abs=1e-9)
-    assert nested_log_prob(np.array([0, 1, 2, 2, 2]), z, 0.7, 1e-12) < one_each - 20
+    values = {"concentration": 0.7}, {"concentration": 1e-12}
+    one_each = nested_log_prob(z, z, *PRIORS, *values)
+    plain = PRIORS[0].log_prob(np.array([2, 3]), values[0])
+    assert one_each == pytest.approx(plain, abs=1e-9)
+    assert nested_log_prob(np.array([0, 1, 2, 2, 2]), z, *PRIORS, *values) < one_each - 20
 
 
 def test_a_component_in_two_clusters_is_impossible():
-    assert nested_log_prob([0, 0], [0, 1], 1.0, 1.0) == -np.inf
-
-
-def test_beta_is_drawn_from_its_conditional():
-    """Against the density on a grid."""
-    rng, sizes, number, beta = np.random.default_rng(0), np.array([5, 9, 2]), 6, 0.5
-    draws = np.empty(40_000)
-    for row in range(len(draws)):
-        beta = draws[row] = update_within(Concentration(2.0, 1.5), beta, number, sizes, rng)
-    grid = np.linspace(1e-4, 15, 20_000)
-    log_density = stats.gamma(2.0, scale=1 / 1.5).logpdf(grid) + number * np.log(grid)
-    log_density += sum(gammaln(grid) - gammaln(grid + n) for n in sizes)
-    weight = np.exp(log_density - log_density.max())
-    mean = (grid * weight).sum() / weight.sum()
-    spread = np.sqrt(((grid - mean) ** 2 * weight).sum() / weight.sum())
-    assert abs(draws.mean() - mean) < 5 * spread / np.sqrt(len(draws) / 4)
-    assert abs(draws.std() / spread - 1) < 0.05
-    assert update_within(Concentration(fixed=0.3), beta, number, sizes, rng) == 0.3
-    assert WITHIN.initial() == 0.1
+    assert nested_log_prob([0, 0], [0, 1], *PRIORS, *(2 * [{"concentration": 1.0}])) == -np.inf

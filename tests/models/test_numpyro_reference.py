@@ -8,7 +8,7 @@ import pytest
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.families import DiagonalGaussian, Multinomial
 from bayesclust.models import tvclust
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.exact import compare, log_posterior
 
 N, ALPHA, TRUNCATION = 5, 0.7, 10
@@ -41,12 +41,10 @@ def test_metropolis_within_gibbs_finds_the_exact_posterior(name):
     mcmc = numpyro.infer.MCMC(kernel, num_warmup=500, num_samples=20_000, progress_bar=False)
     mcmc.run(jax.random.key(1), X, answers(), family, ALPHA, TRUNCATION)
     z = np.asarray(mcmc.get_samples()["z"])
-    states, values = log_posterior(
-        family.bind(X.astype(float)), answers(), Concentration(fixed=ALPHA)
-    )
+    states, values = log_posterior(family.bind(X.astype(float)), answers(), DirichletProcess(ALPHA))
     found = compare(z, states, values)
     assert found.expected < 0.05
     assert found.total_variation < 2 * found.expected + BEYOND_THE_STICKS
     # the judge can tell: the posterior without the answers is another one
-    deaf = compare(z, *log_posterior(family.bind(X.astype(float)), [], Concentration(fixed=ALPHA)))
+    deaf = compare(z, *log_posterior(family.bind(X.astype(float)), [], DirichletProcess(ALPHA)))
     assert deaf.total_variation > 0.3

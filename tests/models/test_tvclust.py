@@ -31,11 +31,12 @@ from bayesclust.families import (
     SphericalGaussian,
     get_family,
 )
-from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.models import log_joint, tvclust
-from bayesclust.models.priors import Concentration, crp_log_prob
 from bayesclust.models.sites import patterns
+from bayesclust.partition_priors import DirichletProcess
 from tests.families.reference import binary_data, coded_data, count_data, log_conditional
 from tests.judges.cases import with_holes
 
@@ -131,12 +132,12 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
         Z,
         bound,
         constraints=views,
-        concentration=Concentration(),
-        alpha=alpha,
+        partition_prior=DirichletProcess(),
+        values={"concentration": alpha},
         hyper=hyper,
         noise=noise,
     )
-    collapsed += labelled - crp_log_prob(np.bincount(Z)[np.bincount(Z) > 0], alpha)
+    collapsed += labelled - DirichletProcess(alpha).log_marginal(np.bincount(Z)[np.bincount(Z) > 0])
     # the program's density is that of the hyper-parameters, not of their logarithms
     collapsed -= np.log(hyper[bound.free]).sum()
     by_program = (
@@ -148,7 +149,7 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
 def test_sticks_without_names_are_the_chinese_restaurant_process():
     """Labels summed over all ways to name the clusters approach the CRP as the truncation grows."""
     blocks, alpha = np.array([0, 0, 1, 0, 1]), 1.3
-    exact, errors = crp_log_prob(np.bincount(blocks), alpha), []
+    exact, errors = DirichletProcess(alpha).log_marginal(np.bincount(blocks)), []
     for truncation in (5, 20, 60):
         names = [(a, b) for a in range(truncation) for b in range(truncation) if a != b]
         total = logsumexp(
@@ -165,22 +166,22 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
 def test_samplers_keep_the_same_joint(name):
     X, views = data_for(name), answers()
     bound = get_family(name).bind(X)
-    chain = CollapsedChain(
+    chain = collapsed_chain(
         TVClustProblem(bound, tuple(views)), np.zeros(N, int), np.random.default_rng(0), Moves()
     )
     for _ in range(5):
         chain.sweep()
-        z = np.unique(chain.seating.z, return_inverse=True)[1]
+        z = np.unique(chain.state.assignment.z, return_inverse=True)[1]
         plain = log_joint(
             z,
             bound,
             constraints=views,
-            concentration=Concentration(),
-            alpha=chain.alpha,
-            hyper=chain.hyper,
-            noise=chain.noise,
+            values=chain.state.values,
+            partition_prior=DirichletProcess(),
+            hyper=chain.state.hyper,
+            noise=chain.state.noise,
         )
-        assert chain.log_joint() == pytest.approx(plain, abs=1e-8)
+        assert chain.state.log_joint() == pytest.approx(plain, abs=1e-8)
 
 
 def run(*args, data=None, **options):

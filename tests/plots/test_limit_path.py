@@ -1,4 +1,4 @@
-"""The picture of a path: what is drawn is what the path holds."""
+"""The plot of a path: what is drawn is what the path holds."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -68,29 +68,6 @@ def test_a_better_partition_is_drawn_where_there_is_one(path):
     )
 
 
-def test_axes_that_are_given_are_drawn_on(path):
-    figure, axes = plt.subplots(2, 3)
-    panels = bc.plots.limit_path(path, axes)
-    assert panels.tolist() == axes.ravel().tolist()
-    assert plt.get_fignums() == [figure.number]
-    assert [bool(ax.get_xlabel()) for ax in panels] == [False] * 3 + [True] * 3
-
-
-def test_one_figure_is_made_and_nothing_overflows(path):
-    figure = bc.plots.limit_path(path)[0].figure
-    assert plt.get_fignums() == [figure.number]
-    figure.canvas.draw()
-    box = figure.get_tightbbox()
-    assert box.x0 >= 0
-    assert box.y0 >= 0
-    assert box.x1 <= figure.get_figwidth()
-    assert box.y1 <= figure.get_figheight()
-
-
-def test_one_gamma_is_a_path(path):
-    bc.plots.limit_path(path.isel(gamma=[2]))[0].figure.canvas.draw()
-
-
 def test_next_to_nothing_does_not_fill_a_panel(path):
     still = path.assign({name: path[name] * 1e-3 + 3.0 for name in ("n_clusters", "entropy")})
     still.attrs |= {name: 3.0 for name in path.attrs if "n_clusters" in name or "entropy" in name}
@@ -113,7 +90,7 @@ def test_what_is_no_path_is_refused(path):
     with pytest.raises(ValueError, match=r"^path has no variable 'energy': pass the data set"):
         bc.plots.limit_path(path.drop_vars("energy"))
     with pytest.raises(
-        ValueError, match=r"^axes are 2, but the picture has 6 panels: pass 6 axes, or None.$"
+        ValueError, match=r"^axes are 2, but the panels of a path take 6: pass 6 axes, or None.$"
     ):
         bc.plots.limit_path(path, plt.subplots(1, 2)[1])
     plt.close("all")

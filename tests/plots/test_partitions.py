@@ -1,3 +1,5 @@
+"""Partitions, entropies and numbers of clusters: what is drawn is what the posterior holds."""
+
 from itertools import permutations
 
 import matplotlib.pyplot as plt
@@ -63,13 +65,6 @@ def test_panels_show_the_point_estimate_and_the_bounds(posterior):
     assert f"radius {ball.radius:.2f} bits" in axes[0].figure.get_suptitle()
 
 
-def test_legends_name_the_clusters_and_their_sizes(posterior):
-    centre = bc.point_estimate(posterior)
-    ax = bc.plots.partitions(posterior)[0]
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == [f"{k} ({size})" for k, size in enumerate(np.bincount(centre))]
-
-
 def test_many_clusters_differ_and_the_legend_names_the_largest():
     z = np.repeat(np.arange(30), np.arange(1, 31))
     X = np.random.default_rng(0).normal(size=(len(z), 2))
@@ -101,41 +96,6 @@ def test_two_columns_are_shown_as_they_are_and_missing_cells_at_their_mean():
     np.testing.assert_array_equal(ax.collections[0].get_offsets(), [[0, 5], [1, 7], [2, 9]])
 
 
-def test_one_column_is_spread_over_the_height():
-    ax = bc.plots.partitions([[0] * 50], np.arange(50.0)[:, None])[0]
-    places = np.asarray(ax.collections[0].get_offsets())
-    np.testing.assert_array_equal(places[:, 0], np.arange(50))
-    assert np.abs(np.diff(places[:, 1])).min() > 0.3
-    assert (places[:, 1].min(), places[:, 1].max()) == (
-        pytest.approx(0, abs=0.05),
-        pytest.approx(1, abs=0.05),
-    )
-
-
-def test_axes_given_are_used(posterior):
-    figure, axes = plt.subplots(1, 4)
-    assert (bc.plots.partitions(posterior, axes=axes) == axes).all()
-    assert plt.get_fignums() == [figure.number]
-
-
-def test_columns_have_their_names(posterior):
-    from bayesclust.posterior.tree import with_names
-
-    named = with_names(posterior, features=["length", "width"])
-    axes = bc.plots.partitions(named)
-    assert (axes[2].get_xlabel(), axes[2].get_ylabel()) == ("length", "width")
-
-
-@pytest.mark.parametrize("loss", ["vi", "binder"])
-def test_nothing_overflows(posterior, loss):
-    figure = bc.plots.partitions(posterior, loss=loss)[0].figure
-    figure.canvas.draw()
-    box = figure.get_tightbbox()
-    assert min(box.x0, box.y0) >= 0
-    assert box.x1 <= figure.get_figwidth()
-    assert box.y1 <= figure.get_figheight()
-
-
 def test_what_does_not_fit_is_refused(posterior):
     with pytest.raises(ValueError, match="no data to place its items in the plane: pass X"):
         bc.plots.partitions([[0, 1]])
@@ -146,3 +106,84 @@ def test_what_does_not_fit_is_refused(posterior):
     with pytest.raises(ValueError, match="level"):
         bc.plots.partitions(posterior, level=1)
     assert plt.get_fignums() == []
+
+
+def bits_by_hand(z):
+    share = (z[:, :, None] == z[:, None, :]).mean(axis=0)
+    inner = np.clip(share, 1e-300, 1 - 1e-16)
+    entropy = np.where(
+        (share == 0) | (share == 1), 0, -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
+    )
+    return entropy.sum(axis=1) / (z.shape[1] - 1)
+
+
+def test_items_have_the_colour_of_their_entropy_and_the_least_sure_lie_on_top(rng):
+    z, X = rng.integers(0, 3, size=(50, 12)), rng.normal(size=(12, 2))
+    ax = bc.plots.entropy(z, X)
+    dots = ax.collections[-1]
+    expected = bits_by_hand(z)
+    order = np.argsort(expected)
+    np.testing.assert_allclose(dots.get_array(), expected[order], atol=1e-12)
+    np.testing.assert_array_equal(dots.get_offsets(), X[order])
+    assert dots.norm.vmin == 0
+    assert dots.norm.vmax == pytest.approx(expected.max())
+    assert ax.child_axes[0].get_ylabel() == "item entropy (bits)"
+
+
+def test_regions_are_means_of_what_is_near_and_end_far_from_items():
+    # two places, of entropy 0 and 1
+    X = np.r_[np.full((30, 2), 0.0), np.full((30, 2), 100.0)] + np.random.default_rng(0).normal(
+        size=(60, 2)
+    )
+    z = np.array(
+        [np.r_[np.zeros(30), np.arange(1, 31)], np.r_[np.zeros(30), np.full(30, 1)]]
+    ).astype(int)
+    ax = bc.plots.entropy(z, X)
+    mesh = ax.collections[0]
+    field = mesh.get_array()
+    corners = mesh.get_coordinates()
+    middles = (corners[:-1, :-1] + corners[1:, 1:]) / 2
+    bits = bits_by_hand(z)
+    assert (bits[0], bits[-1]) == (0, pytest.approx(29 / 59))
+    for place, expected in zip((0, 100), (0, 29 / 59), strict=True):
+        near = np.linalg.norm(middles - place, axis=-1) < 3
+        np.testing.assert_allclose(field[near].compressed(), expected, atol=1e-6)
+        assert not field[near].mask.any()
+    far = np.abs(middles[..., 0] - middles[..., 1]) > 70
+    assert field.mask[far].all()
+
+
+def test_regions_can_be_left_out_and_next_to_nothing_looks_so():
+    ax = bc.plots.entropy([[0, 0, 1]] * 3, [[0, 0], [1, 1], [2, 2]], regions=False)
+    assert len(ax.collections) == 1
+    assert ax.collections[0].norm.vmax == 0.1
+
+
+def test_bars_are_shares_of_all_draws_and_marks_those_of_chains(posterior):
+    ax = bc.plots.n_clusters(posterior)
+    numbers = posterior["posterior"]["n_clusters"].values
+    values = np.arange(numbers.min(), numbers.max() + 1)
+    middles = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
+    np.testing.assert_allclose(middles, values)
+    np.testing.assert_allclose(
+        [bar.get_height() for bar in ax.patches], [(numbers == k).mean() for k in values]
+    )
+    marks = {line.get_label(): line for line in ax.lines}
+    for chain, own in enumerate(numbers):
+        line = marks[f"chain {chain}"]
+        np.testing.assert_allclose(line.get_ydata(), [(own == k).mean() for k in values])
+        np.testing.assert_array_equal(np.round(line.get_xdata()), values)
+    estimate = bc.point_estimate(posterior).max() + 1
+    assert marks[f"point estimate: {estimate}"].get_xdata()[0] == estimate
+
+
+def test_a_partition_given_is_counted():
+    ax = bc.plots.n_clusters([[0, 1, 2], [0, 0, 1]], labels=[4, 4, 4])
+    assert ax.lines[-1].get_label() == "partition given: 1"
+    low, high = ax.get_xlim()
+    assert low < 1 < 3 < high
+
+
+def test_labels_of_other_items_are_refused():
+    with pytest.raises(ValueError, match="labels has 2 items, but the posterior has 3"):
+        bc.plots.n_clusters([[0, 0, 1]], labels=[0, 1])

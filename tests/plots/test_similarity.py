@@ -1,7 +1,13 @@
+"""Similarity matrices and tables of agreement: what is drawn, in which order."""
+
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
+from scipy.cluster.hierarchy import dendrogram, linkage
+from scipy.spatial.distance import squareform
 
 import bayesclust as bc
 
@@ -46,18 +52,6 @@ def test_clusters_that_share_draws_are_neighbours():
     np.testing.assert_array_equal(shown_matrix(ax)[5:7, 7:9], 0.5)
 
 
-def test_larger_end_comes_first():
-    ax = bc.plots.similarity([[0, 1, 1]], labels=[0, 1, 1])
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["1 (2)", "0 (1)"]
-
-
-def test_names_are_the_labels_given():
-    ax = bc.plots.similarity([[0, 0, 0, 1]], labels=[-7, -7, -7, 40])
-    texts = {label.get_text() for label in ax.get_yticklabels()}
-    assert texts == {"-7 (3)", "40 (1)"}
-    assert "4 items, in 2 clusters" in ax.get_title(loc="left")
-
-
 def test_names_of_small_clusters_do_not_overlap():
     z = np.r_[np.zeros(100, int), np.arange(1, 101)]
     ax = bc.plots.similarity([z, z])
@@ -65,13 +59,6 @@ def test_names_of_small_clusters_do_not_overlap():
     assert len(frames(ax)) == 101
     assert np.diff(heights).min() >= 0.04 * 200
     assert "0 (100)" in [label.get_text() for label in ax.get_yticklabels()]
-
-
-def test_point_estimate_is_the_default(posterior):
-    given = bc.plots.similarity(posterior, labels=bc.point_estimate(posterior))
-    default = bc.plots.similarity(posterior)
-    np.testing.assert_array_equal(shown_matrix(given), shown_matrix(default))
-    assert frames(given) == frames(default)
 
 
 def test_strip_shows_entropies_in_the_order_of_the_matrix(posterior):
@@ -87,39 +74,6 @@ def test_strip_shows_entropies_in_the_order_of_the_matrix(posterior):
     assert strip.get_ylim() == (0, 1)
 
 
-def test_entropy_of_an_item_that_is_alone():
-    np.testing.assert_array_equal(bc.posterior.item_entropy([[0]]), [0])
-
-
-def test_axes_given_are_used_and_no_figure_is_made(posterior):
-    figure, (first, second) = plt.subplots(1, 2)
-    plt.sca(second)
-    assert bc.plots.similarity(posterior, ax=first) is first
-    assert plt.get_fignums() == [figure.number]
-    assert plt.gca() is second
-    assert not second.images
-    figure.canvas.draw()
-
-
-def test_one_figure_is_made_and_nothing_overflows(posterior):
-    ax = bc.plots.similarity(posterior)
-    figure = ax.figure
-    assert plt.get_fignums() == [figure.number]
-    figure.canvas.draw()
-    box = figure.get_tightbbox()
-    assert box.x0 >= 0
-    assert box.y0 >= 0
-    assert box.x1 <= figure.get_figwidth()
-    assert box.y1 <= figure.get_figheight()
-
-
-@pytest.mark.parametrize("draws", [[[0]], [[0, 1]], [[0, 0, 0]]])
-def test_few_items_and_constant_draws(draws):
-    ax = bc.plots.similarity(draws)
-    ax.figure.canvas.draw()
-    assert shown_matrix(ax).shape == (len(draws[0]),) * 2
-
-
 @pytest.mark.parametrize(
     ("labels", "error", "words"),
     [
@@ -131,4 +85,153 @@ def test_few_items_and_constant_draws(draws):
 def test_labels_that_do_not_fit_are_refused(posterior, labels, error, words):
     with pytest.raises(error, match=words):
         bc.plots.similarity(posterior, labels=labels)
+    assert plt.get_fignums() == []
+
+
+def strips(ax):
+    return {
+        child.get_label(): np.asarray(child.images[0].get_array())[:, 0]
+        for child in ax.child_axes
+        if child.images
+    }
+
+
+def drawn_labels(colours):
+    return np.unique(colours, axis=0, return_inverse=True)[1]
+
+
+def test_neighbours_share_a_row_where_there_are_many_items(rng):
+    n = 1500
+    truth = np.repeat(np.arange(6), [500, 400, 300, 200, 99, 1])
+    labels = rng.permutation(truth)
+    draws = np.tile(labels, (40, 1))
+    moved = rng.random(draws.shape) < 0.1
+    draws[moved] = rng.integers(0, 8, moved.sum())
+    ax = bc.plots.similarity(draws, labels=labels)
+    shown = np.asarray(ax.images[0].get_array())
+    assert shown.shape == (600, 600)
+    matrix = bc.similarity_matrix(draws)
+    sizes = np.bincount(labels)
+    texts = [label.get_text() for label in ax.get_yticklabels()]
+    order, at = [], np.arange(n) * 600 // n
+    to_own = np.array([matrix[i, labels == labels[i]].mean() for i in range(n)])
+    starts = sorted((patch.get_x() + 0.5, patch.get_width()) for patch in ax.patches)
+    for _, width in starts:
+        (k,) = np.flatnonzero(sizes == width)
+        members = np.flatnonzero(labels == k)
+        order.extend(members[np.lexsort((members, -to_own[members].round(12)))])
+    ordered = matrix[np.ix_(order, order)]
+    onto = (at == np.arange(600)[:, None]) / np.bincount(at)[:, None]
+    np.testing.assert_allclose(shown, onto @ ordered @ onto.T, atol=1e-6)
+    assert len(texts) >= 4
+
+
+def test_items_in_the_order_of_the_dendrogram(posterior):
+    ax = bc.plots.similarity(posterior, order="dendrogram")
+    matrix = bc.similarity_matrix(posterior)
+    merges = linkage(squareform(1 - matrix, checks=False), "average")
+    expected = dendrogram(merges, no_plot=True)
+    order = np.array(expected["leaves"])
+    np.testing.assert_array_equal(ax.images[0].get_array(), matrix[np.ix_(order, order)])
+    (tree,) = (child for child in ax.child_axes if child.get_xlabel() == "1 - similarity")
+    drawn = sorted(np.round(part, 9).tolist() for part in tree.collections[0].get_segments())
+    brackets = zip(
+        np.array(expected["dcoord"]), (np.array(expected["icoord"]) - 5) / 10, strict=True
+    )
+    assert drawn == sorted(
+        np.round(np.c_[heights, places], 9).tolist() for heights, places in brackets
+    )
+    assert list(strips(ax)) == ["point estimate"]
+
+
+def test_a_deep_dendrogram_is_drawn():
+    # a chain of 1500 merges, one item after the other
+    draws = (np.arange(1500) < np.arange(1, 1500, 5)[:, None]).astype(int)
+    ax = bc.plots.similarity(draws, order="dendrogram")
+    (tree,) = (child for child in ax.child_axes if child.get_xlabel() == "1 - similarity")
+    assert len(tree.collections[0].get_segments()) == 1499
+
+
+def test_partitions_beside_the_matrix_have_the_colours_of_their_clusters(posterior, rng):
+    labels = bc.point_estimate(posterior)
+    other = np.where(labels == 0, 7, labels)
+    other[rng.integers(0, 18, 2)] = 9
+    ax = bc.plots.similarity(
+        posterior, labels=labels, partitions={"same": labels + 5, "other": other}
+    )
+    shown = np.asarray(ax.images[0].get_array())
+    matrix = bc.similarity_matrix(posterior)
+    found = strips(ax)
+    assert list(found) == ["same", "other"]
+    # the order of the items, from their similarities in the matrix
+    drawn = drawn_labels(found["same"])
+    sizes = [patch.get_width() for patch in sorted(ax.patches, key=lambda patch: patch.get_x())]
+    np.testing.assert_array_equal(np.flatnonzero(np.diff(drawn)) + 1, np.cumsum(sizes)[:-1])
+    assert (found["same"] == found["other"]).all(axis=1).sum() == (other != 9).sum()
+    assert sorted(np.bincount(drawn_labels(found["other"]))) == sorted(
+        np.unique(other, return_counts=True)[1]
+    )
+    assert shown.sum() == pytest.approx(matrix.sum())
+
+
+def test_what_does_not_fit_is_refused(posterior):
+    with pytest.raises(
+        ValueError, match=r"partitions\['other'\] has 2 items, but the posterior has 18"
+    ):
+        bc.plots.similarity(posterior, partitions={"other": [0, 1]})
+    with pytest.raises(ValueError, match='order must be "clusters" or "dendrogram"; got'):
+        bc.plots.similarity(posterior, order="size")
+    with pytest.raises(ValueError, match="at most 5,000 items; got 5,001"):
+        bc.plots.similarity(np.zeros((1, 5001), int), np.zeros(5001, int), order="dendrogram")
+
+
+def table(number, rng):
+    names = [f"method {k}" for k in range(number)]
+    values = rng.random((number, number))
+    return pd.DataFrame((values + values.T) / 2, names, names)
+
+
+def luminance(rgb):
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_cells_have_their_numbers_in_a_colour_that_can_be_read(rng):
+    matrix = table(7, rng)
+    matrix.iloc[2, 3] = np.nan
+    ax = bc.plots.agreement(matrix, "ARI")
+    np.testing.assert_array_equal(np.ma.filled(ax.images[0].get_array(), np.nan), matrix)
+    assert len(ax.texts) == 48
+    for text in ax.texts:
+        column, row = text.get_position()
+        value = matrix.iloc[row, column]
+        assert text.get_text() == f"{value:.2f}"
+        cell = luminance(ax.images[0].cmap(ax.images[0].norm(value))[:3])
+        ink = luminance(to_rgb(text.get_color()))
+        assert (max(cell, ink) + 0.05) / (min(cell, ink) + 0.05) > 3
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(matrix.index)
+    assert ax.get_title(loc="left") == "ARI"
+
+
+def test_scale_holds_all_values_and_starts_at_zero():
+    names = ["a", "b"]
+    far = bc.plots.agreement(pd.DataFrame([[0.0, 3.5], [3.5, 0.0]], names, names), unit="bits")
+    assert far.images[0].get_clim() == (0, 3.5)
+    assert far.child_axes[0].get_ylabel() == "bits"
+    measured = bc.plots.agreement(bc.agreement({"a": [0, 0, 1], "b": [0, 1, 1]}))
+    assert (measured.get_title(loc="left"), measured.child_axes[0].get_ylabel()) == (
+        "Variation of information",
+        "bits",
+    )
+    below = bc.plots.agreement(pd.DataFrame([[1.0, -0.2], [-0.2, 1.0]], names, names))
+    assert below.images[0].get_clim() == (-0.2, 1)
+
+
+def test_what_is_no_table_is_refused(rng):
+    with pytest.raises(TypeError, match="matrix is a ndarray"):
+        bc.plots.agreement(np.eye(2))
+    with pytest.raises(ValueError, match=r"rows \['method 0'\] and columns \['other'\]"):
+        bc.plots.agreement(table(1, rng).rename(columns=lambda _: "other"))
+    with pytest.raises(TypeError, match="no numbers"):
+        bc.plots.agreement(pd.DataFrame([["x"]], ["a"], ["a"]))
     assert plt.get_fignums() == []

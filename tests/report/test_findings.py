@@ -38,17 +38,17 @@ def test_unsure_items_are_named(make):
     assert found.least_sure["confidence"].max() < 0.95
 
 
-def test_suspects_are_the_least_believed_with_names(make):
+def test_the_least_credible_answers_are_listed_by_name(make):
     tree = make()
     table = bc.constraint_credibility(tree)
     doubted = table[table["credibility"] < 0.5].sort_values(
         ["credibility", "credibility_loo"], kind="stable"
     )
     found = findings(tree, max_listed=7)
-    assert (found.answers, found.doubted) == (100, len(doubted))
-    assert found.suspects["credibility"].tolist() == doubted["credibility"].head(7).tolist()
+    assert (found.answers, found.probably_wrong) == (100, len(doubted))
+    assert found.listed["credibility"].tolist() == doubted["credibility"].head(7).tolist()
     for row, own in zip(
-        found.suspects.to_dict("records"), doubted.head(7).to_dict("records"), strict=True
+        found.listed.to_dict("records"), doubted.head(7).to_dict("records"), strict=True
     ):
         asked = [own[m] for m in "ijk" if own[m] is not None and own[m] == own[m]]
         assert row["items"] == [found.names[int(i)] for i in asked]
@@ -78,7 +78,7 @@ def test_what_the_draws_are_decides_the_verdict(make, settings, shape, kind):
 
 def test_without_answers_data_or_settings():
     found = findings(to_datatree({"z": [[[0, 0, 1], [0, 1, 1]]]}))
-    assert found.answers == found.doubted == len(found.suspects) == len(found.sources) == 0
+    assert found.answers == found.probably_wrong == len(found.listed) == len(found.sources) == 0
     assert "ANSWERS" not in as_text(found)
 
 
@@ -86,7 +86,7 @@ def test_answers_without_noise_have_no_sources():
     links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     found = findings(to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links]))
     assert found.sources.empty
-    assert found.doubted == 1
+    assert found.probably_wrong == 1
     assert "0, 2: same" in as_text(found)
 
 
@@ -123,9 +123,11 @@ def test_what_the_noise_model_does_not_expect_is_told(make):
 def test_the_text_says_what_was_found(make):
     found = findings(make(), max_listed=5)
     text = as_text(found)
-    assert f"ANSWERS: {found.doubted} OF 100 ARE DOUBTED, THE 5 LEAST BELIEVED" in text
-    first = found.suspects.iloc[0]
-    assert f"{', '.join(first['items'])}: {first['answer']}, says {first['source']}" in text
+    assert (
+        f"ANSWERS: {found.probably_wrong} OF 100 ARE PROBABLY WRONG, THE 5 LEAST CREDIBLE" in text
+    )
+    first = found.listed.iloc[0]
+    assert f"{', '.join(first['items'])}: {first['answer']}, by {first['source']}" in text
     assert f"within {found.ball.radius:.2f} bits" in text
     for k, share in found.numbers.items():
         assert (f"P(K = {k}) = {share:.2f}" in text) == (share >= 0.005)

@@ -93,7 +93,7 @@ def test_names_are_escaped_wherever_they_stand(make, page):
 def test_tables_say_what_was_found(make, page):
     found = findings(make())
     cells = read(page).words["td"]
-    for row in found.suspects.to_dict("records"):
+    for row in found.listed.to_dict("records"):
         claim = (
             f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
         )

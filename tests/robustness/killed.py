@@ -17,7 +17,7 @@ import numpy as np
 
 import bayesclust as bc
 from bayesclust._io import write_netcdf
-from bayesclust.cli._files import read_posterior
+from bayesclust.cli.summary import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.posterior.tree import to_datatree
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.cli._files import read_posterior
+from bayesclust.cli.summary import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.runner import Schedule, run_chains
@@ -101,7 +101,7 @@ NETCDF = """
 import sys, warnings
 import numpy as np
 from pathlib import Path
-from bayesclust.cli._files import read_posterior
+from bayesclust.cli.summary import read_posterior
 from tests.robustness.test_read_files import damaged, refused
 path, number = Path(sys.argv[1]), int(sys.argv[2])
 whole, rng, taken = path.read_bytes(), np.random.default_rng(0), 0

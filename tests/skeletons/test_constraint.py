@@ -8,12 +8,13 @@ import xarray as xr
 
 import bayesclust as bc
 from bayesclust.constraints import constraints_from_dataset, to_dataset
+from bayesclust.inference.samplers import SAMPLERS
 from bayesclust.posterior.credibility import confusions
 from docs.skeletons.constraint import OddNoise, OddOneOut
 from docs.skeletons.family import Directions
 from docs.skeletons.loss import TsallisVI
-from docs.skeletons.sampler import MetropolisChain
-from tests.judges.cases import CHAINS, links, problem
+from docs.skeletons.sampler import metropolis_chain
+from tests.judges.cases import links, problem
 from tests.judges.test_enumeration import judge
 
 LABELS = np.repeat([0, 1], 10)
@@ -42,10 +43,10 @@ def test_the_odd_one_is_the_one_apart(labels, odd):
     )
 
 
-@pytest.mark.parametrize("chain_type", [*CHAINS.values(), MetropolisChain])
-def test_every_partition_of_six_items_is_visited_as_often_as_it_should(chain_type, rng):
+@pytest.mark.parametrize("sampler", [*SAMPLERS.values(), metropolis_chain])
+def test_every_partition_of_six_items_is_visited_as_often_as_it_should(sampler, rng):
     case = replace(problem("gaussian", n=6, seed=3), constraints=(odd_ones(6, rng), links(6, rng)))
-    judge(case, None, 6000, 3, chain_type)
+    judge(case, None, 6000, 3, sampler)
 
 
 def test_weights_that_are_none_are_refused():
@@ -80,7 +81,7 @@ def test_all_skeletons_work_together():
     truths = asked.truths(LABELS)
     answers = asked.with_answers(np.where(truths == 3, rng.integers(3, size=150), truths))
     est = bc.TVClust(
-        MetropolisChain,
+        metropolis_chain,
         family=Directions(),
         loss=TsallisVI(),
         num_chains=2,

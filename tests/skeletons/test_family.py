@@ -5,10 +5,9 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import ive
 
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
+from bayesclust.partition_priors import DirichletProcess
 from docs.skeletons.family import Directions, log_bessel
 from tests.families.drive import assert_compiled_functions, assert_parameters_in_hand
 from tests.judges.cases import all_views
@@ -62,13 +61,13 @@ def test_the_numpyro_sites_are_von_mises(bound):
     )
 
 
-@pytest.mark.parametrize("chain_type", [CollapsedChain, GibbsChain])
+@pytest.mark.parametrize("chain_type", [collapsed_chain, gibbs_chain])
 @pytest.mark.parametrize("precision", [2.0, None], ids=["known", "learned"])
 def test_every_partition_of_six_items_is_visited_as_often_as_it_should(precision, chain_type):
     rng = np.random.default_rng(5)
     family = Directions(precision).bind(directions(6, 2, rng))
     judge(
-        TVClustProblem(family, all_views(6, rng), Concentration(2.0, 1.0)),
+        TVClustProblem(family, all_views(6, rng), DirichletProcess((2.0, 1.0))),
         None,
         6000,
         5,

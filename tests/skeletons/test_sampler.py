@@ -1,4 +1,4 @@
-"""The skeleton of a sampler, by the judges of the built-in ones."""
+"""The skeletons of a sampler and of a partition prior, by the exactness tests of the built-in ones."""
 
 from dataclasses import replace
 
@@ -6,73 +6,61 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.schedule import Moves
-from bayesclust.models.priors import Concentration
-from docs.skeletons.sampler import MetropolisChain
-from tests.judges.cases import known_views, problem
+from bayesclust.partition_priors import DirichletProcess, PitmanYor
+from docs.skeletons.partition_prior import UniformNumber
+from docs.skeletons.sampler import metropolis_chain
+from tests.judges.cases import faulty, problem
 from tests.judges.test_enumeration import compared, judge
 
 ALONE = Moves(split_merge=0.0, link_blocks=False)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "gaussian_spherical"])
-def test_proposals_alone_reach_the_exact_posterior(name):
-    judge(problem(name, n=6, seed=1), ALONE, 10_000, 2, MetropolisChain)
+@pytest.mark.parametrize("prior", [None, PitmanYor(0.3, 1.0), UniformNumber(3)], ids=str)
+def test_proposals_alone_reach_the_exact_posterior(prior):
+    case = problem("gaussian", n=6, seed=1)
+    case = case if prior is None else replace(case, partition_prior=prior)
+    judge(case, ALONE, 10_000, 2, metropolis_chain)
 
 
-def test_with_the_moves_of_the_collapsed_sampler():
-    judge(problem("gaussian", n=6, seed=2), None, 8000, 2, MetropolisChain)
+def test_prior_reaches_the_exact_posterior_with_all_moves():
+    case = replace(problem("gaussian", n=6, seed=2), partition_prior=UniformNumber(3))
+    judge(case, Moves(), 8000, 2)
 
 
-@pytest.mark.parametrize("alpha", [0.2, 5.0])
-def test_known_noise_and_concentration(alpha, rng):
-    case = problem("gaussian", n=6, seed=4)
-    case = TVClustProblem(case.family, known_views(6, rng), Concentration(fixed=alpha))
-    judge(case, ALONE, 10_000, 4, MetropolisChain)
+def test_scan_that_ignores_constraints_is_noticed():
+    def forget(state):
+        state.table = np.zeros_like(state.table)
 
+    def remember(state):
+        state.noise = state.noise
 
-class DeafChain(MetropolisChain):
-    """Does not hear the answers as it moves."""
-
-    def _scan(self):
-        table, self.table = self.table, np.zeros_like(self.table)
-        super()._scan()
-        self.table = table
-
-
-def test_a_scan_that_does_not_hear_the_answers_is_noticed():
-    assert not compared(problem("gaussian", n=6, seed=1), ALONE, 10_000, 1, DeafChain).agrees
+    fault = faulty(Scan, metropolis_chain, before=forget, after=remember)
+    assert not compared(problem("gaussian", n=6, seed=1), ALONE, 10_000, 1, fault).agrees
 
 
 def test_one_item_has_one_partition():
-    case = replace(problem("gaussian", n=6, seed=1), constraints=())
-    one = TVClustProblem(case.family.with_rows(case.family.X[:1]), (), Concentration())
-    chain = MetropolisChain(one, np.zeros(1, int), np.random.default_rng(0), ALONE)
+    case = problem("gaussian", n=6, seed=1)
+    family = case.family.with_rows(case.family.X[:1])
+    case = replace(case, family=family, constraints=(), partition_prior=DirichletProcess())
+    chain = metropolis_chain(case, np.zeros(1, int), np.random.default_rng(0), ALONE)
     for _ in range(50):
         chain.sweep()
-        assert (chain.n_clusters, chain.moved[0]) == (1, 0)
+        assert chain.state.n_clusters == 1
 
 
-def test_a_class_is_a_sampler_of_the_estimator(tmp_path):
+def test_function_is_a_sampler_of_the_estimator(tmp_path):
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(9, 1, (8, 2))]
 
     def fit(number, **settings):
-        est = bc.TVClust(
-            MetropolisChain,
-            num_chains=2,
-            num_warmup=60,
-            num_samples=number,
-            progress=False,
-            random_state=0,
-            moves=ALONE,
-        )
-        return est.fit(X, **settings)
+        short = {"num_chains": 2, "num_warmup": 60, "num_samples": number, "progress": False}
+        return bc.TVClust(metropolis_chain, random_state=0, moves=ALONE, **short).fit(X, **settings)
 
     whole = fit(40)
     assert (whole.labels_ == np.repeat([0, 1], 8)).all()
-    assert '"docs.skeletons.sampler.MetropolisChain"' in whole.posterior_.attrs["settings"]
+    assert '"docs.skeletons.sampler.metropolis_chain"' in whole.posterior_.attrs["settings"]
     fit(10, checkpoint=tmp_path / "run.zarr")
     again = fit(40, checkpoint=tmp_path / "run.zarr")
     for name in ("z", "concentration"):
@@ -82,9 +70,6 @@ def test_a_class_is_a_sampler_of_the_estimator(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [dict, bc.RDPMeans])
-def test_other_classes_are_refused(kind):
-    with pytest.raises(
-        TypeError,
-        match=rf"^sampler is the class {kind.__name__}, which is no sampler of plain clusters: ",
-    ):
+def test_classes_are_refused(kind):
+    with pytest.raises(TypeError, match=rf"^sampler is the class {kind.__name__}: pass a name"):
         bc.TVClust(kind).fit(np.zeros((3, 1)))

@@ -26,7 +26,7 @@ USER = Path(__file__).with_name("user.py")
 PYTHONS = ("3.12", "3.13")
 BOUND = re.compile(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 # what belongs into built files: texts of these kinds, and files of these names
-KINDS = {".css", ".ipynb", ".md", ".py", ".rst", ".toml"}
+KINDS = {".css", ".ipynb", ".md", ".py", ".pyi", ".rst", ".toml"}
 NAMES = {".gitignore", "LICENSE", "Makefile", "PKG-INFO", "find-python", "make-venv", "py.typed"}
 # a user's settings must not lead back to this checkout
 OUTSIDE = {
@@ -70,7 +70,9 @@ def build(folder: Path) -> tuple[Path, Path]:
             member.name.partition("/")[2] for member in archive.getmembers() if not member.isdir()
         ]
     sources = [
-        path.relative_to(ROOT).as_posix() for path in (ROOT / "bayesclust").rglob("*.py")
+        path.relative_to(ROOT).as_posix()
+        for kind in ("*.py", "*.pyi")
+        for path in (ROOT / "bayesclust").rglob(kind)
     ] + ["bayesclust/py.typed"]
     others = ("benchmarks", "docs", "experiments", "notebooks", "tests", "tools")
     found = faults(in_wheel, sources) + faults(

@@ -1,4 +1,6 @@
-"""Blocked Gibbs sampling of the Dirichlet process by slices, for data that a sequential scan cannot reach.
+"""Blocked Gibbs sampling of the Dirichlet process by slices.
+
+For data that a sequential scan cannot reach.
 
 A sweep draws, given the partition, what is small (on the host, from the clusters' sufficient
 statistics): hyper-parameters with the cluster parameters integrated out, concentration, noise, then
@@ -9,6 +11,7 @@ and truncates nothing.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,71 +19,194 @@ import jax
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
-from bayesclust.inference.blocked.layout import Incidences, make_layout
-from bayesclust.inference.blocked.mesh import (
+from bayesclust.families.base import Components, Terms
+from bayesclust.inference.blocked.layout import (
     BY_BLOCK,
     BY_ITEM,
     EVERYWHERE,
+    Incidences,
     everywhere,
+    make_layout,
     make_mesh,
     place,
     place_rows,
 )
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
-from bayesclust.inference.blocked.unknowns import Unknowns
+from bayesclust.inference.hyper import HyperSampler
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.typing import FloatArray, NDArray
+from bayesclust.typing import FloatArray, IntArray, NDArray
+
+# --- weights
+
+
+def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generator) -> FloatArray:
+    """Draw the weights of the clusters.
+
+    And of new ones until what is left lies under every slice variable.
+
+    (pi_1, ..., pi_K, rest) ~ Dirichlet(n_1, ..., n_K, alpha) (Pitman 1996; Fall and Barat 2014),
+    and the rest is broken into sticks, v ~ Beta(1, alpha) of what is left each (Walker 2007; Kalli,
+    Griffin and Walker 2011, Sec. 2). What remains unbroken can be nobody's label, so nothing is
+    truncated.
+    """
+    gammas = rng.standard_gamma(np.append(sizes, alpha))
+    shares = gammas / gammas.sum()
+    weights = shares[:-1]
+    rest = float(shares[-1])
+    lowest = float((weights * least).min())
+    new: list[float] = []
+    while rest >= lowest:
+        stick = float(rng.beta(1.0, alpha))
+        new.append(rest * stick)
+        rest *= 1.0 - stick
+    return np.append(weights, new)
+
+
+# --- what a chain holds on the host
+
+
+class Unknowns:
+    """Concentration, hyper-parameters and noise of one chain.
+
+    And the statistics of its clusters.
+    """
+
+    @in_x64
+    def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
+        self.rng = rng
+        self.hyper_sampler = HyperSampler(problem.family)
+        self.use(problem, components)
+        self.hyper = problem.family.initial_hyper()
+        self.alpha = problem.partition_prior.initial()["concentration"]
+        self.noise: list[dict[str, Any]] = [
+            view.noise.initial(view.n_sources) for view in problem.constraints
+        ]
+        self.key = self.new_key()
+        self.statistics: Terms = ()
+        self.least: FloatArray = np.zeros(0)
+        self.counts: list[IntArray] = []
+
+    @property
+    def sizes(self) -> IntArray:
+        """Cluster sizes, (K,)."""
+        sizes: IntArray = np.rint(self.statistics[0]).astype(np.int64)
+        return sizes
+
+    def use(self, problem: TVClustProblem, components: Components) -> None:
+        """Have these data and answers; `see` must follow."""
+        self.problem = problem
+        self.components = components
+        self.hyper_sampler.family = problem.family
+
+    def new_key(self) -> NDArray[np.uint32]:
+        """Key of a sweep's random numbers on the devices."""
+        return self.rng.integers(2**32, size=2, dtype=np.uint32)
+
+    def see(self, statistics: Terms, least: FloatArray, counts: list[IntArray]) -> None:
+        """Take note of new labels: sums over all slots, and each view's counts of answers."""
+        used = np.flatnonzero(np.asarray(statistics[0]) > 0)
+        self.statistics = tuple(np.asarray(part)[used] for part in statistics)
+        self.least = np.asarray(least)[used]
+        self.counts = counts
+
+    def update(self, *, adapt: bool, freeze_noise: bool) -> tuple[FloatArray, Terms]:
+        """Draw everything but the labels.
+
+        Gives weights and parameters of the clusters and of new ones.
+        """
+        problem = self.problem
+        components = self.components
+        rng = self.rng
+
+        def log_marginal(hyper: FloatArray) -> float:
+            return components.log_total(self.statistics, hyper)
+
+        self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
+        self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
+        values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
+        self.alpha = values["concentration"]
+        if not freeze_noise:
+            self.noise = [
+                view.noise.draw(counts, noise, rng)
+                for view, counts, noise in zip(
+                    problem.constraints, self.counts, self.noise, strict=True
+                )
+            ]
+        weight = draw_weights(self.sizes, self.alpha, self.least, rng)
+        new = len(weight) - len(self.least)
+        padded = tuple(
+            np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics
+        )
+        return weight, components.draw(padded, self.hyper, rng)
+
+    def log_joint(self) -> float:
+        """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out.
+
+        In the user's units.
+        """
+        problem = self.problem
+        prior, values = problem.partition_prior, {"concentration": self.alpha}
+        value = prior.log_prob(self.sizes, values) + prior.log_prior(values)
+        value += (
+            self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
+        )
+        value += problem.family.log_hyper_prior(self.hyper)
+        for view, counts, noise in zip(problem.constraints, self.counts, self.noise, strict=True):
+            value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(
+                noise
+            )
+        return float(value)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that `restore` needs."""
+        return {
+            "generator": self.rng.bit_generator.state,
+            "hyper": self.hyper.copy(),
+            "hyper_sampler": copy.deepcopy(self.hyper_sampler.snapshot()),
+            "alpha": self.alpha,
+            "noise": [
+                {name: np.array(value) for name, value in noise.items()} for noise in self.noise
+            ],
+            "key": self.key.copy(),
+            "statistics": [part.copy() for part in self.statistics],
+            "least": self.least.copy(),
+            "counts": [part.copy() for part in self.counts],
+        }
+
+    @in_x64
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Be where a snapshot was taken, bit for bit."""
+        self.rng.bit_generator.state = snapshot["generator"]
+        self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
+        self.hyper = np.array(snapshot["hyper"])
+        self.alpha = snapshot["alpha"]
+        self.noise = [
+            {name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]
+        ]
+        self.key = np.array(snapshot["key"], np.uint32)
+        self.least = np.array(snapshot["least"])
+        self.statistics = tuple(np.array(part) for part in snapshot["statistics"])
+        self.counts = [np.array(part) for part in snapshot["counts"]]
+
+
+# --- the chains
+
 
 # a processor's blocks should stay in its cache
 BLOCK_SIZE = {"cpu": 256}
-BLOCK_SIZE_ELSEWHERE, LEAST_BLOCK_SIZE = 131_072, 128
+BLOCK_SIZE_ELSEWHERE = 131_072
+LEAST_BLOCK_SIZE = 128
 # slots beyond those needed cost time in large data; in small data compiling anew costs more
-MANY_ITEMS, SLOT_MULTIPLE, SLOT_MULTIPLE_IF_FEW = 50_000, 8, 32
+MANY_ITEMS = 50_000
+SLOT_MULTIPLE = 8
+SLOT_MULTIPLE_IF_FEW = 32
 SPARE_MULTIPLES = 1
 
 
 class BlockedChains:
-    """Several chains advanced together on all devices.
-
-    Parameters
-    ----------
-    problem : TVClustProblem
-    starts : array of shape (chains, n)
-        Labels of each chain to start from.
-    rngs : sequence of Generator
-        One per chain; the draws of a chain depend on nothing else.
-    devices : sequence of jax devices or None, default None
-        Devices that share the data; None takes all. The draws do not depend on them, up to
-        rounding.
-    slot_multiple : int or None, default None
-        The number of slots, for clusters and new ones, is a multiple of this, since every other
-        number compiles anew. None takes 8 for many items and 32 for few. The draws do not depend on
-        it.
-    block_size : int or None, default None
-        Most items of a chain that a device works on at once: bounds the memory beside the data.
-        None chooses by the kind of device and the number of chains. The draws do not depend on it.
-
-    Attributes
-    ----------
-    number_of_chains : int
-    by_all_processes : bool
-        Whether devices of several processes share the data: all of them must then call every method
-        together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesclust.inference.problem import TVClustProblem
-    >>> from bayesclust.families import SphericalGaussian
-    >>> rng = np.random.default_rng(0)
-    >>> family = SphericalGaussian().bind(np.r_[rng.normal(0, 1, (20, 2)), rng.normal(9, 1, (20, 2))])
-    >>> chains = BlockedChains(TVClustProblem(family), np.zeros((2, 40), int), rng.spawn(2))
-    >>> chains.sweep()
-    >>> variables, statistics = chains.draw()
-    >>> variables["z"].shape, statistics["log_joint"].shape
-    ((2, 40), (2,))
-    """
+    """Several chains advanced together on all devices."""
 
     def __init__(
         self,
@@ -92,7 +218,8 @@ class BlockedChains:
         slot_multiple: int | None = None,
         block_size: int | None = None,
     ) -> None:
-        self.number_of_chains, self.slots = len(rngs), 0
+        self.number_of_chains = len(rngs)
+        self.slots = 0
         few = problem.n_items < MANY_ITEMS
         self.slot_multiple = slot_multiple or (SLOT_MULTIPLE_IF_FEW if few else SLOT_MULTIPLE)
         self.mesh = make_mesh(devices)
@@ -107,12 +234,13 @@ class BlockedChains:
         self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    @in_x64
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains.
 
-        `adapt` tunes the steps on hyper-parameters; `trust` holds the noise at its prior mean.
+        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
         """
-        drawn = [chain.update(adapt=adapt, trust=trust) for chain in self.unknowns]
+        drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, _ in drawn))
         weight = _padded([weight for weight, _ in drawn], slots)
         terms = tuple(
@@ -145,9 +273,13 @@ class BlockedChains:
         }
 
     def log_joint(self) -> FloatArray:
-        """log p(z, x, s, alpha, noise, hyper-parameters) of every chain, as for the collapsed sampler."""
+        """log p(z, x, s, alpha, noise, hyper-parameters) of every chain.
+
+        As for the collapsed sampler.
+        """
         return np.array([chain.log_joint() for chain in self.unknowns])
 
+    @in_x64
     def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
@@ -157,9 +289,11 @@ class BlockedChains:
         z[:, self.layout.answered.ravel()] = np.asarray(self.labels.answered)
         return z[:, :-1]
 
+    @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
         """Have other data, or other answers to the same questions; `put_labels` must follow."""
-        self.problem, components = problem, problem.family.components()
+        self.problem = problem
+        components = problem.family.components()
         for chain in self.unknowns:
             chain.use(problem, components)
         self.layout = layout = make_layout(
@@ -179,6 +313,7 @@ class BlockedChains:
         incidences = Incidences(*(place(self.mesh, array, BY_BLOCK) for array in layout.incidences))
         self.data = Placed(placed[0], placed[1], incidences)
 
+    @in_x64
     def put_labels(self, z: NDArray[np.integer]) -> None:
         """Set all chains' labels, (chains, n), each 0..K-1 without gaps."""
         self._place_labels(z)
@@ -198,7 +333,8 @@ class BlockedChains:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Be where the snapshot was taken, bit for bit, random generators included."""
         self._place_labels(snapshot["z"])
-        self.moved, self.slots = np.array(snapshot["moved"]), snapshot["slots"]
+        self.moved = np.array(snapshot["moved"])
+        self.slots = snapshot["slots"]
         for chain, part in zip(self.unknowns, snapshot["chains"], strict=True):
             chain.restore(part)
 
@@ -222,7 +358,10 @@ class BlockedChains:
             chain.see(statistics, totals.least[c], [part[c] for part in counts])
 
     def _tables(self) -> FloatArray:
-        """log p(answer | pattern) of every chain, (chains, codes, patterns), as `stack_tables` has it for one."""
+        """log p(answer | pattern) of every chain, (chains, codes, patterns).
+
+        As `stack_tables` has it for one.
+        """
         tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.constraints)
         for v, view in enumerate(self.constraints):
             noise = {
@@ -234,7 +373,10 @@ class BlockedChains:
         return np.concatenate(tables, axis=1)
 
     def _slots(self, number: int) -> int:
-        """Slots for so many clusters; more than needed are kept for a while, since a new number compiles anew."""
+        """Slots for so many clusters.
+
+        More than needed are kept for a while, since a new number compiles anew.
+        """
         needed = -(-number // self.slot_multiple) * self.slot_multiple
         if not needed <= self.slots <= needed + SPARE_MULTIPLES * self.slot_multiple:
             self.slots = needed

@@ -11,22 +11,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
+from jax.sharding import Mesh, NamedSharding
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import Sites, compile_sites, greedy_coloring
-from bayesclust.typing import BoolArray, IntArray
+from bayesclust.typing import BoolArray, IntArray, NDArray
+
+# --- devices
+
+
+AXIS = "item"
+P: Any = jax.sharding.PartitionSpec  # it has no types
+BY_BLOCK = P(AXIS)
+BY_ITEM = P(None, AXIS)
+EVERYWHERE = P()
+
+
+def make_mesh(devices: Sequence[Any] | None) -> Mesh:
+    """All devices there are, or those given, along one axis."""
+    return Mesh(np.array(jax.devices() if devices is None else list(devices)), (AXIS,))
+
+
+def place(mesh: Mesh, array: NDArray[Any], spec: Any) -> jax.Array:
+    """Lay an array out over the mesh; every process reads its own parts of it."""
+    return jax.make_array_from_callback(array.shape, NamedSharding(mesh, spec), array.__getitem__)
+
+
+def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> jax.Array:
+    """Lay the rows of items out as the items lie.
+
+    Beyond the last item stands the first one's row.
+    """
+    within = np.where(items < len(rows), items, 0)
+
+    def part(index: Any) -> Any:
+        return rows[within[index[:2]]]
+
+    return jax.make_array_from_callback(
+        (*items.shape, *rows.shape[1:]), NamedSharding(mesh, spec), part
+    )
+
+
+def everywhere(mesh: Mesh) -> Any:
+    """Function that gives every process the whole of an array."""
+    return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, EVERYWHERE))
+
+
+# --- blocks and incidences
+
 
 BLOCKS_PER_COLOUR = 4
 LARGEST_SLICE = 16_384
 
 # columns of the table of an answer, if item number c of a triplet joins its left or its right
 # fellow, or neither
-WITH_LEFT, WITH_RIGHT, APART = (1, 1, 2), (2, 3, 3), (3, 2, 1)
+WITH_LEFT = (1, 1, 2)
+WITH_RIGHT = (2, 3, 3)
+APART = (3, 2, 1)
 
 
 class Incidences(NamedTuple):
-    """For each block and device, what answers say of its items; the first axis of each array is the device.
+    """For each block and device, what answers say of its items.
+
+    The first axis of each array is the device.
 
     An answer about a pair counts as one about a triplet whose other two items are one and the same.
     """
@@ -42,21 +91,10 @@ class Incidences(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Items by place; the number of items stands where there is none.
+    """Items by place; the number of items stands where there is none."""
 
-    Attributes
-    ----------
-    free : ndarray of shape (devices * blocks, size)
-        Items without answers.
-    answered : ndarray of shape (blocks, devices * size)
-        Items with answers, each block of one colour.
-    incidences : Incidences
-    slice : int
-        Incidences that are worked on at once.
-    """
-
-    free: IntArray
-    answered: IntArray
+    free: IntArray  # (devices * blocks, size)
+    answered: IntArray  # (blocks, devices * size)
     incidences: Incidences
     slice: int
 
@@ -64,27 +102,7 @@ class Layout(NamedTuple):
 def make_layout(
     constraints: Sequence[Constraints], n_items: int, n_devices: int, block_size: int
 ) -> Layout:
-    """Lay the items out.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-    n_items : int
-    n_devices : int
-    block_size : int
-        Most items of a block on one device.
-
-    Returns
-    -------
-    Layout
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> layout = make_layout([PairwiseConstraints([(1, 2)], [True], n_items=5)], 5, n_devices=1, block_size=2)
-    >>> layout.free.tolist(), layout.answered.tolist()
-    ([[0, 3], [4, 5]], [[1], [2]])
-    """
+    """Lay the items out."""
     sites = compile_sites(constraints, n_items)
     touched = np.diff(sites.start) > 0
     free = _fill(np.flatnonzero(~touched), n_devices, block_size, n_items)
@@ -141,7 +159,10 @@ def _incidences(sites: Sites, answered: IntArray, n_devices: int) -> tuple[Incid
 
 
 def _from_each_side(sites: Sites, place: IntArray) -> list[IntArray]:
-    """Every answer as seen by each of its items: the item, left, right, code, with_left, with_right, apart."""
+    """Every answer as seen by each of its items.
+
+    The item, left, right, code, with_left, with_right, apart.
+    """
     sides = []
     for c in range(3):
         f = np.flatnonzero(sites.member[:, c] >= 0)

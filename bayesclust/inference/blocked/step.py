@@ -21,11 +21,12 @@ from jax.extend.random import threefry_2x32
 from jax.sharding import Mesh
 
 from bayesclust.families.base import Components
-from bayesclust.inference.blocked.layout import Incidences
-from bayesclust.inference.blocked.mesh import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE
+from bayesclust.inference.blocked.layout import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE, Incidences
 
-SLICE, CHOICE = 0, 1
-Array = Any  # of NumPy outside of compiled functions, of JAX inside; JAX's own functions are typed in part only
+SLICE = 0
+CHOICE = 1
+# of NumPy outside of compiled functions, of JAX inside; JAX's functions are typed in part only
+Array = Any
 lax: Any = jax.lax
 
 
@@ -38,14 +39,20 @@ class Placed(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labels by place, chains first: those of items without answers cut across the devices, the others known to all."""
+    """Labels by place, chains first.
+
+    Those of items without answers cut across the devices, the others known to all.
+    """
 
     free: Array
     answered: Array
 
 
 class Given(NamedTuple):
-    """What a chain's labels are drawn from; slots in use come first, the others have weight zero."""
+    """What a chain's labels are drawn from.
+
+    Slots in use come first, the others have weight zero.
+    """
 
     key: Array  # (2,) of uint32
     weight: Array  # (S,)
@@ -93,7 +100,8 @@ def site_logits(
     inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int
 ) -> Array:
     """What the answers say of each item of a block in each slot, relative to a new one."""
-    begin, end = inc.start[block], inc.start[block + 1]
+    begin = inc.start[block]
+    end = inc.start[block + 1]
     slots = len(given.weight)
 
     def add(s: Array, logits: Array) -> Array:
@@ -102,7 +110,8 @@ def site_logits(
             inc.start, *(lax.dynamic_slice(array, (at,), (step,)) for array in inc[1:])
         )
         counts = at + jnp.arange(step) < end
-        left, right = z[part.left], z[part.right]
+        left = z[part.left]
+        right = z[part.right]
         together = left == right
         joined = jnp.where(
             together,
@@ -117,21 +126,15 @@ def site_logits(
 
 
 class Step:
-    """The compiled functions.
-
-    Parameters
-    ----------
-    components : Components
-    mesh : Mesh
-    n_items : int
-    slice_size : int
-        Incidences that are worked on at once.
-    """
+    """The compiled functions."""
 
     def __init__(self, components: Components, mesh: Mesh, n_items: int, slice_size: int) -> None:
-        self.components, self.n_items, self.slice_size = components, n_items, slice_size
+        self.components = components
+        self.n_items = n_items
+        self.slice_size = slice_size
         data = Placed((BY_BLOCK, BY_BLOCK), (BY_ITEM, BY_ITEM), Incidences(*[BY_BLOCK] * 8))
-        labels, small = Labels(BY_ITEM, EVERYWHERE), EVERYWHERE
+        labels = Labels(BY_ITEM, EVERYWHERE)
+        small = EVERYWHERE
         place = partial(jax.shard_map, mesh=mesh, check_vma=False)
         self.advance = jax.jit(
             place(self._advance, in_specs=(data, labels, small, small), out_specs=(labels, small))
@@ -152,7 +155,8 @@ class Step:
     def _advance_one(
         self, data: Placed, labels: Labels, given: Given, next_key: Array
     ) -> tuple[Labels, Totals]:
-        slots, density = len(given.weight), self.components.log_density
+        slots = len(given.weight)
+        density = self.components.log_density
 
         def free_block(totals: Totals, block: Any) -> tuple[Totals, Array]:
             (items, rows), z = block

@@ -1,4 +1,6 @@
-"""DCRC by variational EM: mean field over the labels that constraints name, gradient ascent over the weights.
+"""DCRC by variational EM: mean field over the labels that constraints name.
+
+Gradient ascent over the weights.
 
 The bound, in nats, is M times Eq. 10 of Pei, Fern, Rosales and Tjahja (Discriminative Clustering
 with Relative Constraints):
@@ -41,17 +43,21 @@ from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import BoolArray, Counts, FloatArray, IntArray
 
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
-"""How a start is brought up: EM iterations, L-BFGS iterations in each, and the weight of answers in general and of "dnk".
+"""How a start is brought up: EM and L-BFGS iterations, and weights of answers and of "dnk".
 
 "dnk" is the commonest answer, and one single cluster explains it: heard from the start, it freezes
 the first partition that comes. Left out first, then raised with all other answers together, it led
 to higher bounds (balance, letters: by .05 to .2 nats per answer) than as many iterations at full
 weight.
 """
-ROUGH_ANSWERS, ROUGH_FREE = 5000, 2000
-"""Starts are compared on at most so many answers, and so many of the items that none of these names."""
-SWEEPS, STEPS = 10, 15
-"""Mean-field sweeps of an E-step and L-BFGS iterations of an M-step, at most; the next iteration goes on."""
+ROUGH_ANSWERS = 5000
+ROUGH_FREE = 2000
+"""Starts are compared on at most so many answers, and so many of the items that none of these
+names."""
+SWEEPS = 10
+STEPS = 15
+"""Mean-field sweeps of an E-step and L-BFGS iterations of an M-step, at most; the next iteration
+goes on."""
 SETTLED = 1e-3
 """Change of every probability below which an E-step ends."""
 MOST_ITEMS = 5000
@@ -63,7 +69,8 @@ PENALTIES = tuple(2.0**power for power in (-10, -8, -6, -4, -2))
 HELD_OUT_STARTS = 4
 ROUGH_TOLERANCE = 1e-3
 IMPOSSIBLE = float(np.log(np.finfo(np.float64).tiny))
-"""Log probability of an answer that cannot be: finite, so that it can be told which labels break more answers."""
+"""Log probability of an answer that cannot be: finite, so that it can be told which labels break
+more answers."""
 
 FALLING_EPS = (0.05, 0.005, 5e-5, 5e-9)
 """Errors on the way to none; the log odds of a right answer double from step to step."""
@@ -123,7 +130,10 @@ class NamedAnswers:
         return [] if self.soft is None else self.soft.counts(q)
 
     def value(self, q: FloatArray, table: FloatArray | None) -> float:
-        """What the answers contribute to the bound: under a known log table, or with noise integrated out."""
+        """What the answers contribute to the bound.
+
+        Under a known log table, or with noise integrated out.
+        """
         counts = self.counts(q)
         if table is not None:
             return float((stack_padded(counts) * table).sum())
@@ -144,7 +154,9 @@ class NamedAnswers:
 
 
 class Ascent:
-    """Weights and label distributions on their way up; `path` has the bound after each E-step and M-step.
+    """Weights and label distributions on their way up.
+
+    `path` has the bound after each E-step and M-step.
 
     The bound, in nats, is M times Eq. 10: E_q log P(y_I | x_I; W) + H(q) + the answers' part + the
     entropies and the penalty. It holds for the evidence log P(L | X; W) plus the last two. It never
@@ -159,31 +171,35 @@ class Ascent:
         W: FloatArray,
         table: FloatArray | None = None,
     ) -> None:
-        self.answers, self.objective, self.settings, self.table = (
-            answers,
-            objective,
-            settings,
-            table,
-        )
+        self.answers = answers
+        self.objective = objective
+        self.settings = settings
+        self.table = table
         self._soft = copy.deepcopy(
             answers.soft
         )  # it keeps a table, and several ascents run side by side
-        self.W, self.q = W, np.exp(objective.log_p(W))
+        self.W = W
+        self.q = np.exp(objective.log_p(W))
         self.path: list[float] = []
 
     @property
     def bound(self) -> float:
-        """The bound, in nats; at another temperature than 1, with the entropy of the labels multiplied by it."""
+        """The bound, in nats; at another temperature than 1.
+
+        With the entropy of the labels multiplied by it.
+        """
         value = self.objective.value_and_gradient(self.W, self.q)[0]
         value -= self.settings.temperature * float(xlogy(self.q, self.q).sum())
         return value + self.answers.value(self.q, self.table)
 
     def turn_to(self, objective: WeightObjective, table: FloatArray | None) -> None:
         """Go on from here under another objective or another log table; the path starts anew."""
-        self.objective, self.table, self.path = objective, table, []
+        self.objective = objective
+        self.table = table
+        self.path = []
 
     def expect(self) -> None:
-        """The E-step: mean-field sweeps in colour classes (Table II, Eq. 13), noise at its optimum before each."""
+        """The E-step: sweeps in colour classes (Table II, Eq. 13), noise optimal before each."""
         if self._soft is not None:
             log_p = self.objective.log_p(self.W)
             for _ in range(SWEEPS):
@@ -204,7 +220,10 @@ class Ascent:
         self.path.append(before + raised)
 
     def run(self, most: int, steps: int = STEPS) -> bool:
-        """Alternate until an iteration adds less than the tolerance; False if the last one allowed still added more."""
+        """Alternate until an iteration adds less than the tolerance.
+
+        False if the last one allowed still added more.
+        """
         least = self.settings.tolerance * max(self.answers.n_answers, 1)
         for _ in range(most):
             before = self.path[-1] if self.path else -np.inf
@@ -226,7 +245,10 @@ class Ascent:
 
 
 def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatArray:
-    """0 where an answer agrees with a pattern and `wrong` where it does not, for all constraints."""
+    """0 where an answer agrees with a pattern and `wrong` where it does not.
+
+    For all constraints.
+    """
     tables = [np.zeros((0, N_PATTERNS))]
     for view in constraints:
         agrees = np.arange(view.n_answers)[:, None] == view.truth[None, :]
@@ -278,13 +300,15 @@ def fit_em(
     features, order = named_first(points, answers.items)
     whole = _objective(features, answers, settings)
     tables = _tables(answers, binding, settings.literal)
-    few, some = answers, features
+    few = answers
+    some = features
     if answers.n_answers > ROUGH_ANSWERS:
         few = NamedAnswers(_thinned_views(constraints, rng), len(points))
         some = named_first(points, few.items)[0]
     if len(some) > len(few.items) + ROUGH_FREE:
         some = _thinned(some, len(few.items), rng)
-    rough, first = _objective(some, few, settings), _tables(few, binding, settings.literal)[0]
+    rough = _objective(some, few, settings)
+    first = _tables(few, binding, settings.literal)[0]
 
     def begin(W: FloatArray) -> Ascent:
         ascent = Ascent(few, rough, settings, W, first)
@@ -435,7 +459,8 @@ def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
 
 def mean_confusion(view: Constraints, counts: Counts) -> FloatArray:
     """The posterior mean of p(answer | truth) given expected counts."""
-    S, A = view.n_sources, view.n_answers
+    S = view.n_sources
+    A = view.n_answers
     one_more = np.zeros((S, A, A, S * A, view.n_patterns))
     first = [int(np.flatnonzero(view.truth == truth)[0]) for truth in range(A)]
     for s in range(S):

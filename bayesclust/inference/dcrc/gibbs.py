@@ -1,4 +1,6 @@
-"""DCRC's posterior by Gibbs sampling, one chain: labels of the named items, noise, and, if asked for, the weights.
+"""DCRC's posterior by Gibbs sampling, one chain.
+
+Labels of the named items, noise, and, if asked for, the weights.
 
 A sweep draws the label of every item that a constraint names, one by one in random order and then
 in the groups that links hold together; the weights W given these labels, unless W is held where it
@@ -27,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
@@ -39,13 +42,15 @@ from bayesclust.constraints.factor_graph import (
     stack_tables,
 )
 from bayesclust.constraints.stored import noise_names
+from bayesclust.inference.assignment import draw_index
 from bayesclust.inference.dcrc.em import named_first
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
-from bayesclust.inference.link_blocks import draw_blocks
-from bayesclust.inference.seating import draw_index
+from bayesclust.inference.moves.link_blocks import draw_blocks
 from bayesclust.models.dcrc import dcrc_log_joint, unnamed
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.typing import FloatArray, IntArray
+
+MATCHING_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ class DCRCProblem:
     def __post_init__(self) -> None:
         if self.prior is not None and self.prior.bias_scale is None:
             raise ValueError(
-                "weights can be drawn under a proper prior alone, but bias_scale is None: set a number."
+                "weights can be drawn under a proper prior alone, but bias_scale is None: "
+                "set a number."
             )
 
 
@@ -68,7 +74,8 @@ class DCRCChain:
     """One chain. `sweep` moves it on, `draw` tells where it is."""
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
-        self.problem, self.rng = problem, rng
+        self.problem = problem
+        self.rng = rng
         self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.noise: list[dict[str, Any]] = [
@@ -85,10 +92,10 @@ class DCRCChain:
         self.moved = np.zeros(1, np.int64)
         self.blocks_moved = self.accepted = np.nan
 
-    def sweep(self, *, adapt: bool = False, trust: bool = False) -> None:
+    def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes the draw of the weights; `trust` holds the noise at its prior mean. Both
+        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean. Both
         belong to the warm-up: labels that have not yet heard the answers contradict many of them,
         and would have them dismissed as noise.
         """
@@ -101,7 +108,7 @@ class DCRCChain:
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
             self._weigh(W)
             self._update_precision()
-        if not trust:
+        if not freeze_noise:
             self._update_noise()
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
@@ -123,7 +130,10 @@ class DCRCChain:
         return variables, statistics
 
     def log_joint(self) -> float:
-        """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out, where W is drawn."""
+        """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out.
+
+        Where W is drawn.
+        """
         problem = self.problem
         if problem.prior is not None:
             return dcrc_log_joint(
@@ -153,7 +163,8 @@ class DCRCChain:
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a snapshot of a chain of the same problem."""
-        self.z, self.noise = snapshot["z"], snapshot["noise"]
+        self.z = snapshot["z"]
+        self.noise = snapshot["noise"]
         if self.sampler is not None:
             self.sampler.restore(snapshot["sampler"])
             self._penalise(snapshot["precision"])
@@ -205,11 +216,9 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     assert prior is not None
     assert prior.bias_scale is not None
     sizes = None if prior.proportions is None else np.array(prior.proportions)
-    features, ridge, bias_ridge = (
-        named_first(problem.points, named)[0],
-        prior.first_precision / 2,
-        prior.bias_scale**-2 / 2,
-    )
+    features = named_first(problem.points, named)[0]
+    ridge = prior.first_precision / 2
+    bias_ridge = prior.bias_scale**-2 / 2
     return WeightObjective(
         features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge
     )
@@ -222,6 +231,46 @@ def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
         (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
     )
     return drawn
+
+
+# --- draws whose classes are known up to their order alone
+
+
+def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
+    """Number the classes of every draw alike, where they are known up to their order alone.
+
+    Each draw's classes are assigned to those of a reference so that most labels agree, and the
+    reference becomes every item's commonest class, until it stays: a partition from which the draws
+    differ in few labels, on average, under the best numbering of each.
+    """
+    for _ in range(MATCHING_ROUNDS):
+        cells = [
+            np.bincount(row.astype(np.int64) * number + reference, minlength=number**2) for row in z
+        ]
+        matched = np.array(
+            [linear_sum_assignment(-cell.reshape(number, number))[1] for cell in cells]
+        )
+        before = reference
+        reference = class_shares(z, matched).argmax(axis=1)
+        if (reference == before).all():
+            break
+    return matched
+
+
+def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
+    """In which share of the draws each item is in each class, shape (n, K)."""
+    shares = np.zeros((z.shape[1], matched.shape[1]))
+    items = np.arange(z.shape[1])
+    for labels, names in zip(z, matched, strict=True):
+        shares[items, names[labels]] += 1
+    return shares / len(z)
+
+
+def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
+    """The columns of `proba` (n, K) that the labels 0..L-1 are, then all others."""
+    together = np.eye(proba.shape[1])[labels].T @ proba
+    order: IntArray = linear_sum_assignment(-together)[1]
+    return order
 
 
 # --- compiled scans
@@ -256,11 +305,14 @@ def move_class_blocks(
     moved: NDArray[np.int64],
     rng: Generator,
 ) -> int:
-    """Draw bonds, and one label for every block that they make, one after another; returns how many there were.
+    """Draw bonds, and one label for every block that they make, one after another.
+
+    Returns how many there were.
 
     log_p is (n, K).
     """
-    blocks, logits = draw_blocks(sites, table, z, rng), np.empty(log_p.shape[1])
+    blocks = draw_blocks(sites, table, z, rng)
+    logits = np.empty(log_p.shape[1])
     for block in range(len(blocks.begin)):
         items = blocks.items[blocks.begin[block] : blocks.end[block]]
         old = z[items[0]]

@@ -1,4 +1,6 @@
-"""The weights of DCRC's classifier: the function that the M-step climbs, and draws under it by Hamiltonian steps.
+"""The weights of DCRC's classifier.
+
+The function that the M-step climbs, and draws under it by Hamiltonian steps.
 
 Plain NumPy with the gradient written out: two matrix products and a few passes over a K x n array,
 nothing to compile. Items are columns here, so that sums over classes run along contiguous memory.
@@ -27,11 +29,14 @@ from bayesclust.typing import FloatArray
 
 MEMORY = 10
 LONGEST = 12
-"""Most leapfrog steps of a trajectory. Their number and their length are drawn anew each time, so that no period matches."""
+"""Most leapfrog steps of a trajectory. Their number and their length are drawn anew each time, so
+that no period matches."""
 TARGET = 0.8
 """Acceptance rate that the length of a step is adapted to."""
 JITTER = 0.2
-SHRINK, OFFSET, DECAY = 0.05, 10.0, 0.75
+SHRINK = 0.05
+OFFSET = 10.0
+DECAY = 0.75
 """Dual averaging, with the constants of Hoffman and Gelman (2014)."""
 
 
@@ -57,8 +62,12 @@ class WeightObjective:
         return self.value_and_gradient(W, q)[0]
 
     def value_and_gradient(self, W: FloatArray, q: FloatArray) -> tuple[float, FloatArray]:
-        """Value in nats and gradient (K, D) at W (K, D), given q (n_named, K), whose rows sum to one or zero."""
-        X, m = self.features, self.n_named
+        """Value in nats and gradient (K, D) at W (K, D), given q (n_named, K).
+
+        Whose rows sum to one or zero.
+        """
+        X = self.features
+        m = self.n_named
         log_p = W @ X.T
         log_p -= log_p.max(axis=0)
         p = np.exp(log_p)
@@ -69,7 +78,8 @@ class WeightObjective:
         value = float((q.T * log_p[:, :m]).sum())
         slope[:, :m] = q.T - q.sum(axis=1) * p[:, :m]
         if m < len(X):
-            free, weight = p[:, m:], self.separation / (len(X) - m)
+            free = p[:, m:]
+            weight = self.separation / (len(X) - m)
             terms = free * log_p[:, m:]
             entropy = -terms.sum(axis=0)
             value -= weight * float(entropy.sum())
@@ -90,7 +100,10 @@ class WeightObjective:
         ), gradient
 
     def climb(self, W: FloatArray, q: FloatArray, steps: int) -> tuple[FloatArray, float]:
-        """Raise the objective by at most so many iterations of L-BFGS from W; returns the weights and by how much."""
+        """Raise the objective by at most so many iterations of L-BFGS from W.
+
+        Returns the weights and by how much.
+        """
         scale = max(self.n_named, 1)
         values: list[float] = []
 
@@ -131,7 +144,8 @@ class WeightSampler:
 
     def __init__(self, objective: WeightObjective) -> None:
         self.objective = objective
-        X, named = objective.features, objective.features[: objective.n_named]
+        X = objective.features
+        named = objective.features[: objective.n_named]
         # the curvature of log P(k | x) is at most x x' / 4 in the weights of class k, and that of
         # the entropies is like it
         spread = (objective.separation + objective.balance) / len(X)
@@ -141,7 +155,8 @@ class WeightSampler:
         self._root: FloatArray = np.linalg.cholesky(metric)
         self._inverse: FloatArray = np.linalg.inv(metric)
         self.log_step = self.mean_log_step = 0.0
-        self.error, self.tuned = 0.0, 0
+        self.error = 0.0
+        self.tuned = 0
 
     def density(self, W: FloatArray, q: FloatArray) -> float:
         """log p(W, z | X) up to a constant, for labels in one-hot form q (n_named, K)."""
@@ -156,7 +171,8 @@ class WeightSampler:
         )
         momentum = rng.standard_normal(W.shape) @ self._root.T
         value, slope = self.objective.value_and_gradient(W, q)
-        before, end = value - self._kinetic(momentum), W
+        before = value - self._kinetic(momentum)
+        end = W
         for _ in range(int(rng.integers(1, LONGEST + 1))):
             momentum = momentum + 0.5 * step * slope
             end = end + step * (momentum @ self._inverse)

@@ -44,15 +44,14 @@ from scipy.special import gammaln
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
+from bayesclust.inference.assignment import new_assignment, refresh
 from bayesclust.inference.limits.answers import Graph, Xi, answer_graph, cost_table
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.scan_given import prior_predictive
-from bayesclust.inference.seating import new_seating, refresh
-from bayesclust.inference.two_level.chain import TwoLevelProblem
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.moves.parameter_scan import prior_predictive
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.partition_priors import DirichletProcess
 from bayesclust.typing import FloatArray, IntArray
 
 EQUAL = 1e-9
@@ -124,10 +123,10 @@ class PathModel:
         constant += sum(view.log_prob(apart, view.noise.initial(view.n_sources)) for view in known)
         graph, xi = pose_answers(confidence, constraints, n)
         constant += gamma * graph.inside(apart, xi)
-        problem = TVClustProblem(family, known, Concentration.from_log(log_alpha))
+        problem = TVClustProblem(family, known, DirichletProcess.from_log(log_alpha))
         if within is not None:
-            log_beta = Concentration.from_log(-gamma * within - extra)
-            problem = TwoLevelProblem(family, known, problem.concentration, log_beta)
+            log_beta = DirichletProcess.from_log(-gamma * within - extra)
+            problem = TwoLevelProblem(family, known, problem.partition_prior, log_beta)
         return cls(problem, gamma, constant)
 
     def energy(self, log_joint: Any) -> Any:
@@ -217,7 +216,7 @@ def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:
     """The mean over the items of log m(x_i) - log max_mu p(x_i | mu)."""
     n = len(family.X)
     state = family.new_state(1, family.initial_hyper())
-    refresh(state, new_seating(np.zeros(n, dtype=np.int64), 1))
+    refresh(state, new_assignment(np.zeros(n, dtype=np.int64), 1))
     alone = prior_predictive(state, n) + family.row_constants(family.X)
     return float((alone - log_peaks).mean())
 

@@ -1,1 +1,1 @@
-"""Clusters that are mixtures: components seat the items, clusters group the components, answers speak of clusters."""
+"""Clusters that are mixtures: items in components, components in clusters, constraints on clusters."""

@@ -25,7 +25,9 @@ from bayesclust.typing import Counts, FloatArray, IntArray
 
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
 # product are multiplied by
-PAIR, TOGETHER, PRODUCT = 0, (1, 2, 3), 4
+PAIR = 0
+TOGETHER = (1, 2, 3)
+PRODUCT = 4
 KINDS = np.array(
     [[1, -1, 0, 0, 0], [0, 1, 0, 0, -1], [0, 0, 1, 0, -1], [0, 0, 0, 1, -1], [1, -1, -1, -1, 2]],
     np.float64,
@@ -37,29 +39,15 @@ ROLES = ((0, 1, 2, 1, 2), (1, 0, 2, 1, 3), (2, 0, 1, 2, 3))
 
 @dataclass(frozen=True)
 class ColorStep:
-    """The items of one colour, and what answers say to them.
+    """The items of one colour, and what answers say to them."""
 
-    Parameters
-    ----------
-    items : ndarray of shape (m,)
-    linear : csr_array of shape (m, n)
-        What one other item's responsibilities are multiplied by.
-    linear_cell : ndarray
-        Cell of the (code, kind) coefficients that each stored value of `linear` is.
-    first, second : ndarray of shape (F,)
-        The other two items of triplets.
-    product : csr_array of shape (m, F)
-        What the product of their responsibilities is multiplied by.
-    product_cell : ndarray of shape (F,)
-    """
-
-    items: IntArray
-    linear: csr_array
+    items: IntArray  # (m,)
+    linear: csr_array  # (m, n)
     linear_cell: IntArray
-    first: IntArray
-    second: IntArray
-    product: csr_array
-    product_cell: IntArray
+    first: IntArray  # (F,)
+    second: IntArray  # (F,)
+    product: csr_array  # (m, F)
+    product_cell: IntArray  # (F,)
 
     def messages(self, r: FloatArray) -> FloatArray:
         """What the answers add to the logits of the items, shape (m, K)."""
@@ -70,42 +58,37 @@ class ColorStep:
 
 
 class SoftAnswers:
-    """All views as one factor graph under uncertain labels.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-    n_items : int
-    """
+    """All views as one factor graph under uncertain labels."""
 
     def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
         self.constraints = tuple(constraints)
         sites = compile_sites(constraints, n_items)
         self._is_pair = sites.member[:, 2] < 0
-        self._member, self._code = sites.member, sites.code
+        self._member = sites.member
+        self._code = sites.code
         self.n_codes = sum(view.n_sources * view.n_answers for view in constraints)
         self.steps = self._steps(greedy_coloring(constraints, n_items), n_items)
 
     def use_table(self, table: FloatArray) -> None:
-        """Take over the expected log table of all views, shape (codes, 5), as `stack_tables` lays it out."""
+        """Take over the expected log table of all views, shape (codes, 5).
+
+        As `stack_tables` lays it out.
+        """
         coefficients = (table @ KINDS.T).ravel()
         for step in self.steps:
             step.linear.data[:] = coefficients[step.linear_cell]
             step.product.data[:] = coefficients[step.product_cell]
 
     def counts(self, r: FloatArray) -> list[Counts]:
-        """Expected counts of each view's answers by code and pattern, for responsibilities r (n, K).
+        """Expected counts of each view's answers by code and pattern.
 
-        Parameters
-        ----------
-        r : ndarray of shape (n, K)
-
-        Returns
-        -------
-        list of ndarray of shape (codes, patterns)
+        For responsibilities r (n, K).
         """
-        found, pairs, triplets = np.zeros((self.n_codes, N_PATTERNS)), self._is_pair, ~self._is_pair
-        left, right = r[self._member[pairs, 0]], r[self._member[pairs, 1]]
+        found = np.zeros((self.n_codes, N_PATTERNS))
+        pairs = self._is_pair
+        triplets = ~self._is_pair
+        left = r[self._member[pairs, 0]]
+        right = r[self._member[pairs, 1]]
         same = np.minimum(np.einsum("fk,fk->f", left, right), 1.0)
         for pattern, probability in enumerate((same, 1.0 - same)):
             found[:, pattern] += np.bincount(self._code[pairs], probability, minlength=self.n_codes)
@@ -115,7 +98,8 @@ class SoftAnswers:
                 found[:, pattern] += np.bincount(
                     self._code[triplets], probability, minlength=self.n_codes
                 )
-        parts, begin = [], 0
+        parts = []
+        begin = 0
         for view in self.constraints:
             end = begin + view.n_sources * view.n_answers
             parts.append(found[begin:end, : view.n_patterns])
@@ -130,7 +114,8 @@ class SoftAnswers:
             items = np.flatnonzero(color == c)
             row = np.full(n_items, -1)
             row[items] = np.arange(len(items))
-            mine, ours = color[target] == c, color[goal] == c
+            mine = color[target] == c
+            ours = color[goal] == c
             linear, order = _matrix(row[target[mine]], other[mine], (len(items), n_items))
             number = int(ours.sum())
             product, product_order = _matrix(
@@ -151,14 +136,16 @@ class SoftAnswers:
 
     def _half_edges(self) -> tuple[IntArray, IntArray, IntArray]:
         """(target, other, cell) of all terms that are linear in one other item."""
-        width, pairs, triplets = len(KINDS), self._is_pair, ~self._is_pair
-        member, code = self._member[pairs], self._code[pairs]
-        target, other, cell = (
-            [member[:, 0], member[:, 1]],
-            [member[:, 1], member[:, 0]],
-            [code * width + PAIR] * 2,
-        )
-        member, code = self._member[triplets], self._code[triplets]
+        width = len(KINDS)
+        pairs = self._is_pair
+        triplets = ~self._is_pair
+        member = self._member[pairs]
+        code = self._code[pairs]
+        target = [member[:, 0], member[:, 1]]
+        other = [member[:, 1], member[:, 0]]
+        cell = [code * width + PAIR] * 2
+        member = self._member[triplets]
+        code = self._code[triplets]
         for at, u, v, with_u, with_v in ROLES:
             target += [member[:, at]] * 2
             other += [member[:, u], member[:, v]]
@@ -167,31 +154,25 @@ class SoftAnswers:
 
     def _products(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """(target, first, second, cell) of all terms with the product of two other items."""
-        member, code = self._member[~self._is_pair], self._code[~self._is_pair]
+        member = self._member[~self._is_pair]
+        code = self._code[~self._is_pair]
         columns = [[member[:, role[t]] for role in ROLES] for t in range(3)]
         target, first, second = (np.concatenate(column) for column in columns)
         return target, first, second, np.tile(code * len(KINDS) + PRODUCT, len(ROLES))
 
 
 def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[csr_array, IntArray]:
-    """A matrix of zeros stored at these places, repeated ones apart, and the order in which they are stored."""
+    """A matrix of zeros stored at these places, repeated ones apart.
+
+    And the order in which they are stored.
+    """
     order = np.argsort(row, kind="stable")
     start = np.searchsorted(row[order], np.arange(shape[0] + 1))
     return csr_array((np.zeros(len(order)), column[order], start), shape=shape), order
 
 
 def triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
-    """Return the probability of each equality pattern of triplets of independent labels.
-
-    Parameters
-    ----------
-    a, b, c : ndarray of shape (F, K)
-        Distributions of the three labels.
-
-    Returns
-    -------
-    ndarray of shape (5, F)
-    """
+    """The probability of each equality pattern of triplets of independent labels."""
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same

@@ -1,37 +1,241 @@
-"""The search for the highest bound: dispersed starts, moves on the best of them, and a last ascent."""
+"""The search for the highest bound: dispersed starts, moves on the best of them, and a last ascent.
+
+Merges, deletions and splits are moves that coordinate ascent cannot make: each proposes other
+responsibilities, sweeps them a few times and is accepted only if the bound is higher than before,
+so the path of the bound never falls. Hyper-parameters of the base measure are point values
+(empirical Bayes under the hyper-prior): a pattern search along each coordinate raises the bound
+plus the log density of their logarithms.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import xlogy
 
+from bayesclust.checks import check_int, check_positive
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from bayesclust.inference.variational import moves
-from bayesclust.inference.variational.hyper import HyperAscent, share
-from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot
-from bayesclust.inference.variational.settings import VariationalSettings
+from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot, softmax
 from bayesclust.typing import FloatArray, IntArray
 
-START_SWEEPS, ROUND_SWEEPS, ROUNDS = 50, 20, 10
+# --- settings
+
+
+@dataclass(frozen=True)
+class VariationalSettings:
+    """How hard the variational method searches for the highest bound.
+
+    Parameters
+    ----------
+    truncation : int, default 50
+        Most components. Those that the data do not need are removed, so more cost little; the bound
+        is one of the untruncated process in any case.
+    n_init : int, default 8
+        Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
+    n_refined : int, default 3
+        How many of them, those with the highest bounds after some sweeps, are searched by merges,
+        deletions and splits.
+    fixed_noise_iter : int, default 20
+        Sweeps at the start of each with the noise of the constraints at its prior mean: a partition
+        that has not yet used the constraints contradicts half of them, and would have them taken
+        for noise for good.
+    max_iter : int, default 1000
+        Most sweeps of the last ascent.
+    tol : float, default 1e-3
+        The ascent has converged when a sweep raises the bound by less, in nats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is not positive, or `n_refined` exceeds `n_init`.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> bc.TVClust(sampler=bc.VariationalSettings(n_init=4)).sampler.n_refined
+    3
+    """
+
+    truncation: int = 50
+    n_init: int = 8
+    n_refined: int = 3
+    fixed_noise_iter: int = 20
+    max_iter: int = 1000
+    tol: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name in ("truncation", "n_init", "n_refined", "max_iter"):
+            check_int(getattr(self, name), name)
+        check_int(self.fixed_noise_iter, "fixed_noise_iter", least=0)
+        check_positive(self.tol, "tol")
+        if self.n_refined > self.n_init:
+            raise ValueError(
+                f"n_refined={self.n_refined} is more than n_init={self.n_init}: "
+                "lower it, or raise n_init."
+            )
+
+
+# --- hyper-parameters
+
+
+FIRST = 0.5
+LEAST = 1e-3
+GROW = 1.6
+SHRINK = 0.4
+
+
+@dataclass
+class HyperAscent:
+    """Pattern search on the logarithms of the learned hyper-parameters.
+
+    Its steps adapt from call to call.
+    """
+
+    free: NDArray[np.intp]
+    step: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.step = np.full(len(self.free), FIRST)
+
+    def climb(self, state: MeanField) -> None:
+        """One step along each coordinate, up or not at all."""
+        for at, j in enumerate(self.free):
+            for sign in (1.0, -1.0):
+                trial = state.hyper.copy()
+                trial[j] *= np.exp(sign * self.step[at])
+                if (value := state.data_bound_at(trial)) > state.data_bound:
+                    state.set_hyper(trial, value)
+                    self.step[at] *= sign * GROW
+                    break
+            else:
+                self.step[at] = np.copysign(max(abs(self.step[at]) * SHRINK, LEAST), self.step[at])
+        share(state)
+
+
+def share(state: MeanField) -> None:
+    """Give what all clusters share, if anything, the value that makes the bound largest."""
+    if state.task.problem.family.n_shared:
+        hyper = state.task.components.likeliest_shared(state.statistics, state.hyper)
+        state.set_hyper(hyper, state.data_bound_at(hyper))
+
+
+# --- moves
+
+
+GAIN = 1e-6
+"""Nats by which the bound must rise."""
+MERGES = 3
+MERGE_SWEEPS = 2
+SPLIT_SWEEPS = 6
+DELETE_SWEEPS = 3
+SMALLEST = 4
+"""Expected items that a component must have to be split."""
+
+
+def merge(state: MeanField) -> MeanField | None:
+    """Join the two components whose union promises most.
+
+    None where nothing tried raises the bound.
+    """
+    if state.n_components < 2:
+        return None
+    gain = merge_gains(state)
+    first, second = np.triu_indices(state.n_components, 1)
+    for at in np.argsort(-gain[first, second], kind="stable")[:MERGES]:
+        k = int(first[at])
+        j = int(second[at])
+        r = np.delete(state.r, j, axis=1)
+        r[:, k] += state.r[:, j]
+        if (better := _tried(state, r, MERGE_SWEEPS)) is not None:
+            return better
+    return None
+
+
+def merge_gains(state: MeanField) -> FloatArray:
+    """Change of the bound by merging each two components.
+
+    The sticks and products of triplets left out, shape (K, K).
+    """
+    components = state.task.components
+    r = state.r
+    first, second = np.triu_indices(state.n_components, 1)
+    alone = components.log_marginal(state.statistics, state.hyper)
+    union = components.log_marginal(
+        tuple(part[first] + part[second] for part in state.statistics), state.hyper
+    )
+    gain = np.zeros((state.n_components,) * 2)
+    gain[first, second] = union - alone[first] - alone[second]
+    lost = np.array(
+        [
+            (xlogy(r[:, k] + r[:, j], r[:, k] + r[:, j])).sum()
+            for k, j in zip(first, second, strict=True)
+        ]
+    )
+    own = xlogy(r, r).sum(axis=0)
+    gain[first, second] += own[first] + own[second] - lost
+    return gain + np.triu(r.T @ state.messages(), 1)
+
+
+def delete(state: MeanField) -> MeanField | None:
+    """Give up the smallest component, its items going where they fit best."""
+    if state.n_components < 2:
+        return None
+    logits = (state.expected_logits() + state.messages())[:, :-1]
+    free = softmax(logits)
+    gone = state.r[:, -1:]
+    r = state.r[:, :-1] + gone * free
+    return _tried(state, r / r.sum(axis=1, keepdims=True), DELETE_SWEEPS)
+
+
+def splits(state: MeanField, most: int, rng: Generator) -> Iterator[MeanField]:
+    """Split the components in turn, each by two seeds among its items.
+
+    Yields a state whenever the bound has risen.
+    """
+    points = state.task.problem.family.embedding()
+    for column in list(state.r.T):
+        items = np.flatnonzero(column > 0.5)
+        if len(items) < SMALLEST or state.n_components >= most:
+            continue
+        k = int(np.argmax(state.r[items].sum(axis=0)))
+        half = seeded_partition(points[items], 2, rng) == 1
+        r = np.column_stack([state.r, np.zeros(len(state.r))])
+        r[items[half], -1] = r[items[half], k]
+        r[items[half], k] = 0.0
+        if (better := _tried(state, r, SPLIT_SWEEPS)) is not None:
+            state = better
+            yield state
+
+
+def _tried(state: MeanField, r: FloatArray, sweeps: int) -> MeanField | None:
+    """The state after some sweeps from these responsibilities, if its bound is higher."""
+    least = state.bound + GAIN
+    trial = state.with_responsibilities(r)
+    for _ in range(sweeps):
+        if trial.bound > least:
+            break
+        trial.sweep()
+    return trial if trial.bound > least else None
+
+
+# --- the search
+
+
+START_SWEEPS = 50
+ROUND_SWEEPS = 20
+ROUNDS = 10
 ROUGH = 1e-4
 """Nats per item and sweep below which a start or a round is rather given up to the next moves."""
 
 
 @dataclass(frozen=True)
 class VariationalFit:
-    """The mean field that was found.
-
-    Parameters
-    ----------
-    state : MeanField
-    path : ndarray
-        The bound after each sweep and each accepted move of the ascent that led there, once the
-        noise is learned.
-    converged : bool
-    """
+    """The mean field that was found."""
 
     state: MeanField
     path: FloatArray
@@ -40,12 +244,7 @@ class VariationalFit:
 
 @dataclass
 class Ascent:
-    """A mean field on its way up; `path` never falls.
-
-    Parameters
-    ----------
-    state : MeanField
-    """
+    """A mean field on its way up; `path` never falls."""
 
     state: MeanField
     path: list[float] = field(default_factory=list)
@@ -59,7 +258,10 @@ class Ascent:
         self.path.append(self.state.bound)
 
     def sweeps(self, most: int, tolerance: float) -> bool:
-        """Sweep until the bound rises by less than `tolerance`; False if it still rose after the last sweep allowed."""
+        """Sweep until the bound rises by less than `tolerance`.
+
+        False if it still rose after the last sweep allowed.
+        """
         for _ in range(most):
             self.state.sweep()
             self.hyper.climb(self.state)
@@ -70,11 +272,11 @@ class Ascent:
 
     def move(self, rng: Generator, truncation: int) -> None:
         """Merge and delete while that helps, then try to split every component."""
-        for step in (moves.merge, moves.delete):
+        for step in (merge, delete):
             while (better := step(self.state)) is not None:
                 self.state = better
                 self.note()
-        for better in moves.splits(self.state, truncation, rng):
+        for better in splits(self.state, truncation, rng):
             self.state = better
             self.note()
 
@@ -85,21 +287,9 @@ def fit_variational(
     rng: Generator,
     init: IntArray | None = None,
 ) -> VariationalFit:
-    """Maximise the bound.
-
-    Parameters
-    ----------
-    problem : TVClustProblem
-    settings : VariationalSettings
-    rng : Generator
-    init : ndarray of shape (n,), optional
-        Labels 0..K-1 of the one partition to start from, instead of dispersed ones.
-
-    Returns
-    -------
-    VariationalFit
-    """
-    task, rough = Task(problem), ROUGH * problem.n_items
+    """Maximise the bound."""
+    task = Task(problem)
+    rough = ROUGH * problem.n_items
     if init is not None:
         starts = [init]
     else:
@@ -124,15 +314,12 @@ def fit_variational(
 
 
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
-    """A start, swept while the noise is trusted and then while it is learned."""
-    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), trust=True)
+    """A start, swept with the noise held, and then with it learned."""
+    state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
-    trusting = Ascent(state)
-    trusting.sweeps(settings.fixed_noise_iter, rough)
-    ascent = Ascent(trusting.state.learn_noise())
-    ascent.hyper = trusting.hyper
+    held = Ascent(state)
+    held.sweeps(settings.fixed_noise_iter, rough)
+    ascent = Ascent(held.state.learn_noise())
+    ascent.hyper = held.hyper
     ascent.sweeps(START_SWEEPS, rough)
     return ascent
-
-
-__all__ = ["Ascent", "VariationalFit", "fit_variational"]

@@ -7,11 +7,12 @@ from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.families.base import hard_statistics
 from bayesclust.inference.blocked import BlockedChains
-from bayesclust.inference.collapsed import CollapsedChain, Moves
 from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.joint import log_joint
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import all_views, data_for, learned
 
 
@@ -19,7 +20,7 @@ def case(name="gaussian", n=40, d=2, seed=0, views=True):
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     own = all_views(n, rng) if views else ()
-    return TVClustProblem(family.bind(data_for(family, n, d, rng)), own, Concentration())
+    return TVClustProblem(family.bind(data_for(family, n, d, rng)), own, DirichletProcess())
 
 
 def chains(problem, number=2, seed=0, start=None, **options):
@@ -37,7 +38,7 @@ def run(made, sweeps):
     """Labels after every sweep, and the last draw."""
     labels = []
     for sweep in range(sweeps):
-        made.sweep(adapt=sweep < sweeps // 2, trust=4 * sweep < sweeps)
+        made.sweep(adapt=sweep < sweeps // 2, freeze_noise=4 * sweep < sweeps)
         labels.append(made.labels_of_items())
     return np.array(labels), made.draw()
 
@@ -73,7 +74,7 @@ def test_draws_are_those_of_the_collapsed_chain_in_form_and_density(name):
     for _ in range(3):
         made.sweep(adapt=True)
     variables, statistics = made.draw()
-    single, _ = CollapsedChain(
+    single, _ = collapsed_chain(
         problem, np.zeros(40, np.int64), np.random.default_rng(0), Moves()
     ).draw()
     assert {key: np.shape(value) for key, value in variables.items()} == {
@@ -84,8 +85,8 @@ def test_draws_are_those_of_the_collapsed_chain_in_form_and_density(name):
             variables["z"][c],
             problem.family,
             constraints=problem.constraints,
-            concentration=problem.concentration,
-            alpha=variables["concentration"][c],
+            partition_prior=problem.partition_prior,
+            values={"concentration": variables["concentration"][c]},
             hyper=chain.hyper,
             noise=chain.noise,
         )
@@ -129,7 +130,7 @@ def test_snapshots_bring_back_every_bit():
 def test_trust_holds_the_noise():
     made = chains(case())
     before = made.unknowns[0].noise
-    made.sweep(trust=True)
+    made.sweep(freeze_noise=True)
     assert made.unknowns[0].noise is before
     made.sweep()
     assert made.unknowns[0].noise[0]["p"][0] != before[0]["p"][0]
@@ -178,6 +179,6 @@ def test_separated_clusters_are_found_with_answers():
     start = np.stack([seeded_partition(X, number, rng) for number in (3, 6)])
     made = BlockedChains(problem, start, rng.spawn(2))
     for sweep in range(100):
-        made.sweep(adapt=sweep < 100, trust=sweep < 50)
+        made.sweep(adapt=sweep < 100, freeze_noise=sweep < 50)
     for z in made.labels_of_items():
         assert ((z[:, None] == z) == (truth[:, None] == truth)).mean() > 0.99

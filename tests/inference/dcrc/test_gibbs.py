@@ -26,7 +26,7 @@ def problem(prior=None):
 def test_a_chain_goes_on_from_a_snapshot(prior):
     one, other = (DCRCChain(problem(prior), np.random.default_rng(seed)) for seed in (1, 2))
     for sweep in range(12):
-        one.sweep(adapt=True, trust=sweep < 6)
+        one.sweep(adapt=True, freeze_noise=sweep < 6)
     other.restore(from_text(to_text(one.snapshot())))
     for _ in range(4):
         for chain in (one, other):
@@ -40,7 +40,7 @@ def test_a_chain_goes_on_from_a_snapshot(prior):
 def test_noise_waits_while_answers_are_trusted():
     chain = DCRCChain(problem(), np.random.default_rng(1))
     before = chain.noise[0]["noise"].copy()
-    chain.sweep(adapt=True, trust=True)
+    chain.sweep(adapt=True, freeze_noise=True)
     np.testing.assert_array_equal(chain.noise[0]["noise"], before)
     chain.sweep()
     assert (chain.noise[0]["noise"] != before).all()

@@ -6,8 +6,8 @@ from scipy.special import softmax
 
 import bayesclust as bc
 from bayesclust.inference.dcrc.em import IMPOSSIBLE, SETTLED, agreement_table
-from bayesclust.models import PaperObjective
 from tests.inference.dcrc.problems import ascent, random_views, table_two
+from tests.models.paper_objective import PaperObjective
 
 N, K = 6, 3
 NOISES = {

@@ -9,8 +9,8 @@ from scipy.special import softmax, xlogy
 
 import bayesclust as bc
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic
-from bayesclust.models import PaperObjective
 from tests.inference.dcrc.problems import ascent
+from tests.models.paper_objective import PaperObjective
 
 
 @pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])

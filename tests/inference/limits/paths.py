@@ -88,13 +88,11 @@ def joint(model: PathModel, z: np.ndarray) -> float:
     """The plain log joint of a partition at gamma."""
     case = model.problem
     noise: list[Any] = [view.noise.initial(view.n_sources) for view in case.constraints]
-    alpha = case.concentration.initial()
     return log_joint(
         z,
         case.family,
         constraints=case.constraints,
-        concentration=case.concentration,
-        alpha=alpha,
+        partition_prior=case.partition_prior,
         noise=noise,
     )
 

@@ -9,8 +9,6 @@ from scipy.special import logsumexp
 import bayesclust as bc
 from bayesclust.families import as_divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
-from bayesclust.inference.collapsed import CollapsedChain
-from bayesclust.inference.gibbs import GibbsChain
 from bayesclust.inference.limits.bridge import (
     PathModel,
     first_gamma,
@@ -20,12 +18,13 @@ from bayesclust.inference.limits.bridge import (
 )
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.posterior.labels import canonical
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels
 from tests.inference.limits.twins import PRODUCT
 from tests.judges import exact
-from tests.judges.cases import CHAINS, partitions_drawn
+from tests.judges.cases import partitions_drawn
 
 ITEM_BY_ITEM = Moves(link_blocks=False, split_merge=0.0)
 NAMES = [
@@ -68,14 +67,13 @@ def test_remainder_of_gaussians_by_its_formula(rng):
     for weight in (0.3, 3.0, 300.0):
         case = random_case(rng, "euclidean", 9, weight)
         family, gamma = case.model.problem.family, case.model.gamma
-        d, spread = family.X.shape[1], 2 * gamma * family.variance
-        own = d / 2 * np.log(1 + spread) + gamma * np.square(family.X).sum(axis=1).mean() / (
-            1 + spread
-        )
+        X = family.X / np.sqrt(2 * gamma)
+        d, spread = X.shape[1], 2 * gamma * family.variance
+        own = d / 2 * np.log(1 + spread) + gamma * np.square(X).sum(axis=1).mean() / (1 + spread)
         for _ in range(5):
             z, rest = random_labels(rng, 9), 0.0
             for k in range(z.max() + 1):
-                members = family.X[z == k]
+                members = X[z == k]
                 n, centre = len(members), members.mean(axis=0)
                 rest += (
                     d / 2 * np.log(1 + spread * n)
@@ -98,8 +96,9 @@ def test_a_cluster_of_its_own_costs_the_penalty(rng, name):
         marginals = [
             family.log_marginal(family.X[i : i + 1], family.initial_hyper()) for i in range(8)
         ]
-        alone = np.array(marginals) + family.row_constants(family.X) - family.log_peaks(family.X)
-        costs = -(case.model.problem.concentration.log_fixed + alone) / case.model.gamma
+        peaks = case.problem.divergence.log_peaks(case.problem.points, case.model.gamma)
+        alone = np.array(marginals) + family.row_constants(family.X) - peaks
+        costs = -(case.model.problem.partition_prior.log_fixed + alone) / case.model.gamma
         assert costs.mean() == pytest.approx(case.problem.penalty, rel=1e-8)
     np.testing.assert_allclose(costs, case.problem.penalty, rtol=1e-5)
 
@@ -115,7 +114,8 @@ def test_an_item_at_another_costs_their_divergence(rng, name):
         np, components.rows, components.expected(copies, family.initial_hyper())
     )
     density += family.row_constants(family.X)[:, None]
-    costs = (family.log_peaks(family.X)[:, None] - density) / case.model.gamma
+    peaks = case.problem.divergence.log_peaks(points, case.model.gamma)
+    costs = (peaks[:, None] - density) / case.model.gamma
     between = case.problem.divergence.between(points, points)
     # of a cell that the other item has not, the copies say nothing
     told = (
@@ -140,7 +140,7 @@ def swept(chain_type, model, z, order, seed):
     rng.order = order
     chain = chain_type(model.problem, z.copy(), rng, ITEM_BY_ITEM)
     chain.sweep()
-    return canonical(chain.seating.z[None])[0].tolist()
+    return canonical(chain.state.assignment.z[None])[0].tolist()
 
 
 def passed(case, z, order):
@@ -178,8 +178,8 @@ def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
         case = random_case(rng, name, n, 1e10, triplets=triplets)
         z, order = random_labels(rng, n), rng.permutation(n)
         by_pass, by_descent = passed(case, z, order), one_by_one(case, z, order)
-        assert swept(GibbsChain, case.model, z, order, seed) == by_pass
-        assert swept(CollapsedChain, case.model, z, order, seed) == by_descent
+        assert swept(gibbs_chain, case.model, z, order, seed) == by_pass
+        assert swept(collapsed_chain, case.model, z, order, seed) == by_descent
         moved += by_pass != canonical(z[None])[0].tolist()
         differ += by_pass != by_descent
     assert moved > 20
@@ -202,9 +202,9 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
     case = next(
         case for case in cases if min(np.bincount(case.constraints[0].answers, minlength=2)) > 1
     )
-    states, values = exact.log_posterior(case.family, case.constraints, case.concentration)
-    for chain_type in CHAINS.values():
-        drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, chain_type=chain_type)
+    states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
+    for chain_type in SAMPLERS.values():
+        drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, sampler=chain_type)
         result = exact.compare(drawn, states, values)
         assert result.agrees, (chain_type, result)
         assert result.number > 5

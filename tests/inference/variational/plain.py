@@ -75,9 +75,6 @@ def stick_bound(size, prior, first, second, shape=None, rate=None):
     if shape is None:
         return value
     value += (
-        prior.shape * np.log(prior.rate)
-        - gammaln(prior.shape)
-        + (prior.shape - 1) * log_alpha
-        - prior.rate * alpha
+        prior.a * np.log(prior.b) - gammaln(prior.a) + (prior.a - 1) * log_alpha - prior.b * alpha
     )
     return value - (shape * np.log(rate) - gammaln(shape) + (shape - 1) * log_alpha - rate * alpha)

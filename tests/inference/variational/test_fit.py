@@ -9,11 +9,9 @@ import bayesclust as bc
 from bayesclust.constraints import LinkNoise
 from bayesclust.families import FAMILIES, get_family
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.variational.draws import draw_mean_field
-from bayesclust.inference.variational.fit import fit_variational
-from bayesclust.inference.variational.mean_field import MeanField, Task
-from bayesclust.inference.variational.settings import VariationalSettings
-from bayesclust.models.priors import Concentration
+from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
+from bayesclust.inference.variational.mean_field import MeanField, Task, draw_mean_field
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import all_views, data_for, links, problem
 
 
@@ -22,7 +20,7 @@ def mixture(n=120, d=2, k=4, seed=1, separation=20.0):
 
 
 def problem_of(data, views=(), family="gaussian"):
-    return TVClustProblem(get_family(family).bind(data.X), tuple(views), Concentration())
+    return TVClustProblem(get_family(family).bind(data.X), tuple(views), DirichletProcess())
 
 
 def fit(case, seed=0, init=None, **settings):
@@ -47,7 +45,7 @@ def test_links_decide_where_the_data_cannot():
     y = np.repeat([0, 1], 40)
     view = bc.PairwiseConstraints.sample(y, fraction=0.3, error_rate=0.1, seed=4)
     case = TVClustProblem(
-        get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), Concentration()
+        get_family("gaussian").bind(rng.normal(size=(80, 2))), (view,), DirichletProcess()
     )
     found = fit(case)
     assert bc.metrics.adjusted_rand(found.state.r.argmax(axis=1), y) > 0.9
@@ -59,11 +57,13 @@ def test_links_decide_where_the_data_cannot():
 @pytest.mark.parametrize("sweeps", [0, 3])
 def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, monkeypatch, rng):
     seen, sweep = [], MeanField.sweep
-    monkeypatch.setattr(MeanField, "sweep", lambda state: seen.append(state.trust) or sweep(state))
+    monkeypatch.setattr(
+        MeanField, "sweep", lambda state: seen.append(state.freeze_noise) or sweep(state)
+    )
     data = mixture(60)
     case = problem_of(data, all_views(60, rng))
-    found = fit(case, init=rng.integers(4, size=60), trust_sweeps=sweeps)
-    assert not found.state.trust
+    found = fit(case, init=rng.integers(4, size=60), fixed_noise_iter=sweeps)
+    assert not found.state.freeze_noise
     number = seen.index(False)
     assert 0 < number <= sweeps or number == sweeps == 0
     assert not any(seen[number:])
@@ -73,19 +73,19 @@ def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, 
 def test_path_never_falls_and_repeats(name, rng):
     family = FAMILIES[name]()
     case = TVClustProblem(
-        family.bind(data_for(family, 40, 3, rng)), all_views(40, rng), Concentration()
+        family.bind(data_for(family, 40, 3, rng)), all_views(40, rng), DirichletProcess()
     )
-    found = fit(case, starts=4, kept=2)
+    found = fit(case, n_init=4, n_refined=2)
     assert (np.diff(found.path) > -1e-8).all()
     assert found.path[-1] == found.state.bound
-    again = fit(case, starts=4, kept=2)
+    again = fit(case, n_init=4, n_refined=2)
     assert np.array_equal(again.path, found.path)
     assert np.array_equal(again.state.r, found.state.r)
 
 
 def test_stopping_early_is_told():
     data = mixture(separation=3.0)
-    assert not fit(problem_of(data), max_sweeps=1, tolerance=1e-300, starts=1, kept=1).converged
+    assert not fit(problem_of(data), max_iter=1, tol=1e-300, n_init=1, n_refined=1).converged
 
 
 def test_truncation_is_kept():
@@ -96,7 +96,7 @@ def test_draws_are_those_of_q(rng):
     """Frequencies of labels, moments of noise and concentration, known values kept."""
     view = links(8, rng, LinkNoise(p=(3.0, 2.0), q=0.9))
     case = replace(
-        problem("gaussian", n=8), constraints=(view,), concentration=Concentration(2.0, 1.0)
+        problem("gaussian", n=8), constraints=(view,), partition_prior=DirichletProcess((2.0, 1.0))
     )
     r = rng.dirichlet(np.ones(3), size=8)
     r[0] = [0, 1, 0]
@@ -120,9 +120,9 @@ def test_draws_are_those_of_q(rng):
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match="kept=9 is more than starts=8"):
-        VariationalSettings(kept=9)
+    with pytest.raises(ValueError, match="n_refined=9 is more than n_init=8"):
+        VariationalSettings(n_refined=9)
     with pytest.raises((TypeError, ValueError), match="truncation"):
         VariationalSettings(truncation=0)
-    with pytest.raises((TypeError, ValueError), match="tolerance"):
-        VariationalSettings(tolerance=0.0)
+    with pytest.raises((TypeError, ValueError), match="tol must"):
+        VariationalSettings(tol=0.0)

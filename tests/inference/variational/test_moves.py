@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES
-from bayesclust.inference.variational import moves
+from bayesclust.inference.variational import fit as moves
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot
-from bayesclust.models.priors import Concentration
+from bayesclust.partition_priors import DirichletProcess
 from tests.judges.cases import problem
 
 # three groups of ten, far apart in each of two columns
@@ -74,7 +74,7 @@ def test_gains_of_merging_known_noise_and_links_are_exact(name, rng):
         case.constraints[0].__class__.sample(np.arange(9) % 3, size=15, error_rate=0.2, seed=1),
     )
     views = (views[0].with_noise(LinkNoise(p=0.8, q=0.9)),)
-    case = replace(case, constraints=views, concentration=Concentration(fixed=1.0))
+    case = replace(case, constraints=views, partition_prior=DirichletProcess(1.0))
     state = MeanField(Task(case), rng.dirichlet(np.ones(4), size=9), case.family.initial_hyper())
     gain = moves.merge_gains(state)
     for k, j in [(0, 1), (0, 3), (1, 2)]:

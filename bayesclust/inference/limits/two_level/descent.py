@@ -1,6 +1,6 @@
 """RDP-means with several centres per cluster: descent on the small-variance limit of clusters that are mixtures.
 
-The model is TVClust whose clusters are Dirichlet-process mixtures (`bayesclust.models.nested`):
+The model is TVClust whose clusters are Dirichlet-process mixtures (`bayesclust.partition_priors.nested`):
 p(components, clusters) is
 
     alpha^K Gamma(alpha) / Gamma(alpha + n) prod_g [ Gamma(n_g) beta^m_g Gamma(beta) / Gamma(beta +

@@ -10,11 +10,12 @@ from bayesclust.inference.limits.bridge import PathModel
 from bayesclust.inference.limits.rdp_means import Schedule
 from bayesclust.inference.limits.search import search
 from bayesclust.inference.limits.two_level.descent import steps
+from bayesclust.inference.samplers import mixture_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.chain import TwoLevelChain
 from bayesclust.inference.two_level.levels import new_levels
+from bayesclust.inference.two_level.state import TwoLevelScan
 from bayesclust.models.joint import log_data
-from bayesclust.models.nested import nested_log_prob
+from bayesclust.partition_priors import nested_log_prob
 from tests.inference.limits.paths import random_case
 from tests.inference.limits.test_bridge import InOrder
 from tests.inference.limits.two_level.states import SHARES, nested_partitions, random_state, same
@@ -53,7 +54,7 @@ def at(case, price, weight):
 def joint(model, components, clusters):
     """The plain log joint of a state at gamma."""
     case = model.problem
-    logs = {"log_alpha": case.concentration.log_fixed, "log_beta": case.within.log_fixed}
+    logs = {"log_alpha": case.partition_prior.log_fixed, "log_beta": case.within.log_fixed}
     total = nested_log_prob(components, clusters, 1.0, 1.0, **logs)
     members = [np.flatnonzero(components == k) for k in np.unique(components)]
     total += log_data(members, case.family, case.family.initial_hyper())
@@ -83,18 +84,21 @@ def test_log_joint_over_gamma_is_the_objective(rng, name, triplets):
     assert worst[1e6] < 0.2 * worst[1e5]
 
 
-class ItemByItem(TwoLevelChain):
+def item_by_item(problem, z, rng, moves):
     """Its sweeps move single items alone."""
-
-    def _move(self, *, bonded):
-        return 0, 1
+    chain = mixture_chain(problem, z, rng, moves)
+    for move in chain.moves:
+        if isinstance(move, TwoLevelScan):
+            move.move_components = False
+    return chain
 
 
 def chain_at(chain_type, model, c, owner, rng, moves):
     """A chain that stands at given components and clusters."""
     chain = chain_type(model.problem, c, rng, moves)
-    chain.levels = new_levels(c, owner[c], len(chain.seating.slots), len(chain.seating.slots))
-    chain._seat(c)
+    state = chain.state
+    state.levels = new_levels(c, owner[c], len(state.assignment.slots))
+    state.assign(c)
     return chain
 
 
@@ -131,10 +135,10 @@ def test_at_large_gamma_sweeps_over_items_are_those_of_the_limit(rng, name, trip
         generator = InOrder(np.random.PCG64(seed))
         generator.order = order
         chain = chain_at(
-            ItemByItem, model, c, owner, generator, Moves(link_blocks=False, split_merge=0.0)
+            item_by_item, model, c, owner, generator, Moves(link_blocks=False, split_merge=0.0)
         )
         chain.sweep()
-        assert same((chain.seating.z, chain.labels), expected)
+        assert same((chain.state.assignment.z, chain.labels), expected)
         moved += not same(expected, (c, owner[c]))
     assert moved > 8
 
@@ -159,12 +163,12 @@ def annealed(case, price, rng):
     c, owner = random_state(rng, 5)
     for weight in np.geomspace(1.0, 1e6, 10):
         chain = chain_at(
-            TwoLevelChain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0)
+            mixture_chain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0)
         )
         for _ in range(25):
             chain.sweep()
         c, labels = (
-            np.unique(chain.seating.z, return_inverse=True)[1],
+            np.unique(chain.state.assignment.z, return_inverse=True)[1],
             np.unique(chain.labels, return_inverse=True)[1],
         )
         owner = labels[np.unique(c, return_index=True)[1]]
@@ -182,10 +186,10 @@ def test_the_path_arrives_at_the_least_objective(rng, name):
         found = False
         for _ in range(8):
             c, z, chain = annealed(case, price, rng)
-            draws, statistics = chain.draw()
+            _, statistics = chain.draw()
             energy = at(case, price, 1e6).energy(statistics["log_joint"])
             assert energy == pytest.approx(J(c, z), rel=1e-3, abs=1e-3 * case.problem.penalty)
-            assert draws["log_within_concentration"] < -1e5
+            assert chain.problem.within.log_fixed < -1e5
             found = J(c, z) == pytest.approx(least, rel=1e-9)
             if found:
                 break

@@ -1,0 +1,293 @@
+"""Tables in text files: items, answers and labels, whose errors are named by file and line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesclust.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+
+SAME = {"same": "same", "yes": "same", "true": "same", "1": "same", "must-link": "same"}
+DIFFERENT = dict.fromkeys(("different", "no", "false", "0", "cannot-link"), "different")
+WORDS: dict[int, dict[str, str]] = {
+    2: SAME | DIFFERENT,
+    3: {"yes": "yes", "no": "no", "dnk": "dnk", "?": "dnk"},
+}
+"""What may stand in the answer column of files about pairs and triplets."""
+MEMBERS = ("i", "j", "k")
+MISSING = ("", "na", "nan", "null")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of words."""
+
+    path: Path
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+
+    def at(self, line: int) -> str:
+        """Say where a line is."""
+        return f"{self.path}, line {line}"
+
+    def column(self, name: str) -> int:
+        """Where a column is, or refuse a name that no column has."""
+        if name not in self.header:
+            raise ValueError(
+                f"{self.at(1)}: there is no column {name!r}, only "
+                f"{', '.join(self.header)}{hint(name, self.header)}."
+            )
+        return self.header.index(name)
+
+
+def hint(name: str, known: list[str]) -> str:
+    """Ask whether a known name was meant that looks like this one."""
+    close = get_close_matches(name, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) -> Sheet:
+    r"""Read a table of words."""
+    if delimiter is None:
+        delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+    lines = [(line, [cell.strip() for cell in cells]) for line, cells in _lines(path, delimiter)]
+    lines = [(line, cells) for line, cells in lines if any(cells)]
+    if not lines:
+        raise ValueError(
+            f"{path} is empty: the first line names the columns, and the others hold the rows."
+        )
+    names = lines.pop(0)[1] if header else [str(at) for at in range(len(lines[0][1]))]
+    if header:
+        _check_header(path, names)
+    if not lines:
+        raise ValueError(f"{path} has a line of column names and no rows below it.")
+    for line, cells in lines:
+        if len(cells) != len(names):
+            raise ValueError(
+                f"{path}, line {line}: there are {len(cells)} cells, but {len(names)} columns "
+                f"({', '.join(names)}): "
+                "every row needs one cell for each."
+            )
+    return Sheet(path, names, lines)
+
+
+def _lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    if len(delimiter) != 1:
+        raise ValueError(f"the delimiter must be one character; got {delimiter!r}.")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            for cells in reader:
+                yield reader.line_num, cells
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{path}, after line {reader.line_num}: no text in UTF-8: save it as such."
+            ) from None
+        except csv.Error as error:
+            raise ValueError(
+                f"{path}, line {reader.line_num}: no table ({error}): look for a stray quote."
+            ) from None
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    if all(_is_number(name) for name in names):
+        raise ValueError(
+            f"{path}, line 1: the names of the columns are all numbers ({', '.join(names[:5])}): "
+            "put a line of names first, "
+            "or pass --no-header."
+        )
+    for at, name in enumerate(names):
+        if not name:
+            raise ValueError(f"{path}, line 1: column {at + 1} has no name: give it one.")
+        if name in names[:at]:
+            raise ValueError(f"{path}, line 1: two columns are called {name!r}: rename one.")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is clustered."""
+
+    path: Path
+    names: list[str]
+    named: str | None
+    features: list[str]
+    X: FloatArray
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers about pairs or triplets."""
+
+    items: IntArray
+    answers: list[str]
+    source: IntArray
+    sources: list[str] | None
+    notes: list[str]
+
+    def constraints(
+        self, n_items: int, confusion: bool = False
+    ) -> PairwiseConstraints | RelativeConstraints:
+        """Them as constraints, where asked for with a confusion matrix as noise."""
+        from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+
+        kind = PairwiseConstraints if self.items.shape[1] == 2 else RelativeConstraints
+        found = kind(self.items, self.answers, n_items=n_items, source=self.source)
+        return found.with_noise(found.learned_noise(confusion=True)) if confusion else found
+
+
+def read_items(
+    path: Path,
+    *,
+    id_column: str | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+    header: bool = True,
+    missing: bool = False,
+) -> Items:
+    """Read the data."""
+    sheet = read_sheet(path, delimiter, header)
+    own = id_column or next((name for name in sheet.header if name.lower() == "id"), None)
+    names = [str(row) for row in range(len(sheet.rows))] if own is None else _names(sheet, own)
+    left_out = {sheet.header[sheet.column(name)] for name in drop}
+    chosen = list(features) if features else [name for name in sheet.header if name != own]
+    chosen = [name for name in chosen if name not in left_out]
+    if not chosen:
+        raise ValueError(
+            f"{sheet.at(1)}: no columns are left to cluster by, of {', '.join(sheet.header)}."
+        )
+    X = np.column_stack([_numbers(sheet, name, missing) for name in chosen])
+    return Items(path, names, own, chosen, X)
+
+
+def _names(sheet: Sheet, column: str) -> list[str]:
+    at = sheet.column(column)
+    first: dict[str, int] = {}
+    for line, cells in sheet.rows:
+        name = cells[at]
+        if not name:
+            raise ValueError(f"{sheet.at(line)}: the item has no {column}: give it a name.")
+        if name in first:
+            raise ValueError(
+                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must "
+                "differ."
+            )
+        first[name] = line
+    return list(first)
+
+
+def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
+    at = sheet.column(column)
+    values = np.empty(len(sheet.rows))
+    for row, (line, cells) in enumerate(sheet.rows):
+        word = cells[at]
+        if word.lower() in MISSING:
+            if not missing:
+                raise ValueError(
+                    f"{sheet.at(line)}: {column} is missing: fill it in, take the line out, or "
+                    "choose a --family or "
+                    "--divergence that leaves missing cells out."
+                )
+            values[row] = np.nan
+            continue
+        try:
+            values[row] = float(word)
+        except ValueError:
+            raise ValueError(
+                f"{sheet.at(line)}: {column} is {word!r}, which is no number: leave the column out "
+                f"with --drop {column}, "
+                f"or name items by it with --id {column}."
+            ) from None
+        if not math.isfinite(values[row]):
+            raise ValueError(f"{sheet.at(line)}: {column} is infinite: fill in a number.")
+    return values
+
+
+def read_answers(
+    paths: Sequence[Path], size: int, items: Items, delimiter: str | None = None
+) -> Answers:
+    """Read answers about pairs or triplets."""
+    number = {name: at for at, name in enumerate(items.names)}
+    rows: list[list[int]] = []
+    words: list[str] = []
+    given: list[str] = []
+    notes: list[str] = []
+    said = False
+    for path in paths:
+        sheet = read_sheet(path, delimiter)
+        columns = _columns(sheet, size)
+        said = said or "source" in sheet.header
+        ignored = [
+            name for at, name in enumerate(sheet.header) if at not in columns and name != "source"
+        ]
+        notes += [f"{path}: columns ignored: {', '.join(ignored)}."] if ignored else []
+        by = sheet.header.index("source") if "source" in sheet.header else None
+        for line, cells in sheet.rows:
+            members = [_item(sheet, line, cells[at], items, number) for at in columns[:-1]]
+            if len(set(members)) < size:
+                raise ValueError(
+                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} "
+                    "items."
+                )
+            rows.append(members)
+            words.append(_answer(sheet, line, cells[columns[-1]], size))
+            given.append(path.stem if by is None else cells[by])
+            if not given[-1]:
+                raise ValueError(f"{sheet.at(line)}: the source is empty: say who gave the answer.")
+    sources, source = np.unique(given, return_inverse=True)
+    named = sources.tolist() if said or len(sources) > 1 else None
+    return Answers(np.array(rows, dtype=np.int64), words, source.astype(np.int64), named, notes)
+
+
+def _columns(sheet: Sheet, size: int) -> list[int]:
+    """Where the items and the answer are."""
+    wanted = [*MEMBERS[:size], "answer"]
+    if any(name not in sheet.header for name in wanted):
+        raise ValueError(
+            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but "
+            f"{', '.join(wanted[:-1])} and answer are needed "
+            f"for {'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): "
+            "rename them."
+        )
+    return [sheet.header.index(name) for name in wanted]
+
+
+def _item(sheet: Sheet, line: int, name: str, items: Items, number: dict[str, int]) -> int:
+    if name in number:
+        return number[name]
+    if items.named is None:
+        raise ValueError(
+            f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are "
+            "row numbers from 0 to "
+            f"{len(items.names) - 1}."
+        )
+    raise ValueError(
+        f"{sheet.at(line)}: no item of {items.path} has the {items.named} "
+        f"{name!r}{hint(name, items.names)}."
+    )
+
+
+def _answer(sheet: Sheet, line: int, word: str, size: int) -> str:
+    words = WORDS[size]
+    if word.lower() not in words:
+        plain = "same or different" if size == 2 else "yes, no or dnk"
+        raise ValueError(f"{sheet.at(line)}: the answer is {word!r}: write {plain}.")
+    return words[word.lower()]

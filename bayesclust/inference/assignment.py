@@ -1,0 +1,169 @@
+"""The assignment of items to clusters: labels and the slots in use, for compiled samplers.
+
+Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`; opening
+and closing a cluster swaps two entries, so that a sweep only ever walks the clusters that exist.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bayesclust._numba import FAST, device, kernel
+from bayesclust.constraints.factor_graph import Sites
+from bayesclust.families.base import derive, set_items
+from bayesclust.partition_priors import Tables
+
+
+class Assignment(NamedTuple):
+    """Labels and slots."""
+
+    z: NDArray[np.int64]  # (n,) slot of each item
+    slots: NDArray[np.int64]  # (C,) permutation of the slots, those in use first
+    place: NDArray[np.int64]  # (C,) its inverse
+    number: NDArray[np.int64]  # (1,) clusters in use
+
+
+class Target(NamedTuple):
+    """What a chain samples, as kernels read it."""
+
+    state: Any  # cluster state of a family
+    assignment: Assignment
+    sites: Sites
+    table: NDArray[np.float64]  # (codes, 5) log p(answer | pattern)
+    prior: Tables
+
+
+def new_assignment(z: NDArray[np.integer], capacity: int) -> Assignment:
+    """Assign items by labels 0..K-1 without gaps, of at most `capacity` clusters."""
+    every = np.arange(capacity, dtype=np.int64)
+    number = np.array([z.max() + 1], dtype=np.int64)
+    return Assignment(z.astype(np.int64), every.copy(), every.copy(), number)
+
+
+@device(fastmath=FAST, no_refcount=True)
+def open_slot(assignment: Assignment) -> int:
+    """Take a free slot into use."""
+    k: int = assignment.slots[assignment.number[0]]
+    assignment.number[0] += 1
+    return k
+
+
+@device(fastmath=FAST, no_refcount=True)
+def swap_slots(assignment: Assignment, first: int, second: int) -> None:
+    """Swap two positions of `slots`."""
+    a = assignment.slots[first]
+    b = assignment.slots[second]
+    assignment.slots[first] = b
+    assignment.slots[second] = a
+    assignment.place[a] = second
+    assignment.place[b] = first
+
+
+@device(fastmath=FAST, no_refcount=True)
+def close_slot(assignment: Assignment, k: int) -> None:
+    """Give an empty slot back."""
+    assignment.number[0] -= 1
+    swap_slots(assignment, assignment.place[k], assignment.number[0])
+
+
+@device(fastmath=FAST, no_refcount=True)
+def use_slot(assignment: Assignment, k: int) -> None:
+    """Take one given free slot into use."""
+    swap_slots(assignment, assignment.place[k], assignment.number[0])
+    assignment.number[0] += 1
+
+
+@kernel(fastmath=FAST)
+def refresh(state: Any, assignment: Assignment) -> None:
+    """Recompute every cluster from its items: hyper-parameters change, and rounding creeps in."""
+    n, empty = len(assignment.z), len(state.count) - 1
+    end = np.zeros(empty + 1, np.int64)
+    for i in range(n):
+        end[assignment.z[i]] += 1
+    for k in range(empty):
+        end[k + 1] += end[k]
+    items = np.zeros(n, np.int64)
+    for i in range(n - 1, -1, -1):  # from the last, so that each cluster has its items in order
+        k = assignment.z[i]
+        end[k] -= 1
+        items[end[k]] = i
+    # the prior slot first, which clusters may look at
+    for position in range(-1, assignment.number[0]):
+        k = assignment.slots[position] if position >= 0 else empty
+        if position >= 0:
+            set_items(state, items[end[k] : end[k + 1]], k)
+        derive(state, k)
+
+
+@device(fastmath=FAST, no_refcount=True)
+def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
+    """Draw a position 0..number-1 with probability proportional to exp(logits)."""
+    best, largest = 0, logits[0]
+    for position in range(1, number):
+        if logits[position] > largest:
+            best, largest = position, logits[position]
+    total = 0.0
+    for position in range(number):
+        total += np.exp(logits[position] - largest)
+    left = rng.random() * total
+    for position in range(number):
+        left -= np.exp(logits[position] - largest)
+        if left < 0.0:
+            return position
+    return best  # rounding left nothing to choose: never one that is impossible
+
+
+@kernel(fastmath=FAST)
+def members(assignment: Assignment, first: int, second: int) -> NDArray[np.int64]:
+    """Items of one or two slots."""
+    n, number = len(assignment.z), 0
+    items = np.zeros(n, np.int64)
+    for i in range(n):
+        if assignment.z[i] == first or assignment.z[i] == second:
+            items[number] = i
+            number += 1
+    return items[:number]
+
+
+@device(fastmath=FAST, no_refcount=True)
+def set_labels(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
+    """z[items] = labels; numba takes a second and a half to compile that."""
+    for t in range(len(items)):
+        z[items[t]] = labels[t]
+
+
+@device(fastmath=FAST)
+def draw_below(number: int, rng: Generator) -> int:
+    """Draw one of 0..number-1, each as likely."""
+    return int(rng.random() * number)
+
+
+@device(fastmath=FAST)
+def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
+    """Put items in random order; `rng.shuffle` takes ten times as long to compile."""
+    for t in range(len(items) - 1, 0, -1):
+        other = draw_below(t + 1, rng)
+        items[t], items[other] = items[other], items[t]
+
+
+@device(fastmath=FAST)
+def sort_by_group(
+    group: NDArray[np.int64], number: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(items, start): those of group g = 0..number-1, in order, are items[start[g] : start[g + 1]]."""
+    items, start = np.zeros(len(group), np.int64), np.zeros(number + 1, np.int64)
+    for i in range(len(group)):
+        start[group[i] + 1] += 1
+    for g in range(number):
+        start[g + 1] += start[g]
+    for i in range(len(group)):
+        items[start[group[i]]] = i
+        start[group[i]] += 1
+    for g in range(number, 0, -1):
+        start[g] = start[g - 1]
+    start[0] = 0
+    return items, start

@@ -1,0 +1,271 @@
+"""Gibbs-type priors over partitions, p(z) = V(n, K) prod_k W(n_k) (Gnedin and Pitman 2006; De Blasi et al. 2015).
+
+A prior says log W and log V. Its parameters' updates, simulation, prediction and the tables that
+samplers read (`Tables`) follow. With K clusters and their sizes counted after an item or a block of
+c items was taken out, the block
+
+    joins a cluster of m items with the weight    W(m + c) / W(m),
+    opens a cluster with the weight               V(n, K + 1) / V(n, K) W(c),
+
+and a split of m items into a and b is V(n, K + 1) / V(n, K) W(a) W(b) / W(m) times as probable as the
+merge. Multiplying W by c and V by c^-K changes nothing, so that the tables have W(1) = 1.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln, logsumexp
+
+from bayesclust.checks import plain_array, shown
+from bayesclust.typing import FloatArray, IntArray
+
+Values = Mapping[str, float]
+"""Parameters of a prior by name."""
+REMEMBERED = 64
+NODES = {1: 2000, 2: 90}
+"""Of each parameter's quadrature, by the number of learned parameters."""
+
+
+class Tables(NamedTuple):
+    """A prior as samplers of n items read it."""
+
+    log_w: FloatArray  # (n + 1,) log W(m); 0 at m = 0 and 1
+    log_join: FloatArray  # (n + 1,) log W(m + 1) - log W(m); 0 at m = 0
+    log_open: (
+        FloatArray  # (K_max + 1,) log V(n, K + 1) - log V(n, K), -inf where K + 1 is impossible
+    )
+
+
+class Parameter(NamedTuple):
+    """A number of a prior: fixed, or learned under Gamma(a, rate b), in (0, 1) under Beta(a, b)."""
+
+    fixed: float | None
+    a: float = 1.0
+    b: float = 1.0
+    unit: bool = False
+
+    @classmethod
+    def parse(cls, value: Any, name: str, *, unit: bool = False) -> Parameter:
+        """A fixed value from a number, a prior from a pair; refuses anything else."""
+        numbers = plain_array(value, name)
+        real = numbers.dtype.kind in "iuf" and numbers.shape in ((), (2,))
+        fits = bool(real and np.isfinite(numbers).all() and (numbers > 0).all())
+        if unit and real and numbers.ndim == 0:
+            fits = bool(0 <= numbers < 1)
+        if not fits:
+            number, pair = (
+                ("a number in [0, 1)", "(a, b)") if unit else ("a positive number", "(shape, rate)")
+            )
+            raise ValueError(
+                f"{name}={shown(value)} is neither {number} nor a pair {pair} of positive numbers; "
+                "give one of these."
+            )
+        if numbers.ndim == 0:
+            return cls(float(numbers), unit=unit)
+        return cls(None, float(numbers[0]), float(numbers[1]), unit)
+
+    @property
+    def initial(self) -> float:
+        """The prior mean, or the fixed value."""
+        if self.fixed is not None:
+            return self.fixed
+        return self.a / (self.a + self.b) if self.unit else self.a / self.b
+
+    def log_prior(self, value: float) -> float:
+        """Log density; 0 where it is fixed."""
+        if self.fixed is not None:
+            return 0.0
+        a, b = self.a, self.b
+        if self.unit:
+            constant = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+            return constant + (a - 1) * math.log(value) + (b - 1) * math.log1p(-value)
+        return float(a * math.log(b) - gammaln(a) + (a - 1) * math.log(value) - b * value)
+
+    def sample(self, rng: Generator) -> float:
+        """One draw from its prior."""
+        if self.fixed is not None:
+            return self.fixed
+        return float(rng.beta(self.a, self.b) if self.unit else rng.gamma(self.a) / self.b)
+
+    def to_line(self, value: float) -> float:
+        """The logarithm, or the log odds."""
+        return math.log(value) - (math.log1p(-value) if self.unit else 0.0)
+
+    def from_line(self, t: float) -> float:
+        """The inverse of `to_line`, kept off the ends of the range."""
+        if self.unit:
+            return min(max(1.0 / (1.0 + math.exp(-t)), 1e-12), 1.0 - 1e-12) if t > -700 else 1e-12
+        return max(math.exp(min(t, 700.0)), 1e-12)
+
+    def log_jacobian(self, value: float) -> float:
+        """log of d value / d t."""
+        return math.log(value) + (math.log1p(-value) if self.unit else 0.0)
+
+
+class PartitionPrior(ABC):
+    """A Gibbs-type prior; a frozen dataclass with `log_w`, `log_v` and, where it has parameters, `parameters`.
+
+    Attributes
+    ----------
+    most_clusters : int or None
+        The largest possible number of clusters, if there is one.
+    separable : bool
+        Whether log V(n, K) is a sum of a function of n and one of K: components within clusters
+        take such priors alone.
+    w_parameters : tuple of str or None
+        Names of the parameters on which W depends; None is all of them.
+    """
+
+    most_clusters: int | None = None
+    separable: ClassVar[bool] = False
+    w_parameters: ClassVar[tuple[str, ...] | None] = None
+
+    @abstractmethod
+    def log_w(self, sizes: IntArray, values: Values) -> FloatArray:
+        """log W of cluster sizes of at least 1, given the parameters."""
+
+    @abstractmethod
+    def log_v(self, n: Any, number: Any, values: Values) -> Any:
+        """log V of n items in some numbers of clusters (0 included; arrays broadcast), given the parameters."""
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters by name."""
+        return {}
+
+    @cached_property
+    def learned(self) -> dict[str, Parameter]:
+        """Those that are not fixed."""
+        return {name: one for name, one in self.parameters.items() if one.fixed is None}
+
+    def sticks(self, position: Any, values: Values) -> tuple[Any, Any]:
+        """(a, b) of the Beta distribution of stick number 1, 2, ...; a ValueError where there are no sticks."""
+        raise ValueError(
+            f"{type(self).__name__} has no stick-breaking form: use sampler='collapsed' or 'gibbs', or a "
+            "DirichletProcess, PitmanYor or KnownK."
+        )
+
+    def initial(self) -> dict[str, float]:
+        """The parameters to start from: prior means, or fixed values."""
+        return {name: one.initial for name, one in self.parameters.items()}
+
+    def log_prior(self, values: Values) -> float:
+        """Log density of the learned parameters."""
+        return sum(one.log_prior(values[name]) for name, one in self.parameters.items())
+
+    def sample_prior(self, rng: Generator) -> dict[str, float]:
+        """The parameters, drawn from their prior."""
+        return {name: one.sample(rng) for name, one in self.parameters.items()}
+
+    def log_prob(self, sizes: IntArray, values: Values) -> float:
+        """log p(partition | parameters), from its cluster sizes."""
+        return float(
+            self.log_v(int(sizes.sum()), len(sizes), values) + self.log_w(sizes, values).sum()
+        )
+
+    def log_marginal(self, sizes: IntArray) -> float:
+        """log p(partition), the parameters integrated out by a quadrature on their logarithms or log odds."""
+        learned = self.learned
+        if not learned:
+            return self.log_prob(sizes, self.initial())
+        lines = [np.linspace(*_reach(one), NODES.get(len(learned), 30)) for one in learned.values()]
+        values, terms = self.initial(), []
+        for node in np.stack(np.meshgrid(*lines, indexing="ij"), -1).reshape(-1, len(lines)):
+            values |= {
+                name: one.from_line(t) for (name, one), t in zip(learned.items(), node, strict=True)
+            }
+            terms.append(self._log_target([sizes], values))
+        widths = sum(math.log(line[1] - line[0]) for line in lines)
+        return float(logsumexp(terms)) + widths
+
+    def update(
+        self, values: Values, groups: Sequence[IntArray], rng: Generator
+    ) -> dict[str, float]:
+        """Draw the learned parameters given partitions with these cluster sizes, one by one by slice sampling (Neal 2003)."""
+        new = dict(values)
+        for name, one in self.learned.items():
+
+            def log_density(t: float, name: str = name, one: Parameter = one) -> float:
+                return self._log_target(groups, new | {name: one.from_line(t)})
+
+            new[name] = one.from_line(_slice(log_density, one.to_line(new[name]), rng))
+        return new
+
+    def _log_target(self, groups: Sequence[IntArray], values: Values) -> float:
+        """log p(partitions, parameters), the parameters counted by their logarithms or log odds."""
+        value = self.log_prior(values) + sum(self.log_prob(sizes, values) for sizes in groups)
+        return value + sum(one.log_jacobian(values[name]) for name, one in self.learned.items())
+
+    def tables(self, n: int, most: int, values: Values) -> Tables:
+        """Tables for n items and up to `most` clusters."""
+        names = values if self.w_parameters is None else self.w_parameters
+        log_w, log_join, log_w_one = _size_tables(
+            self, n, tuple((name, values[name]) for name in names)
+        )
+        log_v = np.broadcast_to(self.log_v(n, np.arange(most + 2), values), most + 2)
+        possible = np.isfinite(log_v)
+        log_open = np.full(most + 1, -np.inf)
+        both = possible[1:] & possible[:-1]
+        log_open[both] = log_v[1:][both] - log_v[:-1][both] + log_w_one
+        return Tables(log_w, log_join, log_open)
+
+    def sample(self, n: int, values: Values, rng: Generator) -> IntArray:
+        """Labels of n items, seated one by one."""
+        labels, sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        number = 0
+        for i in range(n):
+            used = sizes[:number]
+            logits = np.append(
+                self.log_w(used + 1, values) - self.log_w(used, values) if number else [], 0.0
+            )
+            log_v = self.log_v(i + 1, np.array([number, number + 1]), values)
+            logits[-1] = self.log_w(np.ones(1, np.int64), values)[0] + log_v[1] - log_v[0]
+            labels[i] = np.argmax(logits + rng.gumbel(size=number + 1))
+            sizes[labels[i]] += 1
+            number += labels[i] == number
+        return labels
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _size_tables(
+    prior: PartitionPrior, n: int, values: tuple[tuple[str, float], ...]
+) -> tuple[FloatArray, FloatArray, float]:
+    """(log_w, log_join, log W(1) before it became 0)."""
+    log_w = prior.log_w(np.arange(1, n + 2), dict(values))
+    one = float(log_w[0])
+    return np.append(0.0, log_w[:-1] - one), np.append(0.0, np.diff(log_w)), one
+
+
+def _reach(one: Parameter) -> tuple[float, float]:
+    """Where a parameter's logarithm or log odds has all but 1e-12 of its prior mass, or nearly so."""
+    if one.unit:
+        return -30.0 / min(one.a, 1.0), 30.0 / min(one.b, 1.0)
+    low = min(math.log(one.a / one.b), 0.0) - 5.0 - 30.0 / min(one.a, 1.0)
+    return low, math.log(30.0 + 2.0 * one.a) - math.log(one.b)
+
+
+def _slice(log_density: Any, t: float, rng: Generator, width: float = 1.0) -> float:
+    """A step of slice sampling by stepping out and shrinking (Neal 2003, Fig. 3 and 5)."""
+    level = log_density(t) - rng.standard_exponential()
+    low = t - width * rng.random()
+    high = low + width
+    for _ in range(60):
+        if log_density(low) <= level:
+            break
+        low -= width
+    for _ in range(60):
+        if log_density(high) <= level:
+            break
+        high += width
+    while True:
+        new = low + (high - low) * rng.random()
+        if log_density(new) > level:
+            return float(new)
+        low, high = (new, high) if new < t else (low, new)

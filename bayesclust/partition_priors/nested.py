@@ -1,0 +1,136 @@
+"""The prior over partitions on two levels: items in components, components in clusters.
+
+Clusters follow a Gibbs-type prior with V and W, and the items of each cluster are divided into
+components by another, with V' and W'. For clusters of n_g items with m_g components of n_gk items,
+
+    p = V(n, K) prod_g [ W(n_g) V'(n_g, m_g) prod_k W'(n_gk) ].
+
+Components are of a process whose log V'(n, m) is a sum of a function of n and one of m
+(`PartitionPrior.separable`), so that V'(n, m) = V'(n, 1) A(m). A cluster that gains s items in c
+components then gains the weight
+
+    c(n_g + s) / c(n_g) A(m_g + c) / A(m_g),    c(n) = W(n) V'(n, 1),
+
+which is all that moves of components have to know; c is `NestedTables.log_cluster`, and A the sum
+of `within.log_open`. With a Dirichlet process of concentration 0 inside, every cluster is one
+component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesclust.checks import check_choice
+from bayesclust.partition_priors.base import PartitionPrior, Tables, Values
+from bayesclust.partition_priors.dirichlet_process import DirichletProcess
+from bayesclust.partition_priors.finite_mixtures import MixtureOfFiniteMixtures
+from bayesclust.partition_priors.pitman_yor import PitmanYor
+from bayesclust.typing import ArrayLike, FloatArray
+
+WITHIN = DirichletProcess((1.0, 10.0))
+"""Default prior of components within a cluster. Where nobody was asked which components belong together,
+two of fifty items each are about seven times as probable as clusters of their own than as one
+cluster: less than what a single constraint says."""
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Priors on two levels, for clusters that are mixtures of components.
+
+    Parameters
+    ----------
+    among : PartitionPrior, default DirichletProcess()
+        Prior of the clusters.
+    within : DirichletProcess or PitmanYor, default DirichletProcess((1.0, 10.0))
+        Prior of each cluster's partition into components.
+
+    Examples
+    --------
+    >>> from bayesclust.partition_priors import KnownK, Nested
+    >>> Nested(KnownK(3)).within.concentration
+    (1.0, 10.0)
+    """
+
+    among: PartitionPrior = field(default_factory=DirichletProcess)
+    within: PartitionPrior = WITHIN
+
+    def __post_init__(self) -> None:
+        for prior in (self.among, self.within):
+            if not isinstance(prior, PartitionPrior):
+                raise TypeError(
+                    f"a {type(prior).__name__} is no prior over partitions: pass bc.partition_priors."
+                    "DirichletProcess() or another."
+                )
+        if not self.within.separable:
+            raise ValueError(
+                f"{type(self.within).__name__} cannot be the prior of components within a cluster: pass a "
+                "DirichletProcess or PitmanYor."
+            )
+
+
+WORDS: dict[str, Callable[[], PartitionPrior]] = {
+    "dirichlet_process": DirichletProcess,
+    "pitman_yor": PitmanYor,
+    "finite_mixtures": MixtureOfFiniteMixtures,
+}
+"""Priors with their defaults, by name."""
+
+
+def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
+    """A prior of clusters, or its name, with the default within them; None is the default of both."""
+    if prior is None:
+        return Nested()
+    if isinstance(prior, str):
+        check_choice(prior, "partition_prior", WORDS)
+        return Nested(WORDS[prior]())
+    return prior if isinstance(prior, Nested) else Nested(prior)
+
+
+class NestedTables(NamedTuple):
+    """The prior on two levels as samplers read it."""
+
+    among: Tables
+    within: Tables
+    log_cluster: FloatArray  # (n + 1,) log W(n) + log V'(n, 1); 0 at n = 0
+    log_grow: FloatArray  # (n + 1,) its differences
+
+
+def nested_tables(among: Tables, within: PartitionPrior, most: int, values: Values) -> NestedTables:
+    """Tables of both levels, from those of the clusters."""
+    n = len(among.log_w) - 1
+    log_one = within.log_v(np.arange(n + 1), 1, values) + within.log_w(np.ones(1, np.int64), values)
+    log_cluster = np.append(0.0, among.log_w[1:] + log_one[1:])
+    log_grow = np.append(among.log_join[:-1] + np.diff(log_one), 0.0)
+    log_grow[0] = 0.0
+    return NestedTables(among, within.tables(n, most, values), log_cluster, log_grow)
+
+
+def nested_log_prob(
+    components: ArrayLike,
+    clusters: ArrayLike,
+    prior: PartitionPrior,
+    within: PartitionPrior,
+    values: Values,
+    within_values: Values,
+) -> float:
+    """log p(components, clusters) by the formula of this module; -inf where a component lies in two clusters.
+
+    Examples
+    --------
+    >>> states = [([0, 0], [0, 0]), ([0, 1], [0, 0]), ([0, 1], [0, 1])]
+    >>> priors = DirichletProcess(2.0), DirichletProcess(0.3)
+    >>> values = [prior.initial() for prior in priors]
+    >>> round(float(sum(np.exp(nested_log_prob(c, z, *priors, *values)) for c, z in states)), 12)
+    1.0
+    """
+    lower, upper = np.asarray(components), np.asarray(clusters)
+    value = prior.log_prob(np.unique(upper, return_counts=True)[1], values)
+    for g in np.unique(upper):
+        sizes = np.unique(lower[upper == g], return_counts=True)[1]
+        value += within.log_prob(sizes, within_values)
+    torn = any(len(np.unique(upper[lower == k])) > 1 for k in np.unique(lower))
+    return -np.inf if torn else float(value)

@@ -1,0 +1,569 @@
+"""Answers and their sources: how credible each answer is, and how reliable each source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.checks import check_int, number_between
+from bayesclust.plots._plane import plane
+from bayesclust.plots._style import (
+    BLUE,
+    GREY,
+    MARKERS,
+    PALETTE,
+    VERMILION,
+    axes_or_new,
+    bare,
+    colour_bar,
+    counted,
+    dot_size,
+    in_words,
+    legend_above,
+    note_right,
+    panels_or_new,
+    shortened,
+)
+from bayesclust.posterior.credibility import constraint_credibility, source_reliability
+from bayesclust.posterior.tree import item_names, source_names, stacked_partitions
+from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+__all__ = ["constraint_graph", "credibility", "credibility_ranking", "reliability"]
+
+BAND = 0.72
+"""Height of the band over which the dots of a row are spread."""
+ANSWERS = ("same", "different", "yes", "no", "dnk")
+"""Order of the rows of a kind of constraints; other answers follow in alphabetical order."""
+LISTED = 60
+"""Answers that can be named one by one."""
+TWO_SIDED = 1.96
+"""Standard errors on each side of an interval of 95%."""
+SOLID: Any = "-"
+DASHED: Any = (0, (4, 2))
+DOTTED: Any = (0, (1, 1.2))
+LINES: dict[str, tuple[tuple[str, Any], ...]] = {
+    "same": (("ij", SOLID),),
+    "different": (("ij", DASHED),),
+    "yes": (("ij", SOLID), ("ik", DASHED)),
+    "no": (("ik", SOLID), ("ij", DASHED)),
+    "dnk": (("ij", DOTTED), ("ik", DOTTED)),
+}
+"""The lines of an answer between its items: solid for together, dashed for apart."""
+STYLES = {SOLID: "answered: together", DASHED: "answered: apart", DOTTED: '"do not know"'}
+PARAMETERS = {
+    "p": 'p: a pair from one cluster is answered "same"',
+    "q": 'q: a pair from two clusters is answered "different"',
+    "noise": "an answer is wrong",
+}
+NAMED = 40
+"""Sources that have room for their names."""
+LINE = 13
+"""Height of a line of a legend, in points."""
+
+
+def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+    """Show the posterior probability that each answer is right.
+
+    One dot an answer, one row for each word that a source answered, for each constraints object.
+    Across its row a dot's height means nothing: dots are spread so as not to hide each other.
+    Answers in the shaded half are more likely wrong than right.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints.
+    flipped : (m,) array of bool, optional
+        Which answers are wrong in truth, in the order of `bayesclust.constraint_credibility`: the
+        `flipped` of simulated constraints, one object after another. They are marked by crosses.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure, as high as the number of rows asks for.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With one collection of dots a row, from top to bottom, and one of crosses behind it where
+        `flipped` is given.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no draws or no constraints, or flipped is not one truth value an
+        answer.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    >>> draws = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
+    >>> tree = to_datatree({"z": draws}, constraints=[links])
+    >>> ax = bc.plots.credibility(tree, flipped=[False, True])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['"same"', '"different"']
+    """
+    table, wrong = _table(posterior, flipped)
+    rows = _rows(posterior, table)
+    ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
+    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+    ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
+    size = float(np.clip(4000 / max(mask.sum() for mask in rows.values()), 6, 18))
+    value = table["credibility"].to_numpy()
+    for y, mask in enumerate(rows.values()):
+        _draw_row(ax, y, value[mask], None if wrong is None else wrong[mask], size)
+    ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.tick_params(left=False)
+    bare(ax, "top", "right", "left")
+    ax.set_xlabel("posterior probability that the answer is right (shaded: probably wrong)")
+    title = f"{counted(len(table), 'answer')}, {int((value < 0.5).sum()):,} probably wrong"
+    ax.set_title(title, loc="left", pad=6 if wrong is None else 22)
+    if wrong is not None:
+        from matplotlib.lines import Line2D
+
+        dot: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "", "markersize": 4}
+        cross: dict[str, Any] = {
+            "color": VERMILION,
+            "marker": "x",
+            "linestyle": "",
+            "markersize": 5,
+        }
+        marks = [
+            Line2D([], [], label="right in truth", **dot),
+            Line2D([], [], label="wrong in truth", **cross),
+        ]
+        legend_above(ax, marks, 2)
+    return ax
+
+
+def _table(posterior: Any, flipped: ArrayLike | None) -> tuple[pd.DataFrame, BoolArray | None]:
+    """The credibility of all answers, and which of them are wrong in truth."""
+    table = constraint_credibility(posterior)
+    if table.empty:
+        raise ValueError(
+            "the constraints of the posterior hold no answers: there is nothing to show."
+        )
+    if flipped is None:
+        return table, None
+    wrong = np.asarray(flipped)
+    if wrong.shape != (len(table),):
+        raise ValueError(
+            f"flipped has shape {wrong.shape}, but the posterior has "
+            f"{counted(len(table), 'answer')}: pass one truth value for each, those of several "
+            "constraints one after another."
+        )
+    if wrong.dtype != np.bool_ and not np.isin(wrong, (0, 1)).all():
+        raise TypeError(
+            f"flipped must hold truth values; got dtype {wrong.dtype}: "
+            "pass True where an answer is wrong."
+        )
+    return table, wrong.astype(np.bool_)
+
+
+def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, BoolArray]:
+    """The answers of each row, by the row's name."""
+    several = table["view"].nunique() > 1
+    words = (*ANSWERS, *sorted(set(table["answer"]) - set(ANSWERS)))
+    rows = {}
+    for view in table["view"].unique():
+        own = table["view"] == view
+        sources = sorted(table["source"][own].unique())
+        names = shortened(source_names(posterior, str(view), max(sources) + 1), 20)
+        for source in sources:
+            by = own & (table["source"] == source)
+            for word in sorted(table["answer"][by].unique(), key=words.index):
+                parts = [str(view)] if several else []
+                parts += [in_words(names[source])] if len(sources) > 1 else []
+                rows[", ".join([*parts, f'"{word}"'])] = (by & (table["answer"] == word)).to_numpy()
+    return rows
+
+
+def _draw_row(
+    ax: Axes, y: float, credibility: FloatArray, wrong: BoolArray | None, size: float
+) -> None:
+    """Dots and crosses of a row, spread so that neighbours on the scale land far apart."""
+    number = len(credibility)
+    height = np.empty(number)
+    height[np.argsort(credibility, kind="stable")] = y + BAND * (_van_der_corput(number) - 0.5)
+    right = np.ones(number, dtype=np.bool_) if wrong is None else ~wrong
+    dot: dict[str, Any] = {"s": size, "color": BLUE, "alpha": 0.55, "linewidths": 0}
+    ax.scatter(credibility[right], height[right], clip_on=False, **dot)
+    note = f"{int((credibility < 0.5).sum()):,} of {number:,} probably wrong"
+    if wrong is not None:
+        cross: dict[str, Any] = {"color": VERMILION, "marker": "x", "linewidths": 1.3}
+        ax.scatter(credibility[wrong], height[wrong], s=size + 12, clip_on=False, **cross)
+        found = int((wrong & (credibility < 0.5)).sum())
+        note += f",\n{found:,} of the {int(wrong.sum()):,} wrong"
+    note_right(ax, y, note, 10)
+
+
+def _van_der_corput(count: int) -> FloatArray:
+    """The first numbers of the base-2 low-discrepancy sequence in [0, 1)."""
+    index = np.arange(1, count + 1)
+    value = np.zeros(count)
+    unit = 0.5
+    while index.any():
+        value += unit * (index & 1)
+        index >>= 1
+        unit /= 2
+    return value
+
+
+def credibility_ranking(
+    posterior: Any,
+    flipped: ArrayLike | None = None,
+    *,
+    max_listed: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the answers in order of the posterior probability that they are right, the least first.
+
+    Few answers, or the first `max_listed` of them, are listed by name, one below the other, with
+    whiskers of two Monte Carlo standard errors; where the noise was kept, a hollow diamond stands
+    at the leave-one-out credibility, given the data and all other answers. Many answers make a
+    curve over their rank.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints.
+    flipped : (m,) array of bool, optional
+        Which answers are wrong in truth, as for `credibility`. They are marked by crosses.
+    max_listed : int, optional
+        List this many of the least credible answers. By default all, up to 60; more are drawn as a
+        curve.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure, as high as the list asks for.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Credibility is along x in a list and along y in a curve.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no draws or no constraints, or flipped is not one truth value an
+        answer.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    >>> draws = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
+    >>> ax = bc.plots.credibility_ranking(to_datatree({"z": draws}, constraints=[links]))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['0, 2: "different"', '0, 1: "same"']
+    """
+    table, wrong = _table(posterior, flipped)
+    is_list = max_listed is not None or len(table) <= LISTED
+    most = len(table) if max_listed is None else check_int(max_listed, "max_listed")
+    order = np.argsort(table["credibility"].to_numpy(), kind="stable")[:most]
+    table["name"] = _answer_names(posterior, table)
+    rows = table.iloc[order]
+    ax = axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows) if is_list else 4.6)
+    draw = _draw_list if is_list else _draw_curve
+    draw(ax, rows, None if wrong is None else wrong[order])
+    bare(ax)
+    is_wrong = table["credibility"].to_numpy() < 0.5
+    text = counted(len(table), "answer")
+    if len(rows) < len(table):
+        text = f"The {len(rows):,} least credible of {text}"
+    text += f", {int(is_wrong.sum()):,} probably wrong"
+    if wrong is not None:
+        found = int((is_wrong & wrong).sum())
+        text += f",\n{found:,} of the {int(wrong.sum()):,} wrong ones among these"
+    ax.set_title(text, loc="left", pad=24 if ax.get_legend() else 6)
+    return ax
+
+
+def _answer_names(posterior: Any, table: pd.DataFrame) -> list[str]:
+    """Items and answer of each row and, where there are several, its source."""
+    names = shortened(item_names(posterior), 14)
+    sources = {
+        str(view): shortened(source_names(posterior, str(view), int(own["source"].max()) + 1), 14)
+        for view, own in table.groupby("view", sort=False)
+    }
+    found = []
+    for row in table.to_dict("records"):
+        given = (row[which] for which in "ijk" if which in row)
+        items = [names[int(i)] for i in given if i is not None and i == i and str(i) != "<NA>"]
+        own = sources[row["view"]]
+        by = f" ({own[row['source']]})" if len(own) > 1 else ""
+        found.append(f'{", ".join(items)}: "{row["answer"]}"{by}')
+    return found
+
+
+def _draw_list(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
+    """The answers by name, one below the other."""
+    y = np.arange(len(rows))
+    value = rows["credibility"].to_numpy()
+    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+    error = TWO_SIDED * rows["mcse"].to_numpy()
+    ax.errorbar(value, y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1, label="_error")
+    ax.plot(value, y, "o", color=BLUE, markersize=5, label="given all answers", clip_on=False)
+    if "credibility_loo" in rows:
+        hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY}
+        hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
+        ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
+    if wrong is not None and wrong.any():
+        cross: dict[str, Any] = {"markersize": 8, "markeredgewidth": 1.6, "clip_on": False}
+        ax.plot(value[wrong], y[wrong], "x", color=VERMILION, label="wrong in truth", **cross)
+    ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.set_yticks(y, rows["name"].tolist(), fontsize="small")
+    ax.tick_params(left=False)
+    ax.grid(axis="y", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("posterior probability that the answer is right (shaded: probably wrong)")
+    _ranking_legend(ax)
+
+
+def _draw_curve(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
+    """The credibility of the answers over their rank."""
+    rank = np.arange(1, len(rows) + 1)
+    value = rows["credibility"].to_numpy()
+    ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+    ax.plot(rank, value, color=BLUE, linewidth=1.8, label="given all answers")
+    if wrong is not None and wrong.any():
+        cross: dict[str, Any] = {"markersize": 5, "markeredgewidth": 1.0, "alpha": 0.8}
+        cross |= {"clip_on": False, "color": VERMILION}
+        ax.plot(rank[wrong], value[wrong], "x", label="wrong in truth", **cross)
+        _ranking_legend(ax)
+    ax.set(xlim=(1, len(rows)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
+    ax.set_xlabel("rank of the answer, the least credible first")
+    ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
+
+
+def _ranking_legend(ax: Axes) -> None:
+    handles, _ = ax.get_legend_handles_labels()
+    if len(handles) > 1:
+        close = {"columnspacing": 1.2, "handletextpad": 0.3, "fontsize": "small"}
+        legend_above(ax, handles, len(handles), **close)
+
+
+def constraint_graph(
+    posterior: Any, X: ArrayLike | None = None, *, below: float = 1.0, ax: Axes | None = None
+) -> Axes:
+    """Show the answers as lines between their items in the plane, coloured by their credibility.
+
+    Lines are solid between items that an answer puts together and dashed between items that it puts
+    apart. An answer "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way
+    round, and "dnk" both dotted. The colour is the posterior probability that the answer is right,
+    blue above one half and vermilion below it. Answers that are probably wrong, those below one
+    half, lie on top. The more there are of either, the thinner and paler they are.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints.
+    X : (n, d) array, optional
+        Data that place the items; by default those kept by the posterior. Two columns are drawn as
+        they are; of more, the first two principal components of the standardized columns.
+    below : float in (0, 1], default 1
+        Answers of at most this credibility are drawn: 0.5 leaves those that are probably wrong.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With collections of lines for the answers that are probably right, solid, dashed and dotted,
+        then for those that are probably wrong, and then the items. Its ``child_axes`` hold the
+        colour bar.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the posterior holds no draws or no constraints, or there are no data or those of other
+        items.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    >>> X, draws = [[0, 0], [1, 0], [2, 0]], {"z": [[[0, 0, 1], [0, 1, 1]]]}
+    >>> ax = bc.plots.constraint_graph(to_datatree(draws, X=X, constraints=[links]))
+    >>> [lines.get_array().tolist() for lines in ax.collections[:2]]
+    [[0.5], [1.0]]
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.lines import Line2D
+
+    number_between(below, "below", "(0, 1]")
+    table = constraint_credibility(posterior)
+    n_items = stacked_partitions(posterior).shape[1]
+    field = plane(posterior, X, n_items)
+    shown = table[table["credibility"] <= below]
+    ax = axes_or_new(ax, 7.6, 5.8)
+    drawn = set()
+    for half in (shown[shown["credibility"] >= 0.5], shown[shown["credibility"] < 0.5]):
+        for style in STYLES:
+            ends, value = _ends(half, style)
+            if len(ends):
+                _draw_lines(ax, field.at[ends], value, style, len(half))
+                drawn.add(style)
+    dots: dict[str, Any] = {"s": 0.4 * dot_size(n_items), "color": "0.25", "zorder": 1.5}
+    ax.scatter(field.at[:, 0], field.at[:, 1], linewidths=0, **dots)
+    field.name_axes(ax)
+    handles = [
+        Line2D([], [], color="0.3", linestyle=style, linewidth=1.4, label=text)
+        for style, text in STYLES.items()
+        if style in drawn
+    ]
+    legend_above(ax, handles, 3, fontsize="small")
+    label = "posterior probability that the answer is right"
+    colour_bar(ax, ScalarMappable(cmap=_colours()), label, (1.03, 0, 0.035, 1))
+    wrong = int((table["credibility"] < 0.5).sum())
+    among = "" if len(shown) == len(table) else f"; shown: {len(shown):,} of at most {below:.2g}"
+    title = f"{counted(len(table), 'answer')}, {wrong:,} probably wrong{among}"
+    ax.set_title(title, loc="left", pad=24)
+    return ax
+
+
+def _colours() -> Colormap:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = [VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE]
+    return LinearSegmentedColormap.from_list("credibility", shades)
+
+
+def _ends(table: pd.DataFrame, style: Any) -> tuple[IntArray, FloatArray]:
+    """Ends of the lines of a style and their credibility, the most credible first."""
+    ends = [np.empty((0, 2), np.int64)]
+    credibility = [np.empty(0)]
+    for word, lines in LINES.items():
+        rows = table[table["answer"] == word]
+        for members, own in lines:
+            if own == style and len(rows):
+                ends.append(rows[list(members)].to_numpy(np.int64))
+                credibility.append(rows["credibility"].to_numpy())
+    value = np.concatenate(credibility)
+    order = np.argsort(-value, kind="stable")
+    return np.concatenate(ends)[order], value[order]
+
+
+def _draw_lines(
+    ax: Axes, segments: FloatArray, credibility: FloatArray, style: Any, number: int
+) -> None:
+    """Draw lines of a style, the thinner and paler the larger their number."""
+    from matplotlib.collections import LineCollection
+
+    look: dict[str, Any] = {
+        "linestyles": [style],
+        "linewidths": float(np.clip(17 / max(number, 1) ** 0.5, 0.45, 1.7)),
+        "alpha": float(np.clip(9 / max(number, 1) ** 0.5, 0.16, 0.9)),
+    }
+    lines = LineCollection(list(segments), array=credibility, cmap=_colours(), zorder=1, **look)
+    lines.set_clim(0, 1)
+    ax.add_collection(lines)
+
+
+def reliability(
+    posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None
+) -> NDArray[np.object_]:
+    """Show the posterior of the noise of each source: mean and central 90% interval.
+
+    One panel for each constraints object and one row for each source. Of pairs, p is the
+    probability that two items of one cluster are answered "same", and q that two items of different
+    clusters are answered "different"; of triplets, the probability that an answer is wrong or,
+    where a confusion matrix is learned, its diagonal: that each truth is answered correctly. Beside
+    the rows stands how many answers a source gave and how many of them are wrong, on average over
+    the posterior.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints whose noise was kept.
+    axes : sequence of matplotlib.axes.Axes, optional
+        Where to draw, one for each constraints object; by default a new figure, as high as the
+        number of sources asks for.
+
+    Returns
+    -------
+    array of matplotlib.axes.Axes
+        One for each constraints object.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no draws, no constraints or no noise parameters in what is passed, or axes are
+        not one for each constraints object.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3, source=[0, 1])
+    >>> noise = {"p": [[[0.9, 0.7], [0.8, 0.5]]], "q": [[[0.7, 0.5], [0.6, 0.5]]]}
+    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 0]]], **noise}, constraints=[links])
+    >>> (ax,) = bc.plots.reliability(tree)
+    >>> [line.get_xdata().tolist() for line in ax.lines[:2]]
+    [[0.85, 0.6], [0.65, 0.5]]
+    """
+    table = source_reliability(posterior)
+    if table.empty:
+        raise ValueError(
+            "the constraints of the posterior have no noise parameters: there is nothing to show."
+        )
+    views = list(table["view"].unique())
+    numbers = [table.loc[table["view"] == view, "source"].nunique() for view in views]
+    heights = [1.5 + 0.32 * min(number, NAMED) for number in numbers]
+    size = (8.2, sum(heights))
+    panels = panels_or_new(axes, len(views), "the constraints", 1, size, height_ratios=heights)
+    for ax, view in zip(panels, views, strict=True):
+        rows = table[table["view"] == view]
+        names = source_names(posterior, str(view), int(rows["source"].max()) + 1)
+        _draw_sources(ax, rows, names)
+        pad = 8 + LINE * len(ax.get_legend().get_texts())
+        ax.set_title(f"{view}: noise of {counted(len(names), 'source')}", loc="left", pad=pad)
+    return panels
+
+
+def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
+    """Mean and interval of each parameter of each source."""
+    parameters = [name for name in rows["parameter"].unique() if not _is_off_diagonal(name)]
+    number = len(names)
+    are_few = number <= NAMED
+    for k, parameter in enumerate(parameters):
+        own = rows[rows["parameter"] == parameter].sort_values("source")
+        y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(parameters) - 0.5)
+        colour = PALETTE[k]
+        ax.hlines(y, own["lower"], own["upper"], color=colour, linewidth=2.2 if are_few else 0.9)
+        look: dict[str, Any] = {"marker": MARKERS[k], "markersize": 6 if are_few else 3}
+        look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
+        ax.plot(own["mean"].to_numpy(), y, color=colour, label=_parameter_name(parameter), **look)
+    ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
+    if are_few:
+        ax.set_yticks(range(number), shortened([in_words(name) for name in names], 26))
+        for row in rows.drop_duplicates("source").to_dict("records"):
+            note = f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong"
+            note_right(ax, row["source"], note, 8)
+    else:
+        ax.set_ylabel("source")
+    ax.grid(axis="x", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    bare(ax, "top", "right", "left")
+    ax.tick_params(left=False)
+    ax.set_xlabel("probability (mean and 90% interval)")
+    close = {"fontsize": "small", "handletextpad": 0.2, "labelspacing": 0.3}
+    legend_above(ax, ax.get_legend_handles_labels()[0], 1, **close)
+
+
+def _is_off_diagonal(parameter: str) -> bool:
+    truth, _, answer = parameter.removeprefix("confusion[").removesuffix("]").partition(", ")
+    return parameter.startswith("confusion[") and truth != answer
+
+
+def _parameter_name(parameter: str) -> str:
+    if parameter.startswith("confusion["):
+        truth = parameter.removeprefix("confusion[").partition(",")[0]
+        return f'"{truth}" in truth is answered so'
+    return PARAMETERS.get(parameter, parameter)

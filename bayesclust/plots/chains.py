@@ -1,0 +1,379 @@
+"""How the chains ran: every draw in order, and the ranks of the draws of each chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayesclust.plots._style import (
+    DASHES,
+    GREY,
+    PALETTE,
+    bare,
+    check_names,
+    counted,
+    in_words,
+    panels_or_new,
+)
+from bayesclust.posterior.diagnosis import label_free
+from bayesclust.posterior.labels import Labels
+from bayesclust.posterior.tree import group
+from bayesclust.typing import FloatArray, NDArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["ranks", "traces"]
+
+TRACED = ("log_joint", "n_clusters", "concentration")
+NOISE = ("p", "q", "noise", "confusion")
+NARROWEST = 0.1
+"""Least range of a probability that is shown, so that Monte Carlo noise does not fill the panel."""
+BINS = 30
+STEPS = (1, 2, 5, 10)
+"""Between ticks."""
+TITLES = {
+    "log_joint": "log joint density",
+    "n_clusters": "number of clusters",
+    "entropy": "entropy of the cluster sizes",
+    "largest_cluster": "size of the largest cluster",
+    "rand_to_reference": "Rand index to a reference",
+}
+NOISE_TITLES = {
+    "p": 'p: a pair from one cluster is answered "same"',
+    "q": 'q: a pair from two clusters is answered "different"',
+    "noise": "noise: an answer is wrong",
+    "confusion": 'confusion: "{}" in truth is answered "{}"',
+}
+ANSWERS = ("yes", "no", "dnk")
+"""Answers about triplets, by code: the rows and columns of a confusion matrix."""
+RANKED = (
+    "log_joint",
+    "n_clusters",
+    "entropy",
+    "largest_cluster",
+    "rand_to_reference",
+    "concentration",
+)
+MOST_BINS = 20
+LEAST_IN_BIN = 8
+INSIDE = 0.99
+"""Probability of the band around flat ranks."""
+
+
+class _Row(NamedTuple):
+    """A scalar quantity: its title and its draws (chain, draw)."""
+
+    title: str
+    values: Labels
+    is_probability: bool
+
+    @property
+    def is_integer(self) -> bool:
+        return self.values.dtype.kind in "iub"
+
+
+def traces(
+    posterior: Any,
+    var_names: str | Sequence[str] | None = None,
+    axes: NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
+    """Show the draws of scalar quantities in order, by chain, and their distribution beside.
+
+    Chains that explore the same posterior overlap in both columns. A chain that stays at a level of
+    its own has not found what the others have. No default depends on how the clusters are numbered:
+    traces of such would mean nothing.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        With draws in the groups posterior and sample_stats.
+    var_names : str or sequence of str, optional
+        Variables of these groups, one row for each of their components. By default those that there
+        are of log_joint, n_clusters, concentration and the noise parameters; of a confusion matrix,
+        its diagonal.
+    axes : (rows, 2) array of matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure with a legend of the chains.
+
+    Returns
+    -------
+    (rows, 2) array of matplotlib.axes.Axes
+        Traces at the left, distributions at the right. Each line of a trace is labelled by its
+        chain.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no draws in what is passed, no such variable in them, or axes are of another
+        shape.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 1, 2]]], "concentration": [[0.5, 0.7]]})
+    >>> axes = bc.plots.traces(tree)
+    >>> axes.shape, axes[0, 0].get_title(loc="left")
+    ((2, 2), 'number of clusters')
+    """
+    rows = _rows(_variables(posterior), var_names)
+    shape = (len(rows), 2)
+    if axes is not None and np.shape(axes) != shape:
+        raise ValueError(
+            f"axes have shape {np.shape(axes)}, but there are {len(rows)} rows of 2: "
+            f"pass {shape} axes."
+        )
+    size = (9.5, 0.8 + 1.4 * len(rows))
+    ratios = {"width_ratios": [3.2, 1]}
+    grid = panels_or_new(
+        axes, 2 * len(rows), "the rows", 2, size, sharey="row", gridspec_kw=ratios
+    ).reshape(shape)
+    for (left, right), row in zip(grid, rows, strict=True):
+        _draw_trace(left, row)
+        _draw_distribution(right, row)
+        left.set_xlim(0, max(row.values.shape[1] - 1, 1))
+        left.tick_params(labelbottom=left is grid[-1, 0])
+    grid[-1, 0].set_xlabel("draw")
+    grid[-1, 1].set_xlabel("share of the chain's draws")
+    if axes is None:
+        legend = _head(grid[0, 0], "", rows[0].values.shape, 8, "medium")
+        for line in legend.get_lines():
+            line.set(linewidth=2, alpha=1)
+    return grid
+
+
+def _head(ax: Axes, what: str, shape: tuple[int, ...], columns: int, fontsize: str) -> Any:
+    """Write the number of chains and draws above a figure, and a legend of the chains beside."""
+    chains, draws = shape
+    text = f"{what}{counted(chains, 'chain')} of {counted(draws, 'draw')}"
+    figure: Any = ax.figure
+    figure.suptitle(text, x=0.01, ha="left")
+    return figure.legend(
+        *ax.get_legend_handles_labels(),
+        loc="outside upper right",
+        ncols=min(chains, columns),
+        frameon=False,
+        fontsize=fontsize,
+    )
+
+
+def _variables(posterior: Any) -> dict[str, xr.DataArray]:
+    """Every variable with draws, except the partitions."""
+    groups = [group(posterior, "posterior")]
+    if "sample_stats" in getattr(posterior, "posterior_", posterior).children:
+        groups.append(group(posterior, "sample_stats"))
+    return {
+        str(name): array.transpose("chain", "draw", ...)
+        for data in groups
+        for name, array in data.data_vars.items()
+        if name != "z" and {"chain", "draw"} <= set(array.dims)
+    }
+
+
+def _noise_kind(name: str, array: xr.DataArray) -> str | None:
+    """The noise parameter that a variable is: p_night is the p of the constraints night."""
+    if array.ndim < 3:
+        return None
+    kind = name.partition("_")[0]
+    has_sources = name == kind or str(array.dims[2]).endswith("_source")
+    return kind if kind in NOISE and has_sources else None
+
+
+def _rows(variables: dict[str, xr.DataArray], var_names: str | Sequence[str] | None) -> list[_Row]:
+    """One row for each component of the variables chosen."""
+    kinds = {name: _noise_kind(name, array) for name, array in variables.items()}
+    names: str | Sequence[str] | None = var_names
+    if names is None:
+        names = [name for name in TRACED if name in variables]
+        names += [name for kind in NOISE for name in variables if kinds[name] == kind]
+    rows = []
+    for name in check_names(names, "var_names", list(variables), "variable with draws"):
+        values = variables[name].to_numpy()
+        for index in np.ndindex(values.shape[2:]):
+            if var_names is None and kinds[name] == "confusion" and index[1] != index[2]:
+                continue
+            title = _title(name, kinds[name], index, variables[name])
+            rows.append(_Row(title, values[(..., *index)], kinds[name] is not None))
+    return rows
+
+
+def _title(name: str, kind: str | None, index: tuple[int, ...], array: xr.DataArray) -> str:
+    """A component of a variable in words."""
+    if kind is None:
+        return TITLES.get(name, name) + (f"[{', '.join(map(str, index))}]" if index else "")
+    parts = [NOISE_TITLES[kind].format(*(ANSWERS[code] for code in index[1:]))]
+    if name != kind:
+        parts.append(name.removeprefix(f"{kind}_"))
+    if array.shape[2] > 1:
+        parts.append(in_words(str(array[array.dims[2]].values[index[0]])))
+    return ", ".join(parts)
+
+
+def _look(chain: int) -> dict[str, Any]:
+    return {"color": PALETTE[chain % len(PALETTE)], "label": f"chain {chain}"}
+
+
+def _draw_trace(ax: Axes, row: _Row) -> None:
+    """The draws of each chain in order."""
+    from matplotlib.ticker import MaxNLocator
+
+    # one draw alone would be a line of no length
+    marker = "." if row.values.shape[1] == 1 else ""
+    for chain, values in enumerate(row.values):
+        ax.plot(values, linewidth=0.7, alpha=0.8, marker=marker, **_look(chain))
+    ax.set_title(row.title, loc="left", fontsize="medium")
+    bare(ax)
+    ax.set_ylim(*_limits(row))
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=row.is_integer, steps=STEPS))
+
+
+def _limits(row: _Row) -> tuple[float, float]:
+    """The range of the finite draws with some room; a probability's is not too narrow."""
+    finite = row.values[np.isfinite(row.values)].astype(np.float64)
+    low = float(finite.min()) if finite.size else 0.0
+    high = float(finite.max()) if finite.size else 1.0
+    if row.is_integer:
+        return low - 0.7, high + 0.7
+    room = 0.05 * (high - low)
+    if not row.is_probability:
+        room = room or 0.05 * abs(high) or 0.5
+        return low - room, high + room
+    short = max(NARROWEST - (high - low), 0.0) / 2
+    low -= short + room
+    high += short + room
+    # near an end, the missing range is on the other side
+    return max(low - max(high - 1, 0.0), -0.01), min(high + max(-low, 0.0), 1.01)
+
+
+def _draw_distribution(ax: Axes, row: _Row) -> None:
+    """The share of draws of each chain in bins or, of integers, bars side by side."""
+    from matplotlib.ticker import MaxNLocator
+
+    finite = row.values[np.isfinite(row.values)]
+    if row.is_integer:
+        numbers = np.unique(row.values)
+        height = 0.8 / len(row.values)
+        for chain, values in enumerate(row.values):
+            share = (values == numbers[:, None]).mean(axis=1)
+            offset = ((len(row.values) - 1) / 2 - chain) * height
+            ax.barh(numbers + offset, share, height=height, **_look(chain))
+    else:
+        low, high = _limits(row)
+        if row.is_probability:  # a bin beyond 0 or 1 would be partly empty
+            low = max(low, 0.0)
+            high = min(high, 1.0)
+        edges = np.linspace(low, high, BINS + 1)
+        for chain, values in enumerate(row.values):
+            share = np.histogram(values[np.isfinite(values)], edges)[0] / values.size
+            look = _look(chain) | {"linestyle": DASHES[chain % len(DASHES)], "linewidth": 1.2}
+            ax.stairs(share, edges, orientation="horizontal", **look)
+    bare(ax)
+    ax.set_xlim(left=0)
+    ax.xaxis.set_major_locator(MaxNLocator(3, steps=STEPS))
+    if finite.size:
+        low, high = np.quantile(finite, [0.05, 0.95])
+        text = f"mean {_short(finite.mean())}, 90% in {_short(low)} to {_short(high)}"
+        ax.set_title(text, loc="right", fontsize="small", color=GREY)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.3g}"
+
+
+def ranks(
+    posterior: Any,
+    names: str | Sequence[str] | None = None,
+    axes: Sequence[Axes] | NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
+    """Show for each chain how the ranks of its draws are spread among the draws of all chains.
+
+    Chains that explore the same posterior have flat lines (Vehtari et al. 2021). A line that is
+    high at one end belongs to a chain that stays at small or large values; one that is high at both
+    ends to a chain that varies more than others. The band holds 99% of the heights that independent
+    draws would have, each bin by itself; draws that depend on each other scatter more. Draws of
+    equal value are ranked at random.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+    names : str or sequence of str, optional
+        Functionals that `bayesclust.diagnose` follows, such as "entropy" or "together[0, 5]". By
+        default those that there are of log_joint, n_clusters, entropy, largest_cluster,
+        rand_to_reference and concentration.
+    axes : sequence of matplotlib.axes.Axes, optional
+        Where to draw, one for each functional; by default a new figure of up to three columns.
+
+    Returns
+    -------
+    array of matplotlib.axes.Axes
+        One panel for each functional, in which each step line is labelled by its chain.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are no draws in what is passed, there is no such functional, or axes are too few or
+        too many.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021): Rank-normalization, folding, and
+    localization, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> z = np.random.default_rng(0).integers(0, 3, (2, 40, 6))
+    >>> axes = bc.plots.ranks(to_datatree({"z": z}), "entropy")
+    >>> axes[0].get_title(loc="left")
+    'entropy of the cluster sizes'
+    """
+    found = label_free(posterior, 20, 0).values
+    default = [name for name in RANKED if name in found]
+    wanted = check_names(
+        default if names is None else names, "names", list(found), "functional of these draws"
+    )
+    columns = min(len(wanted), 3)
+    size = (0.6 + 3.1 * columns, 0.9 + 2.3 * -(-len(wanted) // columns))
+    panels = panels_or_new(axes, len(wanted), "the functionals", columns, size)
+    for ax, name in zip(panels, wanted, strict=True):
+        _draw_ranks(ax, found[name])
+        ax.set_title(TITLES.get(name, name), loc="left", fontsize="medium")
+    if axes is None:
+        _head(panels[0], "Ranks of ", found[wanted[0]].shape, 6, "small")
+    return panels
+
+
+def _draw_ranks(ax: Axes, values: Labels) -> None:
+    """Histograms of the ranks of each chain, and the band around a flat one."""
+    from scipy.stats import binom
+
+    draws = values.shape[1]
+    bins = int(np.clip(draws // LEAST_IN_BIN, 1, MOST_BINS))
+    edges = np.linspace(0, 1, bins + 1)
+    tails = ((1 - INSIDE) / 2, (1 + INSIDE) / 2)
+    low, high = binom.ppf(tails, draws, 1 / bins) * bins / draws
+    ax.axhspan(low, high, color="0.92", zorder=0, linewidth=0)
+    for chain, own in enumerate(_fractional_ranks(values)):
+        heights = np.histogram(own, edges)[0] * bins / draws
+        look = _look(chain) | {"linestyle": DASHES[chain % len(DASHES)], "linewidth": 1.3}
+        ax.stairs(heights, edges, baseline=None, **look)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, max(2.0, 1.05 * ax.get_ylim()[1]))
+    ax.set_xlabel("rank among all draws, as a share", fontsize="small")
+    ax.set_ylabel("times the even share", fontsize="small")
+    ax.tick_params(labelsize="small")
+    bare(ax)
+
+
+def _fractional_ranks(values: Labels) -> FloatArray:
+    """Ranks in (0, 1) of the draws among all, ties in random order, (chain, draw)."""
+    flat = values.ravel()
+    place = np.empty(flat.size)
+    shuffle = np.random.default_rng(0).permutation(flat.size)
+    place[np.lexsort((shuffle, flat))] = (np.arange(flat.size) + 0.5) / flat.size
+    return place.reshape(values.shape)

@@ -1,0 +1,129 @@
+"""What a cluster is, and what an item weighs: the settings `cluster_model` and `power` of TVClust."""
+
+import numpy as np
+import pytest
+
+import bayesclust as bc
+from bayesclust.estimators.cluster_models import POWERS, Choice, simplest_within_one_error
+
+SHORT = {
+    "num_chains": 2,
+    "num_warmup": 100,
+    "num_samples": 100,
+    "progress": False,
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def crossed():
+    """Two classes of two tight groups each, at the corners of a square: no class is an ellipse."""
+    rng = np.random.default_rng(0)
+    corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
+    X = np.repeat(corners, 20, axis=0) + rng.normal(size=(80, 2))
+    return X, y, bc.PairwiseConstraints.sample(y, size=120, error_rate=0.1, seed=1)
+
+
+@pytest.fixture(scope="module")
+def mixture(crossed):
+    X, _, links = crossed
+    return bc.TVClust(cluster_model="mixture", **SHORT).fit(X, constraints=links)
+
+
+def test_answers_group_what_the_data_keep_apart(crossed, mixture):
+    X, y, links = crossed
+    assert bc.metrics.pairwise_f(mixture.labels_, y) == 1.0
+    draws = mixture.posterior_["posterior"]
+    assert abs(float(draws["p"].mean()) - 0.9) < 0.1
+    assert draws["n_components"].values.mean() > 3.5 > draws["n_clusters"].values.mean()
+    plain = bc.TVClust(**SHORT).fit(X, constraints=links)
+    assert plain.n_clusters_ == 4, "answers that hold a class together are dismissed"
+
+
+def test_components_lie_within_clusters(mixture):
+    draws = mixture.posterior_["posterior"]
+    for z, component in zip(draws["z"].values[0], draws["component"].values[0], strict=True):
+        assert len(np.unique(np.stack([z, component]), axis=1).T) == component.max() + 1
+
+
+def test_prediction_is_of_clusters(crossed, mixture):
+    y = crossed[1]
+    new = np.array([[0.5, -0.5], [8.0, 7.0], [0.0, 9.0], [7.5, 0.0]])
+    np.testing.assert_array_equal(mixture.predict(new), mixture.labels_[[0, 20, 40, 60]])
+    similarity = mixture.predict_similarity(new[:1])
+    assert similarity.shape == (1, 80)
+    assert similarity[0, y == 0].min() > 0.95 > 0.05 > similarity[0, y == 1].max()
+    proba = mixture.predict_proba(new)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+
+
+def test_density_of_new_items_is_a_mean_over_components(mixture):
+    """Far from all data nothing but the base measure speaks, whichever cluster opens a component."""
+    grid = np.stack(
+        np.meshgrid(np.linspace(-30, 38, 200), np.linspace(-30, 38, 200)), axis=-1
+    ).reshape(-1, 2)
+    cell = (68 / 199) ** 2
+    total = np.exp(mixture.score_samples(grid, max_draws=10)).sum() * cell
+    assert 0.9 < total < 1.02
+
+
+def test_other_partitions_are_judged_by_the_plain_model(crossed, mixture):
+    X, y, links = crossed
+    assert not hasattr(mixture, "log_joint")
+    fits = {"mixture": mixture, "plain": bc.TVClust(**SHORT).fit(X, constraints=links), "truth": y}
+    table = bc.compare(fits)
+    assert table.attrs["log_joint_of"] == "plain"
+    assert table.loc["truth", "inside"]
+
+
+def test_power_makes_the_data_weigh_less():
+    """Heavy tails call for clusters of outlying items, but not where ten items count as two."""
+    X = np.random.default_rng(3).standard_t(2.0, size=(120, 2))
+    fits = [bc.TVClust(power=power, **SHORT).fit(X) for power in (0.2, 1.0, None)]
+    weak, strong, plain = (est.posterior_["posterior"]["n_clusters"].values for est in fits)
+    assert weak.mean() + 2 < strong.mean()
+    np.testing.assert_array_equal(strong, plain)
+
+
+def test_auto_takes_what_predicts_the_answers(crossed):
+    X, y, links = crossed
+    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
+    assert est.cluster_model_ == "mixture"
+    assert bc.metrics.pairwise_f(est.labels_, y) == 1.0
+    table = est.model_scores_
+    assert len(table) == 2 * len(POWERS)
+    assert table["chosen"].sum() == 1
+    assert table["behind"].min() == 0
+    same = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
+    np.testing.assert_array_equal(
+        same.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"]
+    )
+
+
+def test_the_view_closest_to_the_plain_model_within_one_error_is_taken():
+    tried = [
+        Choice(*option, "gaussian")
+        for option in (("single", 1.0), ("mixture", 1.0), ("single", 0.5))
+    ]
+    spread = np.random.default_rng(0).normal(size=(1, 400))
+    close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
+    assert simplest_within_one_error(tried, close, [1, 2, 3])[0][:2] == ("mixture", 1.0)
+    far = np.concatenate([spread - 0.5, spread - 0.4, spread])
+    assert simplest_within_one_error(tried, far, [1, 2, 3])[0][:2] == ("single", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"cluster_model": "ellipses"}, "cluster_model"),
+        ({"cluster_model": "mixture", "sampler": "gibbs"}, "sampler='collapsed'"),
+        ({"power": 0.0}, r"power=0.0 is not a number in \(0, 1\]"),
+        ({"power": 1.5}, "power"),
+        ({"power": True}, "power"),
+        ({"cluster_model": "mixture", "partition_prior": "gamma"}, "partition_prior"),
+    ],
+)
+def test_bad_settings(settings, sentence):
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match=sentence):
+        bc.TVClust(**(SHORT | settings)).fit(X)

@@ -1,0 +1,201 @@
+"""Chains as a whole: states stay consistent, the log joint is right, runs resume bit for bit."""
+
+import numpy as np
+import pytest
+
+from bayesclust.families import FAMILIES, FullGaussian
+from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.samplers import (
+    SAMPLERS,
+    collapsed_chain,
+    default_moves,
+    gibbs_chain,
+    mixture_chain,
+)
+from bayesclust.inference.schedule import Moves
+from bayesclust.inference.snapshots import from_text, to_text
+from bayesclust.models import log_joint, mixture_log_joint
+from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
+from tests.inference.states import STARTS, chain, check_assignment
+
+SEVERAL = Moves(split_merge=3.0)
+
+
+def made(sampler, name="gaussian", moves=SEVERAL, prior=None, **where):
+    """A chain of a sampler, by its name, on the problem of `states.chain`."""
+    problem = chain(name, **where).problem
+    prior = DirichletProcess() if prior is None else prior
+    z = chain(name, **where).labels
+    rng = np.random.default_rng(5)
+    if sampler == "mixture":
+        problem = TwoLevelProblem(problem.family, problem.constraints, prior)
+        return mixture_chain(problem, z, rng, moves)
+    problem = TVClustProblem(problem.family, problem.constraints, prior)
+    return SAMPLERS[sampler](problem, z, rng, moves)
+
+
+def check_levels(state):
+    """Owners, sizes and numbers of components must agree with the labels of both levels."""
+    levels, z = state.levels, state.assignment.z
+    labels, number = levels.clusters.z, len(levels.size)
+    np.testing.assert_array_equal(levels.owner[z], labels)
+    used = levels.clusters.slots[: state.n_clusters]
+    assert set(used) == set(labels)
+    np.testing.assert_array_equal(np.bincount(labels, minlength=number)[used], levels.size[used])
+    parts = [len(np.unique(z[labels == g])) for g in used]
+    np.testing.assert_array_equal(parts, levels.parts[used])
+
+
+@pytest.mark.parametrize("sampler", [*SAMPLERS, "mixture"])
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_tied", "poisson"])
+@pytest.mark.parametrize("kind", STARTS)
+def test_states_are_consistent_after_every_sweep(name, kind, sampler):
+    one = made(sampler, name, n=30, kind=kind, seed=1)
+    for sweep in range(15):
+        one.sweep(adapt=sweep < 8, freeze_noise=sweep < 4)
+        check_levels(one.state) if sampler == "mixture" else check_assignment(one.state)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_states_of_every_family_are_consistent(name, sampler):
+    one = made(sampler, name, n=30, kind="random", seed=1)
+    for sweep in range(30):
+        one.sweep(adapt=sweep < 8, freeze_noise=sweep < 4)
+        check_assignment(one.state)
+
+
+@pytest.mark.parametrize("prior", [DirichletProcess(), PitmanYor(), KnownK(9)], ids=str)
+@pytest.mark.parametrize("sampler", [*SAMPLERS, "mixture"])
+def test_log_joint_is_that_of_the_model(sampler, prior):
+    one = made(sampler, n=20, seed=2, prior=prior)
+    for _ in range(5):
+        one.sweep(adapt=True)
+        state = one.state
+        at = {"constraints": state.problem.constraints, "values": state.values}
+        at |= {"hyper": state.hyper, "noise": state.noise}
+        if sampler == "mixture":
+            from bayesclust.partition_priors import Nested
+
+            at |= {"partition_prior": Nested(prior), "within_values": state.within}
+            expected = mixture_log_joint(
+                state.labels, state.assignment.z, state.problem.family, **at
+            )
+        else:
+            expected = log_joint(state.labels, state.problem.family, partition_prior=prior, **at)
+        assert state.log_joint() == pytest.approx(expected, abs=1e-8)
+        assert one.draw()[1]["log_joint"] == state.log_joint()
+
+
+@pytest.mark.parametrize("prior", [DirichletProcess(), PitmanYor()], ids=str)
+@pytest.mark.parametrize("sampler", [*SAMPLERS, "mixture"])
+def test_restored_chain_resumes_bit_for_bit(sampler, prior):
+    first, second = (made(sampler, n=25, seed=3, prior=prior) for _ in range(2))
+    for sweep in range(20):
+        first.sweep(adapt=True, freeze_noise=sweep < 5)
+    second.restore(from_text(to_text(first.snapshot())))
+    for _ in range(20):
+        first.sweep()
+        second.sweep()
+        for one, other in zip(first.draw(), second.draw(), strict=True):
+            assert one.keys() == other.keys()
+            for name, value in one.items():
+                np.testing.assert_array_equal(other[name], value, err_msg=name)
+
+
+def test_draw_names_everything():
+    one = chain(n=20, seed=3)
+    one.sweep()
+    variables, statistics = one.draw()
+    assert variables["n_clusters"] == len(np.unique(variables["z"]))
+    shapes = {name: np.shape(value) for name, value in variables.items()}
+    scalars = ("n_clusters", "concentration", "base_scale", "base_strength", "base_mean_precision")
+    assert shapes == dict.fromkeys(scalars, ()) | {
+        "z": (20,),
+        "p": (2,),
+        "q": (2,),
+        "noise": (1,),
+        "confusion": (1, 3, 3),
+    }
+    assert {"log_joint", "moved", "split_merge_accept", "blocks_moved"} <= set(statistics)
+    assert 0 <= statistics["moved"] <= 1
+    assert variables["z"] is not one.labels
+
+
+def test_fixed_parameters_stay_and_are_not_drawn():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    family = FullGaussian(scale=0.5, strength="learn", mean_precision=0.1).bind(X)
+    problem = TVClustProblem(family, (), DirichletProcess(0.7))
+    one = collapsed_chain(problem, np.zeros(10, int), np.random.default_rng(0), Moves())
+    for _ in range(5):
+        one.sweep(adapt=True)
+    assert one.state.values == {"concentration": 0.7}
+    np.testing.assert_array_equal(one.state.hyper[[0, 2]], [0.5, 0.1])
+    assert set(one.draw()[0]) == {"z", "n_clusters", "concentration", "base_strength"}
+
+
+def test_frozen_noise_stays():
+    one = chain(n=20, seed=4)
+    noises = one.state.noise
+    before = [{name: np.copy(value) for name, value in noise.items()} for noise in noises]
+    one.sweep(adapt=True, freeze_noise=True)
+    for start, after in zip(before, one.state.noise, strict=True):
+        for name in start:
+            np.testing.assert_array_equal(start[name], after[name])
+    one.sweep(adapt=True)
+    pairs = zip(before, one.state.noise, strict=True)
+    assert all((start[name] != after[name]).any() for start, after in pairs for name in start)
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [Moves(single_site=False), Moves(split_merge=0.0), Moves(split_merge=0.0, link_blocks=False)],
+)
+def test_moves_can_be_left_out(moves):
+    one, found = chain(n=20, seed=5, moves=moves), []
+    for _ in range(20):
+        one.sweep()
+        found.append(one.draw()[1])
+    for name, asked in (
+        ("split_merge_accept", moves.split_merge > 0),
+        ("blocks_moved", moves.link_blocks),
+        ("moved", moves.single_site),
+    ):
+        assert any(row.get(name, np.nan) > 0 for row in found) == asked
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("sampler", [collapsed_chain, gibbs_chain])
+def test_few_items_visit_every_number_of_clusters(sampler, n):
+    X = np.array([[1.0, 4.0], [2.0, 0.0], [0.0, 3.0]])[:n]
+    problem = TVClustProblem(FullGaussian().bind(X))
+    moves = default_moves(sampler, n)
+    one, sizes = sampler(problem, np.zeros(n, int), np.random.default_rng(0), moves), set()
+    for _ in range(300):
+        one.sweep()
+        sizes.add(one.state.n_clusters)
+    assert sizes == set(range(1, n + 1))
+    assert np.isfinite(one.state.log_joint())
+
+
+@pytest.mark.parametrize("sampler", [collapsed_chain, gibbs_chain])
+def test_identical_and_far_items_leave_finite_states(sampler):
+    far = [[1e6, -1e6, 1e6], [1e12, 0, 0]]
+    X = np.r_[np.zeros((30, 3)), np.random.default_rng(0).normal(size=(30, 3)), far]
+    problem = TVClustProblem(FullGaussian().bind(X))
+    moves = default_moves(sampler, 62)
+    one = sampler(problem, np.arange(62), np.random.default_rng(1), moves)
+    for _ in range(20):
+        one.sweep(adapt=True)
+        assert np.isfinite(one.state.log_joint())
+    assert one.labels[60] != one.labels[61]
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_room_is_made_for_many_clusters(sampler):
+    one = made(sampler, n=80, kind="one", seed=3, prior=DirichletProcess(500.0))
+    capacity = len(one.state.assignment.slots)
+    one.sweep()
+    assert one.state.n_clusters > capacity
+    check_assignment(one.state)

@@ -1,0 +1,342 @@
+"""Credibility of answers and reliability of sources: the numbers drawn are those of the tables."""
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+
+import bayesclust as bc
+from bayesclust.posterior.tree import to_datatree, with_names
+
+ROWS = [
+    'links, source 0, "same"',
+    'links, source 0, "different"',
+    'links, source 1, "same"',
+    'links, source 1, "different"',
+    'triplets, "yes"',
+    'triplets, "no"',
+    'triplets, "dnk"',
+]
+
+
+def row_names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def rows_of(table):
+    """The answers of each row, from the table's columns."""
+    for view, source, answer in [
+        ("links", 0, "same"),
+        ("links", 0, "different"),
+        ("links", 1, "same"),
+        ("links", 1, "different"),
+        ("triplets", 0, "yes"),
+        ("triplets", 0, "no"),
+        ("triplets", 0, "dnk"),
+    ]:
+        yield table[
+            (table["view"] == view) & (table["source"] == source) & (table["answer"] == answer)
+        ]
+
+
+def dots(collection):
+    return np.sort(np.asarray(collection.get_offsets())[:, 0])
+
+
+def test_every_answer_is_a_dot_in_its_row(posterior):
+    ax = bc.plots.credibility(posterior)
+    assert row_names(ax) == ROWS
+    assert len(ax.collections) == len(ROWS)
+    rows = rows_of(bc.constraint_credibility(posterior))
+    for y, (collection, answers) in enumerate(zip(ax.collections, rows, strict=True)):
+        np.testing.assert_array_equal(dots(collection), np.sort(answers["credibility"]))
+        heights = np.asarray(collection.get_offsets())[:, 1]
+        assert (np.abs(heights - y) < 0.5).all()
+        assert len(set(heights)) == len(heights)
+
+
+def test_wrong_answers_are_crosses(posterior, views):
+    flipped = np.concatenate([view.flipped for view in views])
+    ax = bc.plots.credibility(posterior, flipped=flipped)
+    table = bc.constraint_credibility(posterior).assign(flipped=flipped)
+    assert len(ax.collections) == 2 * len(ROWS)
+    for y, answers in enumerate(rows_of(table)):
+        right, wrong = ax.collections[2 * y : 2 * y + 2]
+        np.testing.assert_array_equal(
+            dots(right), np.sort(answers["credibility"][~answers["flipped"]])
+        )
+        np.testing.assert_array_equal(
+            dots(wrong), np.sort(answers["credibility"][answers["flipped"]])
+        )
+        doubted = answers["credibility"] < 0.5
+        expected = f"{doubted.sum()} of {len(answers)} probably wrong,\n"
+        expected += (
+            f"{(doubted & answers['flipped']).sum()} of the {answers['flipped'].sum()} wrong"
+        )
+        assert ax.texts[y].get_text() == expected
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "right in truth",
+        "wrong in truth",
+    ]
+
+
+def test_nothing_overlaps_or_overflows(posterior, views):
+    flipped = np.concatenate([view.flipped for view in views])
+    ax = bc.plots.credibility(posterior, flipped)
+    figure = ax.figure
+    assert plt.get_fignums() == [figure.number]
+    figure.canvas.draw()
+    box = figure.get_tightbbox()
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= figure.get_figwidth()
+    assert box.y1 <= figure.get_figheight()
+    boxes = [
+        ax.get_legend().get_window_extent(),
+        *(t.get_window_extent() for t in [ax._left_title, *ax.texts]),
+    ]
+    assert all(not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_posteriors_without_answers_are_refused():
+    with pytest.raises(ValueError, match="constant_data"):
+        bc.plots.credibility(to_datatree({"z": [[[0, 1]]]}))
+    with pytest.raises(TypeError, match="DataTree"):
+        bc.plots.credibility([[0, 1]])
+    none = bc.PairwiseConstraints(np.zeros((0, 2), int), [], n_items=2)
+    with pytest.raises(ValueError, match="no answers"):
+        bc.plots.credibility(to_datatree({"z": [[[0, 1]]]}, constraints=[none]))
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("flipped", "error", "words"),
+    [
+        ([True], ValueError, "110 answers"),
+        (np.full(110, 2), TypeError, "truth values"),
+        (["no"] * 110, TypeError, "truth"),
+    ],
+)
+def test_flipped_must_fit(posterior, flipped, error, words):
+    with pytest.raises(error, match=words):
+        bc.plots.credibility(posterior, flipped=flipped)
+    assert plt.get_fignums() == []
+
+
+def lines_by_name(ax):
+    return {line.get_label(): line for line in ax.lines}
+
+
+def test_the_list_names_the_least_believed_in_order(posterior, views):
+    flipped = np.concatenate([view.flipped for view in views])
+    names = [f"item-{i}" for i in range(18)]
+    named = with_names(posterior, items=names, sources={"links": ["ann", "bob"]})
+    ax = bc.plots.credibility_ranking(named, flipped, max_listed=30)
+    table = bc.constraint_credibility(posterior).assign(flipped=flipped)
+    rows = table.sort_values("credibility", kind="stable").head(30)
+    expected = []
+    for row in rows.to_dict("records"):
+        members = ", ".join(names[row[which]] for which in "ijk" if not pd.isna(row[which]))
+        by = f" ({('ann', 'bob')[row['source']]})" if row["view"] == "links" else ""
+        expected.append(f'{members}: "{row["answer"]}"{by}')
+    assert [label.get_text() for label in ax.get_yticklabels()] == expected
+    lines = lines_by_name(ax)
+    np.testing.assert_array_equal(lines["given all answers"].get_xdata(), rows["credibility"])
+    np.testing.assert_array_equal(lines["leave-one-out"].get_xdata(), rows["credibility_loo"])
+    crosses = lines["wrong in truth"]
+    np.testing.assert_array_equal(crosses.get_ydata(), np.flatnonzero(rows["flipped"]))
+    np.testing.assert_array_equal(crosses.get_xdata(), rows["credibility"][rows["flipped"]])
+    whiskers = ax.collections[0].get_segments()
+    np.testing.assert_allclose([s[1, 0] - s[0, 0] for s in whiskers], 2 * 1.96 * rows["mcse"])
+    doubted = table["credibility"] < 0.5
+    caught = (doubted & table["flipped"]).sum()
+    assert ax.get_title(loc="left") == (
+        f"The 30 least credible of 110 answers, {doubted.sum()} probably wrong,\n"
+        f"{caught} of the {flipped.sum()} wrong ones among these"
+    )
+
+
+def test_many_answers_make_a_curve(posterior, views):
+    flipped = np.concatenate([view.flipped for view in views])
+    ax = bc.plots.credibility_ranking(posterior, flipped)
+    credibility = bc.constraint_credibility(posterior)["credibility"].to_numpy()
+    order = np.argsort(credibility, kind="stable")
+    lines = lines_by_name(ax)
+    np.testing.assert_array_equal(lines["given all answers"].get_xdata(), np.arange(1, 111))
+    np.testing.assert_array_equal(lines["given all answers"].get_ydata(), credibility[order])
+    np.testing.assert_array_equal(
+        lines["wrong in truth"].get_xdata(), np.flatnonzero(flipped[order]) + 1
+    )
+
+
+def test_noise_that_was_not_kept_leaves_no_diamonds():
+    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    ax = bc.plots.credibility_ranking(
+        to_datatree({"z": [[[0, 0, 1], [0, 1, 0]]]}, constraints=[links])
+    )
+    assert "leave-one-out" not in lines_by_name(ax)
+    assert ax.get_title(loc="left") == "2 answers, 0 probably wrong"
+
+
+SOLID = (0.0, None)
+
+
+def lines_of(ax):
+    """Every line drawn: its ends, its credibility, and whether it is solid, dashed or dotted."""
+    found = []
+    for part in ax.collections:
+        if isinstance(part, LineCollection):
+            _, dashes = part.get_linestyle()[0]
+            style = (
+                "solid"
+                if dashes is None
+                else "dashed"
+                if dashes[0] > 2 * dashes[1] / 1.2
+                else "dotted"
+            )
+            for segment, value in zip(part.get_segments(), part.get_array(), strict=True):
+                found.append(
+                    (
+                        tuple(map(tuple, np.round(segment, 9).tolist())),
+                        round(float(value), 9),
+                        style,
+                    )
+                )
+    return sorted(found)
+
+
+def expected_lines(posterior, X, table):
+    styles = {
+        "same": [("j", "solid")],
+        "different": [("j", "dashed")],
+        "yes": [("j", "solid"), ("k", "dashed")],
+        "no": [("k", "solid"), ("j", "dashed")],
+        "dnk": [("j", "dotted"), ("k", "dotted")],
+    }
+    found = []
+    for row in table.to_dict("records"):
+        for other, style in styles[row["answer"]]:
+            ends = (
+                tuple(np.round(X[row["i"]], 9).tolist()),
+                tuple(np.round(X[row[other]], 9).tolist()),
+            )
+            found.append((ends, round(row["credibility"], 9), style))
+    return sorted(found)
+
+
+def test_every_answer_is_drawn_between_its_items(posterior):
+    X = posterior["observed_data"]["X"].values
+    ax = bc.plots.constraint_graph(posterior)
+    table = bc.constraint_credibility(posterior)
+    assert set(table["answer"]) == {"same", "different", "yes", "no", "dnk"}
+    assert lines_of(ax) == expected_lines(posterior, X, table)
+    np.testing.assert_array_equal(ax.collections[-1].get_offsets(), X)
+    doubted = (table["credibility"] < 0.5).sum()
+    assert ax.get_title(loc="left") == f"110 answers, {doubted} probably wrong"
+
+
+def test_doubted_answers_lie_on_top(posterior):
+    ax = bc.plots.constraint_graph(posterior)
+    values = [part.get_array() for part in ax.collections if isinstance(part, LineCollection)]
+    halves = ["doubted" if (value < 0.5).all() else "believed" for value in values]
+    assert all(
+        (value >= 0.5).all()
+        for value, half in zip(values, halves, strict=True)
+        if half == "believed"
+    )
+    assert halves == sorted(halves)
+    assert set(halves) == {"believed", "doubted"}
+
+
+def test_some_answers_can_be_left_out(posterior):
+    table = bc.constraint_credibility(posterior)
+    shown = table[table["credibility"] <= 0.4]
+    ax = bc.plots.constraint_graph(posterior, below=0.4)
+    assert lines_of(ax) == expected_lines(posterior, posterior["observed_data"]["X"].values, shown)
+    assert f"shown: {len(shown)} of at most 0.4" in ax.get_title(loc="left")
+
+
+def test_colours_run_from_vermilion_to_blue():
+    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    tree = to_datatree({"z": [[[0, 0, 1]]]}, X=[[0, 0], [1, 0], [2, 0]], constraints=[links])
+    ax = bc.plots.constraint_graph(tree)
+    ax.figure.canvas.draw()
+    believed, doubted = ax.collections[:2]
+    np.testing.assert_allclose(believed.get_edgecolor()[0][:3], to_rgb("#0072B2"), atol=0.01)
+    np.testing.assert_allclose(doubted.get_edgecolor()[0][:3], to_rgb("#D55E00"), atol=0.01)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["answered: together"]
+
+
+def intervals(collection):
+    return np.array([[start[0], end[0]] for start, end in collection.get_segments()])
+
+
+def test_means_and_intervals_are_those_of_the_draws(posterior):
+    links, triplets = bc.plots.reliability(posterior)
+    for ax, names in ((links, ("p", "q")), (triplets, ("noise",))):
+        for line, band, name in zip(ax.lines, ax.collections, names, strict=True):
+            draws = posterior["posterior"][name].values.reshape(120, -1)
+            np.testing.assert_allclose(line.get_xdata(), draws.mean(axis=0))
+            np.testing.assert_allclose(intervals(band), np.quantile(draws, [0.05, 0.95], axis=0).T)
+            np.testing.assert_array_equal(np.round(line.get_ydata()), range(draws.shape[1]))
+    assert links.get_title(loc="left") == "links: noise of 2 sources"
+    assert [text.get_text() for text in triplets.get_legend().get_texts()] == ["an answer is wrong"]
+
+
+def test_sources_have_their_names_and_numbers_of_answers(posterior, views):
+    ax = bc.plots.reliability(with_names(posterior, sources={"links": ["ann", "bob"]}))[0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["ann", "bob"]
+    z = posterior["posterior"]["z"].values.reshape(120, 18)
+    i, j = views[0].items.T
+    wrong = ((z[:, i] == z[:, j]) != (views[0].answers == 1)).mean(axis=0)
+    for source, text in enumerate(ax.texts):
+        own = views[0].source == source
+        given, found = re.fullmatch(r"(\d+) answers, (\d+\.\d) wrong", text.get_text()).groups()
+        assert int(given) == own.sum()
+        assert float(found) == pytest.approx(wrong[own].sum(), abs=0.0501)
+
+
+def test_a_confusion_matrix_is_shown_by_its_diagonal(rng):
+    triplets = bc.RelativeConstraints([(0, 1, 2), (1, 0, 2)], ["yes", "dnk"], n_items=3)
+    confusion = rng.dirichlet([5, 2, 1], (2, 30, 1, 3))
+    draws = {"z": np.zeros((2, 30, 3), int), "confusion": confusion}
+    noisy = bc.RelativeConstraints(
+        triplets.items, triplets.answers, n_items=3, noise=bc.ConfusionNoise()
+    )
+    tree = to_datatree(
+        draws, constraints=[noisy], dims={"confusion": ("triplets_source", "truth", "answer")}
+    )
+    (ax,) = bc.plots.reliability(tree)
+    means = confusion.mean(axis=(0, 1, 2))
+    np.testing.assert_allclose([line.get_xdata()[0] for line in ax.lines], np.diag(means))
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == [f'"{word}" in truth is answered so' for word in ("yes", "no", "dnk")]
+
+
+@pytest.mark.parametrize("sources", [1, 12, 150])
+def test_any_number_of_sources_fits(sources, rng):
+    links = bc.PairwiseConstraints.sample(
+        np.repeat([0, 1], 30), size=300, n_sources=sources, seed=0
+    )
+    draws = {
+        "z": np.tile(np.repeat([0, 1], 30), (1, 20, 1)),
+        "p": rng.beta(9, 1, (1, 20, sources)),
+        "q": rng.beta(9, 2, (1, 20, sources)),
+    }
+    tree = to_datatree(
+        draws, constraints=[links], dims={"p": ("links_source",), "q": ("links_source",)}
+    )
+    (ax,) = bc.plots.reliability(tree)
+    figure = ax.figure
+    figure.canvas.draw()
+    box = figure.get_tightbbox()
+    assert min(box.x0, box.y0) >= 0
+    assert box.x1 <= figure.get_figwidth()
+    assert box.y1 <= figure.get_figheight()
+    assert len(ax.lines[0].get_xdata()) == sources
+    assert len(ax.texts) == (sources if sources <= 40 else 0)

@@ -1,0 +1,339 @@
+"""Priors over partitions: probabilities, tables, parameters and draws, against enumeration."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp
+
+import bayesclust as bc
+from bayesclust.families import FullGaussian
+from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves
+from bayesclust.partition_priors import (
+    WITHIN,
+    DirichletProcess,
+    KnownK,
+    MixtureOfFiniteMixtures,
+    Nested,
+    PitmanYor,
+    nested_log_prob,
+    nested_tables,
+)
+from docs.skeletons.partition_prior import UniformNumber
+from tests.judges.exact import partitions
+
+FIXED = {
+    "Dirichlet process": DirichletProcess(0.7),
+    "Dirichlet process by its logarithm": DirichletProcess.from_log(math.log(0.7)),
+    "Pitman-Yor": PitmanYor(0.4, 1.3),
+    "Pitman-Yor without discount": PitmanYor(0.0, 0.7),
+    "finite mixtures": MixtureOfFiniteMixtures(),
+    "finite mixtures, geometric": MixtureOfFiniteMixtures(0.4, ("geometric", 0.1)),
+    "finite mixtures, two or four": MixtureOfFiniteMixtures(0.4, [0, 0.2, 0, 0.8]),
+    "known number": KnownK(3, 0.6),
+    "of one's own": UniformNumber(4, 0.5),
+}
+LEARNED = {
+    "Dirichlet process": DirichletProcess((2.0, 1.5)),
+    "Pitman-Yor, discount": PitmanYor((2.0, 3.0), 1.3),
+    "Pitman-Yor, concentration": PitmanYor(0.4, (2.0, 1.5)),
+    "finite mixtures": MixtureOfFiniteMixtures((2.0, 2.0)),
+    "known number": KnownK(3, (2.0, 2.0)),
+    "of one's own": UniformNumber(4),
+}
+each_prior = pytest.mark.parametrize("prior", FIXED.values(), ids=FIXED)
+each_learned = pytest.mark.parametrize("prior", LEARNED.values(), ids=LEARNED)
+
+
+def log_probs(prior, n, values=None):
+    values = prior.initial() if values is None else values
+    return np.array([prior.log_prob(np.bincount(z), values) for z in partitions(n)])
+
+
+@each_prior
+def test_probabilities_sum_to_one(prior):
+    for n in range(1, 8):
+        assert np.exp(log_probs(prior, n)).sum() == pytest.approx(1, abs=1e-9)
+
+
+@each_prior
+def test_tables_are_ratios_of_probabilities(prior):
+    values = prior.initial()
+    tables = prior.tables(9, 6, values)
+
+    def difference(after, before):
+        found = [prior.log_prob(np.array(sizes), values) for sizes in (after, before)]
+        return found[0] - found[1] if np.isfinite(found).all() else -np.inf
+
+    w, join, opening = tables
+    assert w[0] == w[1] == join[0] == 0
+    assert w[5] - w[3] + w[4] - w[6] == pytest.approx(difference([5, 4], [3, 6]))
+    # of 9 items: the last one goes from a cluster of its own to one of 4, and a split of 5 items
+    assert join[4] - opening[2] == pytest.approx(difference([5, 4], [4, 4, 1]))
+    split = opening[2] + w[2] + w[3] - w[5]
+    expected = difference([4, 2, 3], [4, 5])
+    assert split == expected == -np.inf or split == pytest.approx(expected)
+    assert len(opening) == 7
+    assert not np.isnan(opening).any()
+
+
+@each_learned
+def test_parameters_integrated_out_are_a_prior(prior):
+    by_sizes = [(1, [3]), (3, [1, 2]), (1, [1, 1, 1])]
+    total = sum(
+        number * math.exp(prior.log_marginal(np.array(sizes))) for number, sizes in by_sizes
+    )
+    assert total == pytest.approx(1, abs=1e-6)
+
+
+def test_two_parameters_are_integrated_out():
+    prior = PitmanYor((2.0, 3.0), (2.0, 1.5))
+    sizes, (s, t) = (
+        np.array([3, 1]),
+        np.meshgrid(np.linspace(0.005, 0.995, 100), np.arange(0.02, 14, 0.04)),
+    )
+    density = 12 * s * (1 - s) ** 2 * 2.25 * t * np.exp(-1.5 * t) * 0.01 * 0.04
+    each = [
+        prior.log_prob(sizes, {"discount": a, "concentration": b})
+        for a, b in zip(s.flat, t.flat, strict=True)
+    ]
+    expected = (np.exp(each) * density.ravel()).sum()
+    assert math.exp(prior.log_marginal(sizes)) == pytest.approx(expected, rel=5e-3)
+
+
+@each_learned
+@pytest.mark.parametrize("groups", [[[4, 2, 1]], [[3, 1], [2], [1, 1, 1]]], ids=["one", "several"])
+def test_update_leaves_the_conditional_in_place(prior, groups, rng):
+    groups = [np.array(sizes) for sizes in groups]
+    (name,) = prior.learned
+    one = prior.parameters[name]
+    line = np.linspace(-12, 5, 3001)
+    grid = np.array([one.from_line(t) for t in line])
+    log_weight = [
+        sum(prior.log_prob(sizes, prior.initial() | {name: value}) for sizes in groups)
+        + one.log_prior(value)
+        + one.log_jacobian(value)
+        for value in grid
+    ]
+    weight = np.exp(log_weight - logsumexp(log_weight))
+    values, draws = prior.initial(), np.empty(3000)
+    for row in range(len(draws)):
+        values = prior.update(values, groups, rng)
+        draws[row] = values[name]
+    for function in (np.log, lambda x: x):
+        expected = (weight * function(grid)).sum()
+        batches = function(draws).reshape(50, -1).mean(axis=1)
+        assert abs(batches.mean() - expected) < 4.5 * batches.std() / math.sqrt(50) + 1e-3
+
+
+def test_fixed_parameters_stay(rng):
+    prior = PitmanYor(0.4, (1.0, 1.0))
+    values = prior.update(prior.initial(), [np.array([2, 1])], rng)
+    assert values["discount"] == 0.4
+    assert values["concentration"] != 1.0
+    assert DirichletProcess(0.3).update({"concentration": 0.3}, [np.array([2])], rng) == {
+        "concentration": 0.3
+    }
+
+
+@each_prior
+def test_sample_has_the_probabilities(prior, rng):
+    values, number, tally = prior.initial(), 4000, {}
+    for _ in range(number):
+        z = tuple(prior.sample(4, values, rng).tolist())
+        tally[z] = tally.get(z, 0) + 1
+    expected = np.exp(log_probs(prior, 4))
+    found = np.array([tally.get(tuple(z), 0) for z in partitions(4).tolist()]) / number
+    error = np.sqrt(expected * (1 - expected) / number)
+    assert (np.abs(found - expected) <= 4.5 * error + 1e-12).all()
+
+
+def log_number_of_clusters(prior, n):
+    """log P(K = 1..n), by a recursion over the cluster of the first item."""
+    values = prior.initial()
+    log_w = np.append(0.0, prior.log_w(np.arange(1, n + 1), values))
+    log_sum = np.full((n + 1, n + 1), -np.inf)  # (items, clusters)
+    log_sum[0, 0] = 0.0
+    for i in range(1, n + 1):
+        m = np.arange(1, i + 1)
+        ways = gammaln(i) - gammaln(m) - gammaln(i - m + 1) + log_w[m]
+        for k in range(1, i + 1):
+            log_sum[i, k] = logsumexp(ways + log_sum[i - m, k - 1])
+    return log_sum[n, 1:] + prior.log_v(n, np.arange(1, n + 1), values)
+
+
+@each_prior
+def test_number_of_clusters_agrees_with_reweighted_draws(prior, rng):
+    """Draws under a Dirichlet process, weighted by V and W of the prior and of the process."""
+    n, base, values = 8, DirichletProcess(2.0), prior.initial()
+    sizes = [np.bincount(base.sample(n, base.initial(), rng)) for _ in range(4000)]
+    weight = np.exp(
+        [prior.log_prob(one, values) - base.log_prob(one, base.initial()) for one in sizes]
+    )
+    exact = np.exp(log_number_of_clusters(prior, n))
+    assert exact.sum() == pytest.approx(1, abs=1e-9)
+    number = np.array([len(one) for one in sizes])
+    seen = np.exp(log_number_of_clusters(base, n)) > 0.01
+    for k in np.flatnonzero(seen) + 1:
+        terms = weight * (number == k)
+        assert abs(terms.mean() - exact[k - 1]) < 5 * terms.std() / math.sqrt(len(terms)) + 1e-3
+
+
+def test_sticks_give_the_probability_of_two_together():
+    for prior in (DirichletProcess(0.7), PitmanYor(0.4, 1.3)):
+        a, b = prior.sticks(np.arange(1.0, 4001.0), prior.initial())
+        a, b = np.broadcast_to(a, 4000), np.broadcast_to(b, 4000)
+        square, rest = a * (a + 1) / ((a + b) * (a + b + 1)), b * (b + 1) / ((a + b) * (a + b + 1))
+        together = (square * np.append(1.0, np.cumprod(rest)[:-1])).sum()
+        assert together == pytest.approx(math.exp(log_probs(prior, 2)[0]), rel=2e-3)
+
+
+@pytest.mark.parametrize("log_alpha", [-1e6, -800.0, 900.0, 1e6])
+def test_extreme_concentrations_keep_their_digits(log_alpha):
+    prior = DirichletProcess.from_log(log_alpha)
+    values = prior.initial()
+    assert np.isfinite(values["concentration"])
+    change = prior.log_prob(np.array([2, 1]), values) - prior.log_prob(np.array([3]), values)
+    assert change == pytest.approx(log_alpha - math.log(2), rel=1e-12)
+    np.testing.assert_allclose(prior.tables(5, 3, values).log_open, log_alpha, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prior", "within"),
+    [(DirichletProcess(0.7), WITHIN), (KnownK(2, 0.8), PitmanYor(0.3, 0.6))],
+)
+def test_nested_tables_are_ratios_of_probabilities(prior, within):
+    values, inner = prior.initial(), within.initial()
+
+    def log_prob(components, clusters):
+        return nested_log_prob(components, clusters, prior, within, values, inner)
+
+    states = [(c, g[c]) for c in partitions(4) for g in partitions(int(c.max()) + 1)]
+    assert logsumexp([log_prob(c, z) for c, z in states]) == pytest.approx(0, abs=1e-9)
+    tables = nested_tables(prior.tables(5, 5, values), within, 5, inner)
+    z = np.array([0, 0, 0, 1, 1])
+    # item 4 leaves a component of one for component 0, of two items, of the other cluster
+    moved = log_prob([0, 0, 1, 2, 0], [0, 0, 0, 1, 0]) - log_prob([0, 0, 1, 2, 3], z)
+    expected = tables.within.log_join[2] + tables.log_grow[3]
+    expected -= tables.within.log_open[1] + tables.log_grow[1]
+    assert moved == pytest.approx(expected)
+    # component 2, of one item, leaves for a cluster of its own
+    moved = log_prob([0, 0, 1, 2, 2], [0, 0, 2, 1, 1]) - log_prob([0, 0, 1, 2, 2], z)
+    expected = tables.among.log_open[2] + tables.log_cluster[1] + tables.log_cluster[2]
+    expected -= tables.log_cluster[3] + tables.within.log_open[1]
+    if prior.most_clusters is None:
+        assert moved == pytest.approx(expected)
+    else:
+        assert moved == expected == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (
+            lambda: DirichletProcess(0.0),
+            ValueError,
+            "concentration=0.0 is neither a positive number",
+        ),
+        (lambda: DirichletProcess((1.0, -1.0)), ValueError, "concentration="),
+        (lambda: PitmanYor(1.0), ValueError, "discount=1.0 is neither a number in"),
+        (lambda: PitmanYor(0.5, "a"), ValueError, "concentration="),
+        (lambda: KnownK(0), ValueError, "n_clusters"),
+        (lambda: MixtureOfFiniteMixtures(n_components=("binomial", 2)), ValueError, "n_components"),
+        (lambda: MixtureOfFiniteMixtures(n_components=[0.0]), ValueError, "is no distribution"),
+        (
+            lambda: MixtureOfFiniteMixtures(n_components=("geometric", 1.5)),
+            ValueError,
+            "n_components",
+        ),
+        (lambda: Nested(3), TypeError, "no prior over partitions"),
+        (lambda: Nested(within=KnownK(2)), ValueError, "components within a cluster"),
+        (lambda: KnownK(2).sticks(1, {"gamma": 1.0}), ValueError, "no stick-breaking form"),
+    ],
+)
+def test_bad_parameters_are_refused(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_estimator_takes_a_prior(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (12, 2)), rng.normal(9, 1, (12, 2))]
+    short = {"num_chains": 2, "num_warmup": 30, "num_samples": 20, "progress": False}
+
+    def fit(prior, number=20, **settings):
+        est = bc.TVClust(partition_prior=prior, random_state=0, **short | {"num_samples": number})
+        return est.fit(X, **settings)
+
+    whole = fit(PitmanYor())
+    assert {"discount", "concentration"} <= set(whole.posterior_["posterior"].data_vars)
+    assert np.isfinite(whole.score_samples([[0.0, 0.0]])).all()
+    fit(PitmanYor(), 5, checkpoint=tmp_path / "run.zarr")
+    again = fit(PitmanYor(), checkpoint=tmp_path / "run.zarr")
+    for name in ("z", "discount", "concentration"):
+        np.testing.assert_array_equal(
+            again.posterior_["posterior"][name], whole.posterior_["posterior"][name]
+        )
+    with pytest.raises(ValueError, match="partition_prior"):
+        fit(KnownK(2), checkpoint=tmp_path / "run.zarr")
+    known = fit(KnownK(2))
+    assert (known.posterior_["posterior"]["n_clusters"] <= 2).all()
+    assert (known.predict_novelty([[0.0, 0.0], [50.0, 50.0]]) == 0).all()
+    with pytest.raises(ValueError, match="allows 2: start from fewer"):
+        bc.TVClust(partition_prior=KnownK(2), **short).fit(X, init=np.arange(24))
+    with pytest.raises(TypeError, match="no prior over partitions"):
+        fit(3.0)
+    for sampler in ("blocked", "variational"):
+        with pytest.raises(ValueError, match="takes a DirichletProcess as partition_prior"):
+            bc.TVClust(sampler, partition_prior=KnownK(2), **short).fit(X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@each_prior
+def test_uninformative_data_leave_the_prior(prior, sampler, rng):
+    """At n = 150, the number of clusters and the largest of them are those of the prior."""
+    n, values, make = 150, prior.initial(), SAMPLERS[sampler]
+    family = FullGaussian(1.0, 3.0, 0.1).bind(rng.normal(size=(n, 1))).coarsened(1e-9)
+    chain = make(TVClustProblem(family, (), prior), np.zeros(n, int), rng, default_moves(make, n))
+    found = np.empty((3000, 2))
+    for _ in range(200):
+        chain.sweep(adapt=True)
+    for row in range(len(found)):
+        chain.sweep()
+        sizes = chain.state.sizes()
+        found[row] = len(sizes), sizes.max()
+    drawn = [np.bincount(prior.sample(n, values, rng)) for _ in range(1500)]
+    expected = np.array([[len(sizes), sizes.max()] for sizes in drawn], dtype=float)
+    batches = found.reshape(30, -1, 2).mean(axis=1)
+    error = np.hypot(batches.std(axis=0) / math.sqrt(30), expected.std(axis=0) / math.sqrt(1500))
+    assert (np.abs(batches.mean(axis=0) - expected.mean(axis=0)) < 4.5 * error + 1e-6).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("true_number", [1, 3, 8])
+def test_finite_mixtures_find_the_true_number_more_often(true_number):
+    """Of 20 data sets each, the mean posterior probability of the true number of clusters."""
+    mass = {}
+    for name, prior in (("DP", DirichletProcess()), ("MFM", MixtureOfFiniteMixtures())):
+        shares = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            z = rng.permutation(np.arange(160) % true_number)
+            X = 8.0 * np.c_[np.cos(z), np.sin(z)] * (1 + z[:, None] % 2) + rng.normal(size=(160, 2))
+            family = FullGaussian().bind(X)
+            problem = TVClustProblem(family, (), prior)
+            chain = collapsed_chain(problem, z, rng, default_moves(collapsed_chain, 160))
+            for sweep in range(500):
+                chain.sweep(adapt=sweep < 200)
+                if sweep >= 200:
+                    shares.append(chain.state.n_clusters == true_number)
+        mass[name] = np.mean(shares)
+    assert mass["MFM"] > mass["DP"]
+
+
+def test_priors_are_reached_by_the_public_name():
+    assert bc.partition_priors.KnownK is KnownK
+    assert replace(KnownK(3), n_clusters=4).most_clusters == 4
