@@ -267,6 +267,6 @@ def _modify(session: InteractiveSession, out: TextIO) -> None:
     print(
         f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} "
         "items moved, "
-        f"{len(found.given_up_)} constraints violated{quality}",
+        f"{len(found.violated_)} constraints violated{quality}",
         file=out,
     )

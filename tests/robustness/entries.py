@@ -125,7 +125,6 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     "conditioning": (UNIT, 0.001),
     "anchors": (UNIT, 0.5),
     "super_instances": (UNIT, 1.0),
-    "satisfied": (UNIT, 1.0),
     "min_satisfied": (UNIT, 1.0),
     "new_cluster_distance": ("optional [0, inf)", None),
     "dnk_weight": (NOT_NEGATIVE, 0.0),
