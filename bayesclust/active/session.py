@@ -30,7 +30,7 @@ from bayesclust.checks import check_choice, check_int, check_items, check_random
 from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
-from bayesclust.estimators._modification import start_partition
+from bayesclust.estimators.minimal_modification import start_partition
 from bayesclust.metrics import adjusted_rand
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
