@@ -258,6 +258,7 @@ WITHOUT_DATA = {
     "datasets.Dataset": "what load returns",
     "datasets.names": "takes a switch",
     "families.[A-Z]*": "settings of families, checked in their own tests",
+    "partition_priors.[A-Z]*": "settings of priors, checked in their own tests",
     "losses.AdditiveLoss": "abstract",
     "losses.Loss": "abstract; its methods are in the table",
     "losses.*[DI]": "takes nothing",
