@@ -39,7 +39,8 @@ ax.set(
     xlabel="petal length (cm)",
     ylabel="petal width (cm)",
     title='Answers: "same" in blue, "different" dotted',
-)
+);
+
 # %% [markdown]
 # The model is a mixture with an unknown number of clusters. An answer about two flowers of one
 # cluster is "same" with probability $p$; about two of different clusters it is "different" with
@@ -62,7 +63,8 @@ print(bc.diagnose(est.posterior_))
 # it.
 
 # %%
-bc.plots.n_clusters(est.posterior_, labels=est.labels_)
+bc.plots.n_clusters(est.posterior_, labels=est.labels_);
+
 # %%
 bc.source_reliability(est.posterior_)[
     ["parameter", "mean", "lower", "upper", "answers", "wrong"]
@@ -83,7 +85,8 @@ int(links.flipped.sum())
 # unsure each flower is. Dark squares are settled; what is neither dark nor white is in doubt.
 
 # %%
-bc.plots.similarity(est.posterior_, labels=est.labels_)
+bc.plots.similarity(est.posterior_, labels=est.labels_);
+
 # %% [markdown]
 # One partition stands for the posterior, and the credible ball tells how far the posterior reaches
 # around it: 95% of the draws are no farther, in bits of information (VI), than its radius.

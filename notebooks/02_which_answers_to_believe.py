@@ -38,7 +38,8 @@ reliability = reliability.assign(truth=[(~links.flipped[mask]).mean() for mask i
 reliability[["source", "parameter", "mean", "lower", "upper", "truth"]].round(2)
 
 # %%
-bc.plots.reliability(est.posterior_)
+bc.plots.reliability(est.posterior_);
+
 # %% [markdown]
 # The second person's intervals lie near one half, where an answer says nothing. The sampler has
 # turned this person's answers down; nobody had to remove them.
@@ -48,7 +49,8 @@ bc.plots.reliability(est.posterior_)
 # One dot an answer, at the probability that it is right; crosses are wrong in truth.
 
 # %%
-bc.plots.credibility(est.posterior_, flipped=links.flipped)
+bc.plots.credibility(est.posterior_, flipped=links.flipped);
+
 # %% [markdown]
 # How well does credibility tell wrong answers from right ones? The area under the ROC curve is the
 # probability that a right answer is believed more than a wrong one.
@@ -66,7 +68,8 @@ answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 # believed or not.
 
 # %%
-bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped)
+bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped);
+
 # %% [markdown]
 # ## With and without its own say
 #

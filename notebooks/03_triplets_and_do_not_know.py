@@ -35,7 +35,8 @@ ax.set(
     ylim=(0, None),
     title="What one answer tells",
 )
-ax.legend(frameon=False)
+ax.legend(frameon=False);
+
 # %% [markdown]
 # ## With and without them
 #
@@ -64,7 +65,8 @@ for ax, (name, labels) in zip(
 ):
     ax.scatter(iris.X[:, 2], iris.X[:, 3], c=labels, cmap="viridis", s=12)
     ax.set(title=name, xlabel="petal length (cm)")
-axes[0].set_ylabel("petal width (cm)")
+axes[0].set_ylabel("petal width (cm)");
+
 # %% [markdown]
 # ## People who say "don't know" too often
 #

@@ -47,7 +47,8 @@ table.round(3)
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 left.scatter(*X.T, c=limit.labels_, cmap="viridis", s=22)
 left.set(title="The limit: one partition", xlabel="$x_0$", ylabel="$x_1$")
-bc.plots.entropy(est.posterior_, X, ax=right)
+bc.plots.entropy(est.posterior_, X, ax=right);
+
 # %% [markdown]
 # ## The way there
 #
@@ -71,7 +72,8 @@ path[["vi", "n_clusters", "entropy"]].sel(statistic="mean").to_dataframe().drop(
 ).round(3)
 
 # %%
-bc.plots.limit_path(path)
+bc.plots.limit_path(path);
+
 # %% [markdown]
 # Read the panels from left to right. At small $\gamma$ the data hardly speak, and the draws have
 # little to do with the limit's partition. Then the distance to it falls to nothing: all draws are

@@ -42,12 +42,14 @@ report.table.sort_values("rhat", ascending=False).head(8).round(2)
 # stands apart from the other three.
 
 # %%
-bc.plots.agreement(report.distances, "Distance between draws of two chains", unit="bits")
+bc.plots.agreement(report.distances, "Distance between draws of two chains", unit="bits");
+
 # %% [markdown]
 # The eye sees the same in the traces: that chain keeps to a level of its own.
 
 # %%
-bc.plots.traces(hasty.posterior_, var_names=["log_joint", "n_clusters"])
+bc.plots.traces(hasty.posterior_, var_names=["log_joint", "n_clusters"]);
+
 # %% [markdown]
 # ## One chain would have hidden it
 #
@@ -73,7 +75,8 @@ better = bc.diagnose(est.posterior_)
 print(better)
 
 # %%
-bc.plots.agreement(better.distances, "Distance between draws of two chains", unit="bits")
+bc.plots.agreement(better.distances, "Distance between draws of two chains", unit="bits");
+
 # %% [markdown]
 # Ranks show what R-hat has in one number. All draws of a quantity are ranked; of chains that sample
 # the same posterior, each has its share of low and of high ranks, so that its line is level.

@@ -115,17 +115,20 @@ ax.scatter(
     label=f"{wrong.sum()} wrong",
 )
 ax.set(xlabel="dose", ylabel="response", title="Three kinds of response")
-ax.legend(frameon=False)
+ax.legend(frameon=False);
+
 # %% [markdown]
 # Who belongs together, and how sure that is:
 
 # %%
-bc.plots.similarity(tree, labels=found)
+bc.plots.similarity(tree, labels=found);
+
 # %% [markdown]
 # Which answers to believe; crosses mark the wrong ones.
 
 # %%
-bc.plots.credibility(tree, flipped=links.flipped)
+bc.plots.credibility(tree, flipped=links.flipped);
+
 # %%
 credibility = bc.constraint_credibility(tree)["credibility"]
 doubted = credibility < 0.5

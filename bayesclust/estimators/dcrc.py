@@ -225,8 +225,8 @@ class DCRC(ConstrainedClusterer):
     References
     ----------
     Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints. Eq. 6 is the
-    classifier, Table I the answers, Eq. 9 the objective, Eq. 13 with Table II the E-step, Eq. 14
-    binding answers.
+    classifier, Table I the answers, Eq. 7 their evidence, Eq. 9 the objective, Eq. 13 with Table II
+    the E-step, Eq. 14 binding answers.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class MPCKMeans(ConstrainedClusterer):
 
     ================  ==================================================================
     PCK-Means         ``metric="euclidean"`` (``growth=1`` as in the paper)
-    MK-Means          no constraints
+    MK-Means          no constraints (Eq. 2)
     Supervised-Means  ``metric="euclidean", max_iter=0, closure=False``
     ================  ==================================================================
 

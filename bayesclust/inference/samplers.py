@@ -62,7 +62,7 @@ def collapsed_chain(
 def gibbs_chain(
     problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
 ) -> Chain:
-    """The paper's own sampler (Neal 2000, Algorithm 2), with parameters of the clusters drawn in every sweep."""
+    """The paper's own sampler (TVClust Eq. 13; Neal 2000, Algorithm 2): each sweep draws parameters."""
     scan: Move = ParameterScan() if moves.single_site else Refresh()
     state = State(problem, z, rng)
     return Chain(state, [scan, *group_moves(MoveSchedule(moves)), *parameter_moves(problem)])

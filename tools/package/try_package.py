@@ -26,7 +26,7 @@ USER = Path(__file__).with_name("user.py")
 PYTHONS = ("3.12", "3.13")
 BOUND = re.compile(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 # what belongs into built files: texts of these kinds, and files of these names
-KINDS = {".css", ".ipynb", ".md", ".py", ".pyi", ".rst", ".toml"}
+KINDS = {".css", ".html", ".ipynb", ".md", ".py", ".pyi", ".rst", ".toml"}
 NAMES = {".gitignore", "LICENSE", "Makefile", "PKG-INFO", "find-python", "make-venv", "py.typed"}
 # a user's settings must not lead back to this checkout
 OUTSIDE = {
@@ -71,7 +71,7 @@ def build(folder: Path) -> tuple[Path, Path]:
         ]
     sources = [
         path.relative_to(ROOT).as_posix()
-        for kind in ("*.py", "*.pyi")
+        for kind in ("*.py", "*.pyi", "*.html")
         for path in (ROOT / "bayesclust").rglob(kind)
     ] + ["bayesclust/py.typed"]
     others = ("benchmarks", "docs", "experiments", "notebooks", "tests", "tools")

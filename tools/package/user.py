@@ -42,6 +42,8 @@ def main(sampler: str = "collapsed") -> None:
         posterior.to_netcdf(path, engine="h5netcdf")
         with xarray.open_datatree(path, engine="h5netcdf") as again:
             assert np.array_equal(bc.similarity_matrix(again), bc.similarity_matrix(posterior))
+        page = bc.write_report(posterior, Path(folder) / "report.html", title="Twelve items")
+        assert "<title>Twelve items</title>" in page.read_text(encoding="utf-8")
     agreement: float = bc.metrics.adjusted_rand(model.labels_, limit)
     assert agreement == bc.metrics.adjusted_rand(limit, np.repeat([0, 1], 6)) == 1.0, (
         model.labels_,
