@@ -12,8 +12,9 @@ from scipy.stats import invwishart
 
 from bayesclust.families import FAMILIES
 from bayesclust.families.gaussian import BoundFullGaussian
+from bayesclust.inference.moves.parameter_scan import prior_predictive
 from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
+from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from benchmarks.collapsed_scan import FAMILY, FEW, SHAPES
 from benchmarks.data import mixture
@@ -71,12 +72,13 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Run]:
     family = FAMILY.bind(X)
     assert isinstance(family, BoundFullGaussian)
     problem, hyper = TVClustProblem(family), family.initial_hyper()
-    drawn = gibbs_chain(problem, z, np.random.default_rng(1), gibbs_chain.default_moves(n))
+    drawn = gibbs_chain(problem, z, np.random.default_rng(1), default_moves(gibbs_chain, n))
     collapsed = collapsed_chain(problem, z, np.random.default_rng(1), Moves(split_merge=0))
     generic = collapsed_chain(
         problem, z, np.random.default_rng(1), Moves(split_merge=0, fast=False)
     )
-    log_prior, labels, rng = drawn._prior_predictive(), z.tolist(), np.random.default_rng(2)
+    log_prior = prior_predictive(drawn.state.clusters, n)
+    labels, rng = z.tolist(), np.random.default_rng(2)
 
     def floor() -> None:
         for _ in range(K):
@@ -97,7 +99,7 @@ def of_family(name: str, n: int, d: int, K: int) -> dict[str, Run]:
     problem = TVClustProblem(FAMILIES[name]().bind(X))
     return {
         "sweep, parameters drawn": gibbs_chain(
-            problem, z, np.random.default_rng(1), gibbs_chain.default_moves(n)
+            problem, z, np.random.default_rng(1), default_moves(gibbs_chain, n)
         ).sweep,
         "sweep, collapsed": collapsed_chain(
             problem, z, np.random.default_rng(1), Moves(split_merge=0)

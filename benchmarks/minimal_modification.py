@@ -96,7 +96,7 @@ def entries(
     raced: dict[str, Entry | Run] = {YARDSTICK: lambda: k_means.fit(X)}
     for kind, given in constraints(y, wrong, number).items():
         for setting, (alpha, beta) in SETTINGS.items():
-            fit = bc.MinimalModification(alpha, beta, satisfied=share).fit
+            fit = bc.MinimalModification(alpha, beta, min_satisfied=share).fit
             raced[f"{kind}, {setting}"] = Entry(
                 partial(fit, X, partition=seen, constraints=given), once=once
             )

@@ -300,7 +300,7 @@ def _soft(
 ) -> dict[str, Any]:
     links = case(cell.kind, y, cell.number, np.random.default_rng(words))
     if cell.method in MODIFICATIONS:
-        est: Any = _settings(cell.method, satisfied=CASES[cell.kind])
+        est: Any = _settings(cell.method, min_satisfied=CASES[cell.kind])
         fitted, row = _timed(lambda: est.fit(X, partition=labels, constraints=links))
     else:
         settings: Any = {"metric": "euclidean", "growth": 1} if cell.method == "pck" else {}
@@ -335,7 +335,7 @@ def _timed(fit: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
     row: dict[str, Any] = {"seconds": timed.seconds, "cpu_seconds": timed.cpu_seconds}
     row["unsolved"] = int(fitted is None)
     if isinstance(fitted, bc.MinimalModification):
-        row |= {"gap": gap_of(fitted), "violated": len(fitted.given_up_)}
+        row |= {"gap": gap_of(fitted), "violated": len(fitted.violated_)}
     return fitted, row
 
 

@@ -178,6 +178,35 @@ def test_public_methods_are_explained_where_they_come_from(module):
     assert [name for name, method in public_methods(module) if not inspect.getdoc(method)] == []
 
 
+PRIVATE = re.compile(
+    r"^(numba|llvmlite|zarr|numpyro|jax)(\.\w+)*\.(_\w+|core|_src|internal\w*|np|binding)(\.|$)"
+)
+BEYOND_US = {"gc", "subprocess", "signal", "multiprocessing"}
+"""Parts of Python by which a package would change the user's process, or start others."""
+
+
+def imported_names(module):
+    """Names that a module imports, with the module they come from."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_dependencies_are_used_by_their_public_names(module):
+    names = set(imported_names(module))
+    assert [name for name in names if PRIVATE.match(name)] == []
+    assert {name.partition(".")[0] for name in names} & BEYOND_US == set()
+
+
+def test_private_names_would_be_seen():
+    assert PRIVATE.match("numba.core.cgutils")
+    assert PRIVATE.match("zarr._async.run")
+    assert not PRIVATE.match("numba.extending.overload")
+
+
 def front_door():
     import bayesclust
 

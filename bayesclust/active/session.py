@@ -30,7 +30,7 @@ from bayesclust.checks import check_choice, check_int, check_items, check_random
 from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
-from bayesclust.estimators._modification import start_partition
+from bayesclust.estimators.minimal_modification import start_partition
 from bayesclust.metrics import adjusted_rand
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -229,7 +229,7 @@ class InteractiveSession:
         found: MinimalModification = clone(self.modification).fit(
             self.X, partition=self.labels, constraints=self.constraints
         )
-        violated = tuple(found.given_up_.what)
+        violated = tuple(found.violated_.what)
         self._steps.append(Step(found.labels_, len(self._rows), found.cost_, violated))
         self._events.append(None)
         return found

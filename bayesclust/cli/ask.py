@@ -141,7 +141,7 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> Any:
         K = check_int(settings.n_clusters, "n_clusters", most=len(points))
         partition = KMeans(K, n_init=10, random_state=seed)
     modification = MinimalModification(
-        satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
+        min_satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
     )
     return InteractiveSession(
         points,
@@ -267,6 +267,6 @@ def _modify(session: InteractiveSession, out: TextIO) -> None:
     print(
         f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} "
         "items moved, "
-        f"{len(found.given_up_)} constraints violated{quality}",
+        f"{len(found.violated_)} constraints violated{quality}",
         file=out,
     )

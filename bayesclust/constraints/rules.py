@@ -208,7 +208,7 @@ class SpreadConstraints(Rules):
     Examples
     --------
     >>> import bayesclust as bc
-    >>> spreads = bc.SpreadConstraints([([0, 1, 2], 2), ([1, 2, 3], 1)], n_items=4)
+    >>> spreads = bc.constraints.SpreadConstraints([([0, 1, 2], 2), ([1, 2, 3], 1)], n_items=4)
     >>> spreads.satisfied([0, 1, 1, 2])
     array([ True, False])
     """

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from itertools import groupby
 from time import perf_counter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust.checks import check_int, check_positive, number_between
-from bayesclust.estimators._modification import (
-    Stated,
-    credibility_weights,
-    start_partition,
-    state_constraints,
-)
-from bayesclust.estimators.base import ConstrainedClusterer, read_input
+from bayesclust.checks import check_int, check_positive, number_between, plain_array
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.statements import Statement
+from bayesclust.estimators.base import ConstrainedClusterer, read_input, start_labels
 from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
@@ -25,8 +24,15 @@ from bayesclust.inference.limits.minimal_modification.modify import (
     named_items,
     possible_moves,
 )
-from bayesclust.inference.limits.minimal_modification.solve import Limits, OutOfTime, Unsatisfiable
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.inference.limits.minimal_modification.program import (
+    Limits,
+    OutOfTime,
+    Unsatisfiable,
+)
+from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ConflictError(ValueError):
@@ -35,8 +41,8 @@ class ConflictError(ValueError):
     Attributes
     ----------
     conflict : list of (str, int)
-        A smallest set of them: name of the view or rules, and row. Without any one of them the
-        others can hold.
+        An irreducible set of them, by name and row: without any one of them the others of the set
+        can hold. It need not be the smallest such set.
     """
 
     def __init__(self, sentence: str, conflict: list[tuple[str, int]]) -> None:
@@ -45,15 +51,18 @@ class ConflictError(ValueError):
 
 
 class MinimalModification(ConstrainedClusterer):
-    """The partition nearest to one already seen that satisfies constraints, for correcting a clustering step by step.
+    """The least change of a partition, by whole groups of items, that satisfies constraints.
 
-    Of all partitions P' that satisfy the constraints, the one is found that minimises
+    It corrects a clustering step by step. Of all partitions P' that satisfy the constraints and keep
+    the super-instances whole, it finds the one that minimises
 
         sum_i 1[P'(i) != P(i)] D[i, P'(i)],
 
-    where P is the partition seen and D[i, c] the distance of item i to the nearest anchor of
-    cluster c. Items that no constraint names move only in the company of one that does, with which
-    they form a super-instance. The minimum over such partitions is exact, unless time runs out.
+    where P is the given partition and D[i, c] the distance of item i to the nearest anchor of cluster
+    c. Items that no constraint names move only together with one that does, with which they form a
+    super-instance. The minimum among such partitions is proven, unless time runs out; with
+    ``super_instances=1`` every item is its own, and no smaller change of the named items satisfies
+    the constraints. The solver is OR-tools CP-SAT, of the extra `solver`.
 
     Parameters
     ----------
@@ -65,17 +74,16 @@ class MinimalModification(ConstrainedClusterer):
         beta, super-instances per item of a cluster: groups cut by complete linkage, with at most
         one named item in each. With 1 only named items move. The default is that of the published
         comparisons.
-    satisfied : float in (0, 1], default 1
+    min_satisfied : float in (0, 1], default 1
         delta, the share of the hard constraints that must hold at least, rounded up. 1 allows none
-        to be given up.
+        to be violated.
     new_clusters : int, default 0
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
         Distance of every item to a new cluster, in units of X. None is twice the largest distance
         of an item that can move to a cluster: new clusters are for what goes nowhere else.
-    dont_know : float, default 0
-        What giving up an answer "dnk" about a triplet costs, in units of X; 0 leaves such answers
-        out.
+    dnk_weight : float, default 0
+        The weight of an answer "dnk" about a triplet, in units of X; 0 leaves such answers out.
     precision : float or None, default None
         gamma, in units of 1 / X, which weighs `credibility` against distance: see the notes. None
         lets moving a typical item that can move to its nearest other cluster cost 1 nat.
@@ -88,7 +96,7 @@ class MinimalModification(ConstrainedClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The modified partition, in the numbers of the partition seen: a cluster that lost all its
+        The modified partition, in the numbers of the given partition: a cluster that lost all its
         items leaves a gap.
     n_clusters_ : int
         Clusters with items.
@@ -97,16 +105,16 @@ class MinimalModification(ConstrainedClusterer):
     cost_ : float
         The distance that they moved, by the formula above.
     objective_ : float
-        `cost_`, and the weights of soft constraints given up.
+        `cost_`, and the weights of the violated soft constraints.
     bound_ : float
         No partition that was allowed has a smaller objective.
     gap_ : float
         `objective_` - `bound_`: 0 where the minimum is proven.
-    given_up_ : DataFrame
+    violated_ : DataFrame
         One row for each constraint that `labels_` does not satisfy: constraints (name), row, what
         (in words), weight (infinite for hard ones).
     weights_ : dict of arrays
-        By name, what giving up each constraint would have cost; 0 for those that were left out.
+        By name, the weight of each constraint; 0 for those that were left out.
     precision_ : float
         gamma.
     n_features_in_ : int
@@ -116,24 +124,23 @@ class MinimalModification(ConstrainedClusterer):
     ValueError, TypeError
         From `fit`, before any computing, in one sentence: what was got, where, and what to do.
     ConflictError
-        A ValueError: from `fit`, if the constraints cannot hold. It names a smallest set of them
-        that cannot.
+        A ValueError: from `fit`, if the constraints cannot hold. It names an irreducible set of
+        them that cannot.
     ModuleNotFoundError
-        From `fit`, if constraints tie more items together than enumeration can deal with, and
-        OR-tools (extra `solver`) is not installed.
+        From `fit`, if OR-tools (extra `solver`) is not installed.
     TimeoutError
         From `fit`, if no partition that satisfies the constraints was found in time.
 
     Notes
     -----
-    This is the mode of a posterior centred at the partition seen. Let the prior be
+    This is the mode of a posterior centred at the given partition. Let the prior be
 
         p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)] D[i, P'(i)]),
 
     and let answer c be right with probability p_c: its likelihood is p_c where P' satisfies it and
     1 - p_c where not. Then
 
-        -ln p(P' | P, answers) / gamma = sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c given up} w_c +
+        -ln p(P' | P, answers) / gamma = sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c violated} w_c +
         constant, w_c = ln(p_c / (1 - p_c)) / gamma,
 
     which is what `fit` minimises with ``credibility=p``. A constraint is hard as p_c goes to 1. One
@@ -160,20 +167,20 @@ class MinimalModification(ConstrainedClusterer):
         anchors: float = 0.2,
         super_instances: float = 0.3,
         *,
-        satisfied: float = 1.0,
+        min_satisfied: float = 1.0,
         new_clusters: int = 0,
         new_cluster_distance: float | None = None,
-        dont_know: float = 0.0,
+        dnk_weight: float = 0.0,
         precision: float | None = None,
         time_limit: float | None = 60.0,
         n_jobs: int = 1,
     ) -> None:
         self.anchors = anchors
         self.super_instances = super_instances
-        self.satisfied = satisfied
+        self.min_satisfied = min_satisfied
         self.new_clusters = new_clusters
         self.new_cluster_distance = new_cluster_distance
-        self.dont_know = dont_know
+        self.dnk_weight = dnk_weight
         self.precision = precision
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -194,7 +201,7 @@ class MinimalModification(ConstrainedClusterer):
         X : array-like of shape (n, d)
         y : ignored
         partition : array-like of int of shape (n,), fitted estimator, posterior or None, default None
-            The partition seen: labels from 0, an estimator fitted to the same items, or a
+            The given partition: labels from 0, an estimator fitted to the same items, or a
             posterior, of which the point estimate is taken. None is what `DPMeans` finds with its
             defaults.
         constraints : view, rules, list of them or None, default None
@@ -218,19 +225,19 @@ class MinimalModification(ConstrainedClusterer):
         stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
         weights = credibility_weights(stated.probabilities(credibility))
         weights[stated.unsure] = 0.0
-        used = np.flatnonzero((weights > 0) | (stated.unsure & (self.dont_know > 0)))
+        used = np.flatnonzero((weights > 0) | (stated.unsure & (self.dnk_weight > 0)))
         statements = [stated.statements[row] for row in used]
         moves = possible_moves(points, seen, named_items(statements), settings)
         self.precision_ = self._precision(moves.typical)
         weights /= self.precision_
-        weights[stated.unsure] = float(self.dont_know)
+        weights[stated.unsure] = float(self.dnk_weight)
         try:
             found = modify(
                 seen,
                 moves,
                 statements,
                 weights[used],
-                settings.satisfied,
+                settings.min_satisfied,
                 Limits.of(seconds, n_jobs),
             )
         except Unsatisfiable as error:
@@ -238,7 +245,7 @@ class MinimalModification(ConstrainedClusterer):
         except OutOfTime:
             raise TimeoutError(
                 f"no partition that satisfies the constraints was found within time_limit={self.time_limit} seconds: allow "
-                "more time, or let some constraints be given up (satisfied below 1, or credibility)."
+                "more time, or let some constraints be violated (min_satisfied below 1, or credibility)."
             ) from None
         self._keep(seen, found, stated, weights)
         self.fit_seconds_ = perf_counter() - clock
@@ -246,14 +253,14 @@ class MinimalModification(ConstrainedClusterer):
 
     def check_settings(self) -> tuple[Settings, float, int]:
         """Refuse settings out of range, as `fit` does; returns them, the seconds that there are, and the threads."""
-        number_between(self.dont_know, "dont_know", "[0, inf)")
+        number_between(self.dnk_weight, "dnk_weight", "[0, inf)")
         if self.precision is not None:
             check_positive(self.precision, "precision")
         far = self.new_cluster_distance
         settings = Settings(
             number_between(self.anchors, "anchors", "[0, 1]"),
             number_between(self.super_instances, "super_instances", "[0, 1]"),
-            number_between(self.satisfied, "satisfied", "(0, 1]"),
+            number_between(self.min_satisfied, "min_satisfied", "(0, 1]"),
             check_int(self.new_clusters, "new_clusters", least=0),
             None if far is None else number_between(far, "new_cluster_distance", "[0, inf)"),
         )
@@ -279,9 +286,9 @@ class MinimalModification(ConstrainedClusterer):
             if number == 1
             else f"these {number} constraints cannot all hold"
         )
-        if self.satisfied < 1:
-            subject = f"fewer than the share satisfied={self.satisfied} of the constraints can hold, since {subject}"
-        sentence = f"{subject}: {listed}: leave one out, allow new_clusters, or require less by satisfied or credibility."
+        if self.min_satisfied < 1:
+            subject = f"fewer than the share min_satisfied={self.min_satisfied} of the constraints can hold, since {subject}"
+        sentence = f"{subject}: {listed}: leave one out, allow new_clusters, or require less by min_satisfied or credibility."
         return ConflictError(sentence, conflict)
 
     def _keep(
@@ -300,7 +307,127 @@ class MinimalModification(ConstrainedClusterer):
         self.cost_, self.objective_, self.bound_ = found.cost, found.objective, found.bound
         self.gap_ = found.objective - found.bound
         self.weights_ = stated.by_name(weights)
-        self.given_up_ = stated.broken(found.labels, weights)
+        self.violated_ = stated.violated(found.labels, weights)
 
 
-__all__ = ["ConflictError", "MinimalModification"]
+def start_partition(partition: Any, points: FloatArray) -> IntArray:
+    """Return the given partition: labels as they are, those of an estimator (or of a fitted copy), or of a posterior."""
+    n = len(points)
+    if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
+        partition = clone(partition).fit(points)
+    if isinstance(partition, BaseEstimator) or hasattr(partition, "children"):
+        labels = start_labels(partition, n)
+        assert labels is not None
+        return labels
+    array = plain_array(partition, "partition", "pass one label per item")
+    if array.shape != (n,):
+        raise ValueError(
+            f"partition has shape {array.shape}, but X has {n} items: pass one label per item, an estimator fitted to these "
+            "items, or its posterior_."
+        )
+    if array.dtype.kind not in "iu":
+        raise TypeError(
+            f"partition must hold integers; got dtype {array.dtype}: number the clusters from 0."
+        )
+    if array.min() < 0 or array.max() >= n:
+        at = int(np.argmax((array < 0) | (array >= n)))
+        raise ValueError(
+            f"partition[{at}] is {array[at]}: number the clusters 0, 1, 2, ..., and give noise one of its own."
+        )
+    return array.astype(np.int64)
+
+
+class Stated(NamedTuple):
+    """The statements of all constraints, row by row."""
+
+    statements: list[Statement]
+    origin: list[tuple[str, int]]  # name of the view or rules, and row
+    unsure: BoolArray  # answers "don't know"
+
+    def probabilities(self, credibility: Any) -> FloatArray:
+        """Return the probability that each is right, 1 where it is not given."""
+        found = np.ones(len(self.statements))
+        if credibility is None:
+            return found
+        if hasattr(credibility, "columns"):
+            names = np.array([name for name, _ in self.origin], dtype=object)
+            for name in dict.fromkeys(names):
+                values = _column(credibility, name)
+                rows = np.flatnonzero(names == name)
+                if len(values) not in (0, len(rows)):
+                    raise ValueError(
+                        f"credibility has {len(values)} rows about {name!r}, but there are {len(rows)} constraints of that "
+                        "name: pass the table of a fit to these constraints."
+                    )
+                found[rows] = values if len(values) else 1.0
+        else:
+            found = np.asarray(credibility, dtype=np.float64)
+            if found.shape != (len(self.statements),):
+                raise ValueError(
+                    f"credibility has shape {found.shape}, but there are {len(self.statements)} constraints: pass one "
+                    "probability for each, in order."
+                )
+        outside = ~((found >= 0) & (found <= 1))
+        if outside.any():
+            at = int(np.argmax(outside))
+            raise ValueError(f"credibility[{at}] is {found[at]}: pass probabilities from 0 to 1.")
+        return found
+
+    def by_name(self, values: FloatArray) -> dict[str, FloatArray]:
+        """Return values of the rows by the name of their object."""
+        grouped = groupby(range(len(values)), key=lambda at: self.origin[at][0])
+        return {name: values[list(rows)] for name, rows in grouped}
+
+    def violated(self, labels: IntArray, weights: FloatArray) -> pd.DataFrame:
+        """Return the rows that weigh anything and that labels do not satisfy."""
+        import pandas as pd
+
+        plain = labels.tolist()
+        rows = [
+            at for at, s in enumerate(self.statements) if weights[at] > 0 and not s.holds(plain)
+        ]
+        table = {
+            "constraints": [self.origin[at][0] for at in rows],
+            "row": [self.origin[at][1] for at in rows],
+            "what": [str(self.statements[at]) for at in rows],
+            "weight": weights[rows],
+        }
+        return pd.DataFrame(table)
+
+
+def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
+    for column in ("view", "credibility"):
+        if column not in credibility.columns:
+            raise ValueError(
+                f"credibility has no column {column!r}: pass a table from bayesclust.constraint_credibility."
+            )
+    own = credibility["view"] == name
+    values: FloatArray = credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
+    return values
+
+
+def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
+    """Return the statements of constraints, refusing clusters that there cannot be."""
+    statements, origin = [], []
+    for constraints in given:
+        for row, statement in enumerate(constraints.statements()):
+            largest = max(statement.clusters, default=0)
+            if largest >= n_clusters:
+                raise ValueError(
+                    f"{constraints.name}[{row}] names cluster {largest}, but clusters are numbered 0 to {n_clusters - 1}, "
+                    "new ones included: correct the number or allow more new_clusters."
+                )
+            statements.append(statement)
+            origin.append((constraints.name, row))
+    are_unsure = np.concatenate(
+        [np.empty(0, dtype=np.bool_), *(constraints.unsure for constraints in given)]
+    )
+    return Stated(statements, origin, are_unsure)
+
+
+def credibility_weights(probability: FloatArray) -> FloatArray:
+    """Return ln(p / (1 - p)), 0 for p of at most 1/2 and infinite for 1."""
+    with np.errstate(divide="ignore"):
+        odds = np.log(probability) - np.log1p(-probability)
+    weights: FloatArray = np.maximum(odds, 0.0)
+    return weights

@@ -75,7 +75,7 @@ def test_undo_takes_the_answer_and_what_followed_from_it():
     assert said.count("there is nothing to undo") == 1
 
 
-def test_modify_now_dont_know_and_what_is_not_understood():
+def test_modify_now_dnk_and_what_is_not_understood():
     session, taken, said, _ = run(["what?", "?", "y", "m"], every=5)
     assert taken == 2
     assert "'what?' is not understood\n" in said

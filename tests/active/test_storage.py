@@ -15,7 +15,7 @@ Y = np.repeat([0, 1, 2], 10)
 
 def session():
     settings = bc.MinimalModification(
-        0.1, np.float64(0.5), satisfied=0.9, new_clusters=2, time_limit=None
+        0.1, np.float64(0.5), min_satisfied=0.9, new_clusters=2, time_limit=None
     )
     made = bc.InteractiveSession(
         X, Y, y=np.array(list("aabbc") * 6), modification=settings, random_state=3

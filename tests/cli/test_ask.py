@@ -75,7 +75,7 @@ def test_files_of_numbers_and_of_labels(told, tmp_path, form):
         (["iris", "--n-clusters", "3", "--query-strategy", "oracle"], "query_strategy must be"),
         (
             ["iris", "--n-clusters", "3", "--min-satisfied", "2", "--queries", "1"],
-            "satisfied must lie in (0, 1]; got 2.0.",
+            "min_satisfied must lie in (0, 1]; got 2.0.",
         ),
         (["iris", "--every", "0"], "every must be an integer of at least 1; got 0."),
         (["iris", "--queries", "-1"], "queries must be an integer of at least 0; got -1."),

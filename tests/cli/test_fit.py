@@ -13,7 +13,7 @@ import xarray as xr
 import bayesclust as bc
 from bayesclust import cli
 from bayesclust.families import COMPOSED, FAMILIES
-from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.chain import Chain
 from bayesclust.posterior.tree import feature_names, item_names, source_names
 
 SHORT = ["--chains", "2", "--warmup", "20", "--samples", "30", "--no-progress"]
@@ -175,7 +175,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(files, tmp_path, monkeypatch, ca
 
 
 def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
-    drawn, draw = [], collapsed_chain.draw
+    drawn, draw = [], Chain.draw
 
     def interrupting(self):
         drawn.append(self)
@@ -183,7 +183,7 @@ def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         return draw(self)
 
-    monkeypatch.setattr(collapsed_chain, "draw", interrupting)
+    monkeypatch.setattr(Chain, "draw", interrupting)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = fit(

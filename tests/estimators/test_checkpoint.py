@@ -78,7 +78,7 @@ def test_a_generator_is_known_by_its_state(fit):
         ({"num_chains": 3}, "num_chains"),
         ({"family": "gaussian_diagonal"}, "family"),
         ({"family": bc.families.FullGaussian(scale=0.3)}, "family"),
-        ({"concentration": 2.0}, "concentration"),
+        ({"partition_prior": bc.partition_priors.DirichletProcess(2.0)}, "partition_prior"),
         ({"thinning": 2}, "thinning"),
         ({"moves": Moves(split_merge=1)}, "moves"),
         ({"constraints": None}, "constraints"),

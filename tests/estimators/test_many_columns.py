@@ -79,8 +79,8 @@ def test_restored_chains_go_on_to_the_last_bit():
     for _ in range(5):
         first.sweep()
         second.sweep()
-    np.testing.assert_array_equal(first.hyper, second.hyper)
-    assert first.log_joint() == second.log_joint()
+    np.testing.assert_array_equal(first.state.hyper, second.state.hyper)
+    assert first.state.log_joint() == second.state.log_joint()
 
 
 def chains_that_part(moves):

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayesclust as bc
 from bayesclust.estimators.minimal_modification import ConflictError
-from bayesclust.inference.limits.minimal_modification.groups import super_instances
+from bayesclust.inference.limits.minimal_modification.modify import super_instances
 from bayesclust.posterior.tree import to_datatree
 from tests.inference.limits.minimal_modification.plain import N, random_case
 
@@ -33,7 +33,7 @@ def modes(case, precision, probability):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_it_is_the_mode_of_a_posterior_centred_at_the_partition_seen(seed):
-    case = random_case(seed + 300)._replace(satisfied=1.0, dont_know=0.0)
+    case = random_case(seed + 300)._replace(satisfied=1.0, dnk_weight=0.0)
     case.rows["triplets"] = [row for row in case.rows["triplets"] if row[3] != "dnk"]
     rng = np.random.default_rng(seed)
     probability, precision = (
@@ -75,7 +75,7 @@ def test_super_instances_move_as_one(seed):
     assert set(est.moved_) <= set(np.concatenate(groups))
 
 
-def test_credibility_of_a_posterior_decides_what_is_given_up():
+def test_credibility_of_a_posterior_decides_what_is_violated():
     links = bc.PairwiseConstraints.from_lists([(0, 1), (3, 4), (2, 3), (2, 5)], [(0, 3)], N)
     draws = (
         [[0, 0, 0, 1, 1, 2]] * 5
@@ -95,7 +95,7 @@ def test_credibility_of_a_posterior_decides_what_is_given_up():
     # items 0 and 3 must part, for which item 0 goes a distance of 1 to item 1; item 2 goes to the
     # cluster of item 5
     assert est.labels_.tolist() == [0, 0, 2, 1, 1, 2]
-    assert est.given_up_.empty
+    assert est.violated_.empty
 
 
 def test_a_starting_partition_may_be_an_estimator_or_its_posterior():
@@ -151,18 +151,18 @@ def test_a_conflict_is_named_in_a_sentence():
     assert error.value.conflict == [("links", 0), ("links", 1), ("links", 3)]
     assert str(error.value) == (
         "these 3 constraints cannot all hold: links[0] (items 0 and 1 together), links[1] (items 1 and 2 together), "
-        "links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or require less by satisfied or credibility."
+        "links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or require less by min_satisfied or credibility."
     )
-    est = bc.MinimalModification(super_instances=1.0, satisfied=0.8).fit(
+    est = bc.MinimalModification(super_instances=1.0, min_satisfied=0.8).fit(
         X, partition=SEEN, constraints=links
     )
-    assert est.given_up_.row.tolist() == [3]
-    assert est.given_up_.what.tolist() == ["items 0 and 2 apart"]
+    assert est.violated_.row.tolist() == [3]
+    assert est.violated_.what.tolist() == ["items 0 and 2 apart"]
     with pytest.raises(
         ConflictError,
-        match=r"^fewer than the share satisfied=0.95 of the constraints can hold, since",
+        match=r"^fewer than the share min_satisfied=0.95 of the constraints can hold, since",
     ):
-        bc.MinimalModification(satisfied=0.95).fit(X, partition=SEEN, constraints=links)
+        bc.MinimalModification(min_satisfied=0.95).fit(X, partition=SEEN, constraints=links)
 
 
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)
@@ -178,7 +178,7 @@ LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)
             TypeError,
             "super_instances must be a number in [0, 1]; got 'all' of type str.",
         ),
-        ({"satisfied": 0}, {}, ValueError, "satisfied must lie in (0, 1]; got 0."),
+        ({"min_satisfied": 0}, {}, ValueError, "min_satisfied must lie in (0, 1]; got 0."),
         (
             {"new_clusters": -1},
             {},
@@ -187,7 +187,7 @@ LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)
         ),
         ({"time_limit": 0}, {}, ValueError, "time_limit must lie in (0, inf); got 0."),
         ({"n_jobs": 0}, {}, ValueError, "n_jobs must be an integer of at least 1; got 0."),
-        ({"dont_know": -1.0}, {}, ValueError, "dont_know must lie in [0, inf); got -1.0."),
+        ({"dnk_weight": -1.0}, {}, ValueError, "dnk_weight must lie in [0, inf); got -1.0."),
         ({"precision": 0.0}, {}, ValueError, "precision must lie in (0, inf); got 0.0."),
         (
             {},

@@ -291,9 +291,8 @@ def test_bad_data():
 
 
 def test_triplets_are_refused():
-    with pytest.raises(
-        TypeError, match=r"^constraints\[0\] is a RelativeConstraints, but only pairwise"
-    ):
+    message = r"^constraints\[0\] is a RelativeConstraints, but this method uses constraints about pairs or labels alone"
+    with pytest.raises(TypeError, match=message):
         bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
 
 

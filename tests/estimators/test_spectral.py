@@ -151,5 +151,5 @@ def test_few_different_items(X):
 
 def test_triplets_are_refused():
     triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=3)
-    with pytest.raises(TypeError, match="only pairwise constraints can be used here"):
+    with pytest.raises(TypeError, match="uses constraints about pairs or labels alone"):
         bc.SpectralRDPMeans().fit([[0.0], [1.0], [5.0]], constraints=triplets)

@@ -39,7 +39,7 @@ def models(seed=4):
     X = np.random.default_rng(seed).normal(size=(N, 2)) + 4.0 * np.array(APART)[:, None]
     plain = replace(base, family=FullGaussian(scale=0.01, strength=10.0).bind(X), constraints=())
     light = replace(plain, family=plain.family.coarsened(0.1))
-    nested = TwoLevelProblem(plain.family, (), plain.concentration)
+    nested = TwoLevelProblem(plain.family, (), plain.partition_prior)
     return (plain, collapsed_chain), (light, collapsed_chain), (nested, mixture_chain)
 
 

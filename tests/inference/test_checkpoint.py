@@ -281,11 +281,11 @@ import os, signal, sys
 import numpy as np
 import bayesclust as bc
 from bayesclust.inference import checkpoint
-from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.chain import Chain
 
 at, where, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 checkpoint.SECONDS, checkpoint.SHARE = -1.0, np.inf
-sweeps, right, replace = [0], collapsed_chain.sweep, checkpoint._write_group
+sweeps, right, replace = [0], Chain.sweep, checkpoint._write_group
 
 def sweep(self, **options):
     sweeps[0] += 1
@@ -298,7 +298,7 @@ def killed(file, attributes):
         os.kill(os.getpid(), signal.SIGKILL)
     replace(file, attributes)
 
-collapsed_chain.sweep, checkpoint._write_group = sweep, killed
+Chain.sweep, checkpoint._write_group = sweep, killed
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(8, 1)), rng.normal(4, 1, size=(8, 1))])
 links = bc.PairwiseConstraints([(0, 1), (2, 12), (3, 9)], [True, False, True], n_items=16)

@@ -17,6 +17,7 @@ from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConst
 from bayesclust.families import DiagonalGaussian
 from bayesclust.inference.numpyro_kernel import PartitionGibbs, PartitionGibbsState
 from bayesclust.models import constraint_sites, tvclust
+from bayesclust.partition_priors import DirichletProcess
 
 N, K = 5, 3
 LINKS = PairwiseConstraints(
@@ -32,7 +33,7 @@ NOISE = {"p": np.array([0.8, 0.7]), "q": np.array([0.9, 0.6]), "noise": np.array
 
 def gaussians(views):
     """TVClust in two dimensions."""
-    tvclust(X, views, DiagonalGaussian(0.5, 6.0, 0.3), 1.0, K)
+    tvclust(X, views, DiagonalGaussian(0.5, 6.0, 0.3), DirichletProcess(1.0), K)
 
 
 def anything(views):

@@ -41,7 +41,8 @@ def model(
 
 
 def start(program, views=LINKS, z=None, **options):
-    return PartitionGibbs(program, views, **options).init(
+    options = {"constraints": views} | options
+    return PartitionGibbs(program, **options).init(
         jax.random.key(0), 0, z if z is None else {"z": z}, (), {}
     )
 

@@ -123,21 +123,21 @@ def test_given_draws_against_the_textbook(case, rng):
 def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_new_item(name):
     """The partitions of n + 1 items know nothing of prediction: their weights give density and company of the last one."""
     whole = problem(name, n=6, seed=3)
-    concentration = DirichletProcess(0.8)
+    prior = DirichletProcess(0.8)
     family = whole.family.with_rows(whole.family.X[:5])
     views = tuple(view.restrict(np.arange(5)) for view in whole.constraints)
-    states, values = exact.log_posterior(family, views, concentration)
+    states, logs = exact.log_posterior(family, views, prior)
     wider = tuple(
         type(view)(view.items, view.answers, 6, view.source, view.noise, view.name)
         for view in views
     )
-    more, joint = exact.log_posterior(whole.family, wider, concentration)
-    times = np.random.default_rng(0).multinomial(60_000, np.exp(values - logsumexp(values)))
+    more, joint = exact.log_posterior(whole.family, wider, prior)
+    times = np.random.default_rng(0).multinomial(60_000, np.exp(logs - logsumexp(logs)))
     z = np.repeat(states, times, axis=0)[:: 60_000 // 3000]
     hyper = np.tile(family.initial_hyper()[: len(family.hyper_priors)], (len(z), 1))
     found = Prediction(family, z, values([0.8] * len(z)), with_shared(family, z, hyper))
     row = whole.family.X[5:]
-    evidence = logsumexp(joint) - logsumexp(values) + float(family.row_constants(row)[0])
+    evidence = logsumexp(joint) - logsumexp(logs) + float(family.row_constants(row)[0])
     assert found.log_density(row)[0] == pytest.approx(evidence, abs=0.01)
     weights = np.exp(joint - logsumexp(joint))
     together = weights @ (more[:, :5] == more[:, 5:])

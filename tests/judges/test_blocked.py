@@ -7,7 +7,8 @@ import pytest
 
 from bayesclust.constraints import UniformNoise
 from bayesclust.families import FAMILIES
-from bayesclust.inference.blocked import BlockedChains, unknowns
+from bayesclust.inference.blocked import BlockedChains
+from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.blocked.layout import make_layout
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.partition_priors import DirichletProcess
@@ -84,18 +85,18 @@ def noticed():
 
 def test_without_new_sticks_it_is_noticed(monkeypatch):
     """A fault: nothing is seen beyond one new cluster."""
-    right = unknowns.draw_weights
+    right = blocked.draw_weights
     monkeypatch.setattr(
-        unknowns, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1]
+        blocked, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1]
     )
     assert noticed()
 
 
 def test_slices_forgotten_are_noticed(monkeypatch):
     """A fault: sticks as if every slice were as high as its cluster."""
-    right = unknowns.draw_weights
+    right = blocked.draw_weights
     monkeypatch.setattr(
-        unknowns,
+        blocked,
         "draw_weights",
         lambda sizes, alpha, least, rng: right(sizes, alpha, 0 * least + 1, rng),
     )

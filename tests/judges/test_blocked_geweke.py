@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES
-from bayesclust.inference.blocked import BlockedChains, unknowns
+from bayesclust.inference.blocked import BlockedChains
+from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.starts import seeded_partition
 from tests.judges import test_calibration as calibration
 from tests.judges.generative import World, answers_given, data_given
@@ -22,7 +23,7 @@ from tests.judges.test_geweke import (
 
 def state_of(made, problem):
     chain, z = made.unknowns[0], made.labels_of_items()[0].astype(np.int64)
-    return functionals(problem, z, chain.alpha, chain.hyper, chain.noise)
+    return functionals(problem, z, {"concentration": chain.alpha}, chain.hyper, chain.noise)
 
 
 def successive_conditional(name, problem, number, rng):
@@ -31,7 +32,7 @@ def successive_conditional(name, problem, number, rng):
     start = np.unique(world.z, return_inverse=True)[1]
     made = BlockedChains(world.problem, start[None], [rng], slot_multiple=128)
     chain = made.unknowns[0]
-    chain.alpha, chain.hyper, chain.noise = world.alpha, world.hyper, world.noise
+    chain.alpha, chain.hyper, chain.noise = world.values["concentration"], world.hyper, world.noise
     problem, rows = world.problem, []
     for _ in range(number):
         made.sweep()
@@ -65,9 +66,9 @@ def test_joint_distribution():
 
 
 def test_concentration_counted_twice_is_noticed(monkeypatch):
-    right = unknowns.draw_weights
+    right = blocked.draw_weights
     monkeypatch.setattr(
-        unknowns, "draw_weights", lambda sizes, alpha, *rest: right(sizes, 2 * alpha, *rest)
+        blocked, "draw_weights", lambda sizes, alpha, *rest: right(sizes, 2 * alpha, *rest)
     )
     scores = z_scores("multinomial", 1000, seed=2)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
@@ -118,11 +119,15 @@ def ranks(name, number, seed):
         made.put_data(world.problem)
         made.put_labels(np.tile(z, (CHAINS, 1)))
         for chain in made.unknowns:
-            chain.alpha, chain.hyper, chain.noise = world.alpha, world.hyper, world.noise
+            chain.alpha, chain.hyper, chain.noise = (
+                world.values["concentration"],
+                world.hyper,
+                world.noise,
+            )
         truth = quantities(*made.draw(), 0)
         X = world.problem.family.embedding()
         for chain in made.unknowns:
-            fresh = unknowns.Unknowns(world.problem, chain.components, chain.rng)
+            fresh = blocked.Unknowns(world.problem, chain.components, chain.rng)
             chain.alpha, chain.hyper, chain.noise = fresh.alpha, fresh.hyper, fresh.noise
             chain.hyper_sampler = fresh.hyper_sampler
         made.put_labels(

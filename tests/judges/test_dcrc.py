@@ -70,7 +70,7 @@ class BlindBlocks(DCRCChain):
 
 @pytest.mark.parametrize("fault", [AnswersTwice, BlindBlocks])
 def test_faulty_labels_are_noticed(fault):
-    assert not compared(case(), 4000, 2, fault).agrees
+    assert not compared(case(), 16_000, 2, fault).agrees
 
 
 def grid(prior, nodes=51, reach=6.0):
@@ -251,9 +251,8 @@ class SwappedRows(ConfusionNoise):
 class TooHopeful(UniformNoise):
     """Forgets half of the wrong answers."""
 
-    def _tallies(self, counts):
-        wrong, right = super()._tallies(counts)
-        return wrong // 2, right
+    def tallies(self, counts):
+        return super().tallies(counts) // np.array([2, 1])
 
 
 @pytest.mark.parametrize("confusion", [False, True], ids=["eps", "confusion"])

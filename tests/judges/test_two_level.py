@@ -243,7 +243,7 @@ def geweke(name, number, seed, sampler=mixture_chain):
     )
     rows = [TwoLevelWorld(template, rng).values() for _ in range(number)]
     expected = {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
-    found = successive(name, template, number, rng, Moves(), sampler)
+    found = successive(template, number, rng, Moves(), sampler)
     return {
         key: (found[key].mean() - expected[key].mean())
         / np.hypot(standard_error(found[key]), expected[key].std() / np.sqrt(number))

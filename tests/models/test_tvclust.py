@@ -1,6 +1,5 @@
 """The NumPyro program against the exact collapsed joint: two codes, one model."""
 
-import os
 import subprocess
 import sys
 
@@ -243,7 +242,7 @@ def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
 
 def test_constant_columns_and_fixed_values_are_no_sites():
     X = np.insert(data_for("gaussian_spherical"), 1, 7.0, axis=1)
-    trace = run(X, None, SphericalGaussian(0.5, 4.0, 0.1), 1.5, data={"z": Z})
+    trace = run(X, None, SphericalGaussian(0.5, 4.0, 0.1), DirichletProcess(1.5), data={"z": Z})
     assert trace["x"]["value"].shape == (N, 2)
     assert not {"base_scale", "base_strength", "base_mean_precision", "concentration"} & set(trace)
 
@@ -301,12 +300,3 @@ def test_families_do_not_load_jax():
         ).stdout
         == "set()\n"
     )
-
-
-def test_jax_computes_in_64_bits_even_if_it_is_loaded_first():
-    code = "import jax.numpy as jnp, bayesclust.models; print(jnp.ones(1).dtype)"
-    environment = {name: value for name, value in os.environ.items() if name != "JAX_ENABLE_X64"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    )
-    assert done.stdout == "float64\n"

@@ -17,7 +17,7 @@ WRITERS = {"write_text", "write_bytes", "to_csv", "to_netcdf", "to_zarr", "to_js
 WRITERS |= {"to_parquet", "savefig", "savetxt", "savez", "savez_compressed", "tofile"}
 ELSEWHERE = {
     ("inference/processes.py", "open"): "a lock file, which stays empty",
-    ("report/markup.py", "savefig"): "into memory",
+    ("report/figures.py", "savefig"): "into memory",
 }
 """Writers outside `replaced`, and why."""
 

@@ -18,7 +18,7 @@ from bayesclust.inference.limits.bridge import (
 )
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
-from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, gibbs_chain
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.posterior.labels import canonical
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels
@@ -204,7 +204,7 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
     )
     states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
     for chain_type in SAMPLERS.values():
-        drawn = partitions_drawn(case, chain_type.default_moves(6), 6000, 1, sampler=chain_type)
+        drawn = partitions_drawn(case, default_moves(chain_type, 6), 6000, 1, sampler=chain_type)
         result = exact.compare(drawn, states, values)
         assert result.agrees, (chain_type, result)
         assert result.number > 5

@@ -1,27 +1,45 @@
-"""From data, a partition and constraints to the modified partition (minimal weighted clustering modification)."""
+"""From data, a partition and constraints to the modified partition.
+
+Anchors stand for parts of a cluster; super-instances move as one. Both are cut from hierarchies,
+anchors from single linkage, which follows clusters of any shape, and super-instances from complete
+linkage, whose groups are tight. Neither holds all distances between more than a few thousand items.
+Moving a super-instance costs the distance of its items to the nearest anchor of the new cluster.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 
+from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.statements import Statement
-from bayesclust.inference.limits.minimal_modification.conflict import conflict
-from bayesclust.inference.limits.minimal_modification.groups import (
-    Anchors,
-    find_anchors,
-    share_of,
-    super_instances,
+from bayesclust.inference.limits.minimal_modification.program import (
+    Limits,
+    Problem,
+    Unsatisfiable,
+    conflict,
+    solve,
 )
-from bayesclust.inference.limits.minimal_modification.moves import move_costs, nearest_anchors
-from bayesclust.inference.limits.minimal_modification.problem import Problem
-from bayesclust.inference.limits.minimal_modification.solve import Limits, Unsatisfiable, solve
-from bayesclust.typing import BoolArray, FloatArray, IntArray
+from bayesclust.typing import FloatArray, IntArray
 
+DENSE = 4000
+"""Most items of which all distances are held: 0.2 GB."""
 NEW_CLUSTER_FACTOR = 2.0
+
+
+class Anchors(NamedTuple):
+    """Items that stand for parts of clusters."""
+
+    items: IntArray  # (a,)
+    cluster: IntArray  # (a,)
 
 
 class Settings(NamedTuple):
@@ -29,20 +47,9 @@ class Settings(NamedTuple):
 
     anchors: float  # alpha
     super_instances: float  # beta
-    satisfied: float  # delta
+    min_satisfied: float  # delta
     new_clusters: int
     new_cluster_distance: float | None
-
-
-class Modification(NamedTuple):
-    """A modified partition."""
-
-    labels: IntArray  # (n,)
-    cost: float  # distance of the items that moved to the anchors they moved to
-    objective: float  # with the weights of soft constraints given up
-    bound: float
-    optimal: bool
-    held: BoolArray  # (m,)
 
 
 class Moves(NamedTuple):
@@ -50,30 +57,158 @@ class Moves(NamedTuple):
 
     named: IntArray  # (s,) items that constraints name
     groups: list[IntArray]  # their super-instances
-    costs: FloatArray  # (s, K')
+    costs: FloatArray  # (s, K'), those of new clusters last
     typical: float  # median distance of an item of theirs to the nearest other cluster
 
 
-def possible_moves(X: FloatArray, labels: IntArray, named: IntArray, settings: Settings) -> Moves:
-    """Return super-instances of the items named, and what it costs to move them to every cluster.
+class Modification(NamedTuple):
+    """A modified partition."""
 
-    Parameters
-    ----------
-    X : (n, d) array
-    labels : (n,) array of int
-    named : (s,) array of int
-    settings : Settings
+    labels: IntArray  # (n,)
+    cost: float  # distance of the items that moved to the anchors they moved to
+    objective: float  # with the weights of violated soft constraints
+    bound: float
+    optimal: bool
 
-    Returns
-    -------
-    Moves
-        Costs of new clusters come last.
+
+def count_of(number: int, share: float) -> int:
+    """Return how many groups a share of a cluster's items makes: at least one."""
+    # 0.3 * 10 is a little more than 3
+    return max(1, math.ceil(round(share * number, 9)))
+
+
+def find_anchors(X: FloatArray, labels: IntArray, share: float) -> Anchors:
+    """Cut each cluster by single linkage, and take the item nearest its mean from each part.
+
+    `share` is the number of parts per item of a cluster; at 0 every cluster has one anchor.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [20.0]])
+    >>> find_anchors(X, np.array([0, 0, 0, 0, 1]), share=0.5).items
+    array([1, 3, 4])
     """
-    K = int(labels.max()) + 1
-    anchors: Anchors = find_anchors(X, labels, settings.anchors)
+    items, owners = [], []
+    for cluster in np.unique(labels).tolist():
+        members = np.flatnonzero(labels == cluster)
+        parts = _single(X[members], count_of(len(members), share))
+        found = members[_nearest_means(X[members], parts)]
+        items.append(found)
+        owners.append(np.full(len(found), cluster, dtype=np.int64))
+    return Anchors(np.concatenate(items), np.concatenate(owners))
+
+
+def _single(points: FloatArray, number: int) -> IntArray:
+    """Cut into parts by single linkage, in memory that is linear for many items."""
+    if number == 1:
+        return np.zeros(len(points), dtype=np.int64)
+    if number == len(points):
+        return np.arange(number)
+    if len(points) <= DENSE:
+        return _cut(euclidean_distances(points, squared=True), "single", number)
+    cut = AgglomerativeClustering(n_clusters=number, linkage="single").fit(points)
+    parts: IntArray = cut.labels_.astype(np.int64)
+    return parts
+
+
+def _cut(distance: FloatArray, method: Literal["single", "complete"], number: int) -> IntArray:
+    # linkage by extremes depends on the order of distances only, so squares will do
+    m = len(distance)
+    tree = linkage(squareform(distance, checks=False), method)[: m - number, :2].astype(np.int64)
+    made = m + np.arange(len(tree))
+    joined = np.concatenate([np.column_stack([tree[:, side], made]) for side in (0, 1)])
+    return must_link_components(joined, m + len(tree))[:m]
+
+
+def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
+    """Return the point nearest the mean of each part: its medoid under squared distance."""
+    number = int(parts.max()) + 1
+    means = np.zeros((number, points.shape[1]))
+    np.add.at(means, parts, points)
+    means /= np.bincount(parts)[:, None]
+    distance = ((points - means[parts]) ** 2).sum(axis=1)
+    order = np.lexsort((distance, parts))
+    return order[np.searchsorted(parts[order], np.arange(number))]
+
+
+def super_instances(
+    X: FloatArray, labels: IntArray, named: IntArray, share: float
+) -> list[IntArray]:
+    """Return, for each of the named items, the items that move with it, in increasing order.
+
+    Clusters are cut by complete linkage into groups, `share` of their items in number, but never
+    with two named items in one group: between these the distance counts as endless, and there are
+    at least as many groups as named items. Clusters of more than `DENSE` items are first halved
+    along their widest feature until they are small enough.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
+    >>> super_instances(X, np.zeros(5, dtype=int), np.array([0, 2]), share=0.4)
+    [array([0, 1]), array([2, 3, 4])]
+    """
+    group_of: dict[int, IntArray] = {}
+    is_named = np.zeros(len(X), dtype=np.bool_)
+    is_named[named] = True
+    for cluster in np.unique(labels[named]).tolist():
+        for members in _halved(X, np.flatnonzero(labels == cluster)):
+            inside = np.flatnonzero(is_named[members])
+            if len(inside):
+                parts = _complete(X[members], inside, count_of(len(members), share))
+                group_of |= {int(members[i]): members[parts == parts[i]] for i in inside}
+    return [group_of[int(item)] for item in named]
+
+
+def _halved(X: FloatArray, members: IntArray) -> list[IntArray]:
+    if len(members) <= DENSE:
+        return [members]
+    points, half = X[members], len(members) // 2
+    order = np.argsort(points[:, points.var(axis=0).argmax()], kind="stable")
+    return _halved(X, np.sort(members[order[:half]])) + _halved(X, np.sort(members[order[half:]]))
+
+
+def _complete(points: FloatArray, named: IntArray, number: int) -> IntArray:
+    number = max(number, len(named))
+    if number == len(points):
+        return np.arange(number)
+    distance = euclidean_distances(points, squared=True)
+    # complete linkage hands the largest distance on: no group with two named items is made before
+    # all else is joined
+    endless = 4 * distance.max() + 1
+    distance[np.ix_(named, named)] = endless
+    distance[named, named] = 0
+    return _cut(distance, "complete", number)
+
+
+def nearest_anchors(
+    points: FloatArray, X: FloatArray, anchors: Anchors, n_clusters: int
+) -> FloatArray:
+    """Return the distance of points to the nearest anchor of each cluster, (t, K), infinite without.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [3.0], [8.0]])
+    >>> nearest_anchors(X, X, Anchors(np.array([0, 1, 2]), np.array([0, 0, 2])), 3)
+    array([[ 0., inf,  8.],
+           [ 0., inf,  5.],
+           [ 5., inf,  0.]])
+    """
+    distance = np.full((len(points), n_clusters), np.inf)
+    for cluster in np.unique(anchors.cluster).tolist() if len(points) else []:
+        own = X[anchors.items[anchors.cluster == cluster]]
+        # products of matrices find the anchor quickly; its distance is then taken without their
+        # cancellation
+        nearest = own[pairwise_distances_argmin(points, own)]
+        distance[:, cluster] = np.sqrt(((points - nearest) ** 2).sum(axis=1))
+    return distance
+
+
+def possible_moves(X: FloatArray, labels: IntArray, named: IntArray, settings: Settings) -> Moves:
+    """Return super-instances of the named items, and what moving them to every cluster costs."""
+    anchors = find_anchors(X, labels, settings.anchors)
     groups = super_instances(X, labels, named, settings.super_instances)
     items = np.concatenate([np.empty(0, dtype=np.int64), *groups])
-    distance = nearest_anchors(X[items], X, anchors, K)
+    distance = nearest_anchors(X[items], X, anchors, int(labels.max()) + 1)
     elsewhere = distance.copy()
     elsewhere[np.arange(len(items)), labels[items]] = np.inf
     nearest = elsewhere.min(axis=1)
@@ -81,22 +216,16 @@ def possible_moves(X: FloatArray, labels: IntArray, named: IntArray, settings: S
     far = settings.new_cluster_distance
     if far is None:
         far = NEW_CLUSTER_FACTOR * float(distance[np.isfinite(distance)].max(initial=0.0))
-    distance = np.column_stack([distance, np.full((len(items), settings.new_clusters), far)])
-    costs = move_costs(distance, groups, labels[named]) if len(named) else distance
+    costs = np.column_stack([distance, np.full((len(items), settings.new_clusters), far)])
+    if len(named):
+        begins = np.cumsum([0, *(len(group) for group in groups[:-1])])
+        costs = np.add.reduceat(costs, begins, axis=0)
+        costs[np.arange(len(groups)), labels[named]] = 0.0
     return Moves(named, groups, costs, float(np.median(nearest)) if len(nearest) else 0.0)
 
 
 def named_items(statements: Sequence[Statement]) -> IntArray:
-    """Return the items that statements are about, in increasing order.
-
-    Parameters
-    ----------
-    statements : sequence of Statement
-
-    Returns
-    -------
-    (s,) array of int
-    """
+    """Return the items that statements are about, in increasing order."""
     return np.array(sorted(set(chain.from_iterable(s.items for s in statements))), dtype=np.int64)
 
 
@@ -108,41 +237,19 @@ def modify(
     share: float,
     limits: Limits,
 ) -> Modification:
-    """Return the partition of least cost that satisfies constraints, all items but those of super-instances staying.
+    """Return the partition of least cost under m statements in which only super-instances move.
 
-    Parameters
-    ----------
-    labels : (n,) array of int
-    moves : Moves
-        Of the items that the statements name.
-    statements : sequence of m Statement
-    weights : (m,) array
-        What giving each up costs; infinite for hard ones.
-    share : float in (0, 1]
-        delta, of the hard ones, that must hold.
-    limits : Limits
-
-    Returns
-    -------
-    Modification
-
-    Raises
-    ------
-    Unsatisfiable
-        If too few hard ones can hold; its `rows` cannot all hold, though they can without any one
-        of them.
-    OutOfTime, ModuleNotFoundError
-        From `solve`.
+    `weights` (m,) are infinite for hard statements, of which at least `share` must hold. Where too
+    few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.
     """
     if not statements:
-        return Modification(labels.copy(), 0.0, 0.0, 0.0, True, np.empty(0, dtype=np.bool_))
+        return Modification(labels.copy(), 0.0, 0.0, 0.0, True)
     place = np.full(len(labels), -1, dtype=np.int64)
     place[moves.named] = np.arange(len(moves.named))
     hard = int(np.isinf(weights).sum())
-    spare = hard - share_of(hard, share) if hard else 0
-    problem = Problem(
-        moves.costs, [statement.renamed(place) for statement in statements], weights, spare
-    )
+    spare = hard - count_of(hard, share) if hard else 0
+    renamed = [statement.renamed(place) for statement in statements]
+    problem = Problem(moves.costs, renamed, weights, spare)
     try:
         solution = solve(problem, limits)
     except Unsatisfiable as error:
@@ -150,9 +257,5 @@ def modify(
     modified = labels.copy()
     for group, value in zip(moves.groups, solution.values.tolist(), strict=True):
         modified[group] = value
-    held = problem.held(solution.values)
     cost = float(moves.costs[np.arange(len(moves.costs)), solution.values].sum())
-    return Modification(modified, cost, solution.objective, solution.bound, solution.optimal, held)
-
-
-__all__ = ["Modification", "Moves", "Settings", "modify", "named_items", "possible_moves"]
+    return Modification(modified, cost, solution.objective, solution.bound, solution.optimal)

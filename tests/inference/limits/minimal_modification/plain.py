@@ -61,7 +61,7 @@ class Case(NamedTuple):
     new: int
     far: float
     satisfied: float
-    dont_know: float
+    dnk_weight: float
 
     @property
     def K(self):
@@ -89,10 +89,10 @@ class Case(NamedTuple):
         return bc.MinimalModification(
             1.0,
             1.0,
-            satisfied=self.satisfied,
+            min_satisfied=self.satisfied,
             new_clusters=self.new,
             new_cluster_distance=self.far,
-            dont_know=self.dont_know,
+            dnk_weight=self.dnk_weight,
             **settings,
         )
 
@@ -136,7 +136,7 @@ class Case(NamedTuple):
         labels = self.partitions()
         held, hard = self.held(labels), ~self.unsure
         needed = np.ceil(np.round(self.satisfied * hard.sum(), 9))
-        objective = self.costs(labels) + self.dont_know * (~held[:, self.unsure]).sum(axis=1)
+        objective = self.costs(labels) + self.dnk_weight * (~held[:, self.unsure]).sum(axis=1)
         return objective[held[:, hard].sum(axis=1) >= needed].min(initial=np.inf)
 
     def can_hold(self, chosen):
@@ -178,6 +178,6 @@ def random_case(seed):
         ],
         "implication": [(premise, links_of(rng, rng.integers(1, 3))) for premise in premises],
     }
-    satisfied, dont_know = rng.choice([1.0, 1.0, 0.9, 0.7, 0.5]), rng.choice([0.0, 0.4])
+    satisfied, dnk_weight = rng.choice([1.0, 1.0, 0.9, 0.7, 0.5]), rng.choice([0.0, 0.4])
     far = float(rng.uniform(0.5, 4))
-    return Case(rng.normal(size=(N, 2)), seen, rows, new, far, float(satisfied), float(dont_know))
+    return Case(rng.normal(size=(N, 2)), seen, rows, new, far, float(satisfied), float(dnk_weight))

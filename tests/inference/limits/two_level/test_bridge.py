@@ -54,8 +54,9 @@ def at(case, price, weight):
 def joint(model, components, clusters):
     """The plain log joint of a state at gamma."""
     case = model.problem
-    logs = {"log_alpha": case.partition_prior.log_fixed, "log_beta": case.within.log_fixed}
-    total = nested_log_prob(components, clusters, 1.0, 1.0, **logs)
+    priors = case.partition_prior, case.within
+    values = [prior.initial() for prior in priors]
+    total = nested_log_prob(components, clusters, *priors, *values)
     members = [np.flatnonzero(components == k) for k in np.unique(components)]
     total += log_data(members, case.family, case.family.initial_hyper())
     return total + sum(

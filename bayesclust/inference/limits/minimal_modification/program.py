@@ -1,0 +1,419 @@
+"""The constraint program of a modification, solved by OR-tools CP-SAT, and conflicts in it.
+
+Find values v_1, ..., v_s that minimise
+
+    sum_s cost[s, v_s] + sum_c weight_c [statement c does not hold],
+
+where at most `spare` of the statements with infinite weight are violated. One Boolean for each
+variable and cluster says whether the variable takes it (one-hot). `enforce` is a single-dispatch
+function on the kind of statement: a new kind is registered where it is defined, or below.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesclust.constraints.entailment import must_link_components
+from bayesclust.constraints.statements import (
+    Among,
+    Apart,
+    Closer,
+    Either,
+    Every,
+    Spread,
+    Statement,
+    Together,
+)
+from bayesclust.typing import BoolArray, FloatArray, IntArray
+
+PRECISION = 2.0**30
+"""The largest cost as an integer; the solver counts in integers."""
+
+
+class Unsatisfiable(Exception):
+    """No values will do; `rows` are hard statements that cannot all hold."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        super().__init__(rows)
+        self.rows = list(rows)
+
+
+class OutOfTime(Exception):
+    """No values were found in time, nor was it proven that there are none."""
+
+
+class Limits(NamedTuple):
+    """When to stop, and how many threads the solver has."""
+
+    until: float  # by time.monotonic
+    workers: int
+
+    @classmethod
+    def of(cls, seconds: float, workers: int) -> Limits:
+        """Start the clock."""
+        return cls(time.monotonic() + seconds, workers)
+
+
+class Problem(NamedTuple):
+    """Variables, statements about them and what violating these costs."""
+
+    costs: FloatArray  # (s, K), infinite where a variable cannot go
+    statements: Sequence[Statement]  # m, about variables
+    weights: FloatArray  # (m,), infinite for hard ones
+    spare: int = 0  # how many hard ones may be violated
+
+    def value(self, values: IntArray) -> float:
+        """Return the objective."""
+        soft = np.isfinite(self.weights)
+        moved = self.costs[np.arange(len(self.costs)), values].sum()
+        return float(moved + self.weights[soft & ~self.held(values)].sum())
+
+    def held(self, values: IntArray) -> BoolArray:
+        """Return which statements hold, shape (m,)."""
+        labels = values.tolist()
+        return np.array([statement.holds(labels) for statement in self.statements], dtype=np.bool_)
+
+
+class Solution(NamedTuple):
+    """Values with what is known of their objective."""
+
+    values: IntArray  # (s,)
+    objective: float
+    bound: float  # no values have a smaller objective
+    optimal: bool
+
+
+def merged(problem: Problem) -> tuple[Problem, IntArray]:
+    """Make hard statements part of the variables, and return which variable each became.
+
+    Items that are together are one variable, and it goes only where all of them can. Exact where no
+    hard statement may be violated.
+
+    Examples
+    --------
+    >>> costs = np.array([[0.0, 1.0], [5.0, 0.0], [0.0, 2.0]])
+    >>> merged(Problem(costs, [Together(0, 1), Among(2, (1,))], np.full(2, np.inf)))[0].costs
+    array([[ 5.,  1.],
+           [inf,  2.]])
+    """
+    hard = np.isinf(problem.weights)
+    demands = [
+        list(_parts(statement)) if must else []
+        for statement, must in zip(problem.statements, hard, strict=True)
+    ]
+    links = [(part.i, part.j) for parts in demands for part in parts if type(part) is Together]
+    pairs = np.array(links, dtype=np.int64).reshape(-1, 2)
+    variable_of = must_link_components(pairs, len(problem.costs))
+    costs = np.zeros((int(variable_of.max(initial=-1)) + 1, problem.costs.shape[1]))
+    np.add.at(costs, variable_of, problem.costs)
+    rows, left = [], []
+    for row, (statement, parts) in enumerate(zip(problem.statements, demands, strict=True)):
+        for part in parts:
+            if isinstance(part, Among):
+                elsewhere = ~np.isin(np.arange(costs.shape[1]), part.allowed)
+                costs[variable_of[part.i], elsewhere] = np.inf
+        others = tuple(part for part in parts if type(part) not in (Together, Among))
+        if others or not hard[row]:
+            rows.append(row)
+            kept = Every(others) if hard[row] else statement
+            left.append(kept.renamed(variable_of))
+    return Problem(costs, left, problem.weights[rows]), variable_of
+
+
+def _parts(statement: Statement) -> Iterator[Statement]:
+    """Yield statements that hold together exactly where this one does."""
+    if type(statement) is Every:
+        for part in statement.parts:
+            yield from _parts(part)
+    else:
+        yield statement
+
+
+def without_costly_values(problem: Problem) -> Problem:
+    """Give infinite costs to values that no best solution needs.
+
+    `Apart` forbids each of its variables at most one value, that of the other; so does
+    `Closer(i, j, k)` the variables i and k. Where a variable is in b such statements and in no
+    others, one of its b + 1 cheapest values is forbidden by none of them, whatever the other
+    variables are: the rest can be left out.
+
+    Examples
+    --------
+    >>> costs = np.array([[0.0, 3.0, 2.0, 4.0], [1.0, 0.0, 5.0, 6.0]])
+    >>> without_costly_values(Problem(costs, [Apart(0, 1)], np.array([np.inf]))).costs
+    array([[ 0., inf,  2., inf],
+           [ 1.,  0., inf, inf]])
+    """
+    forbidding = np.zeros(len(problem.costs), dtype=np.int64)
+    tied = np.zeros(len(problem.costs), dtype=np.bool_)
+    for statement in problem.statements:
+        parts = list(_parts(statement))
+        for part in parts:
+            items = list(part.items)
+            plain = len(parts) == 1 and len(set(items)) == len(items)
+            if plain and type(part) is Apart:
+                forbidding[items] += 1
+            elif plain and isinstance(part, Closer):
+                forbidding[[part.i, part.k]] += 1
+                tied[part.j] = True
+            else:
+                tied[items] = True
+    costs = problem.costs.copy()
+    place = np.argsort(np.argsort(costs, axis=1, kind="stable"), axis=1)
+    costs[~tied[:, None] & (place > forbidding[:, None])] = np.inf
+    return problem._replace(costs=costs)
+
+
+def cp_model() -> Any:
+    """Return the solver's module, or say in a sentence how to install it."""
+    try:
+        from ortools.sat.python import cp_model as module
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "MinimalModification needs OR-tools, which is not installed: install bayesclust with "
+            "its extra 'solver'."
+        ) from None
+    return module
+
+
+class Encoding:
+    """A model whose Boolean `choice(v, c)` is true where variable v takes cluster c."""
+
+    def __init__(self, costs: FloatArray) -> None:
+        self.model = cp_model().CpModel()
+        self.false = self.model.new_constant(0)
+        self.n_clusters = costs.shape[1]
+        self.choices: list[dict[int, Any]] = []
+        for row in costs:
+            there = np.flatnonzero(np.isfinite(row)).tolist()
+            self.choices.append({c: self.model.new_bool_var("") for c in there})
+            self.model.add_exactly_one(self.choices[-1].values())
+
+    def choice(self, variable: int, cluster: int) -> Any:
+        """Return the literal "this variable takes that cluster"."""
+        return self.choices[variable].get(cluster, self.false)
+
+    def new_literal(self) -> Any:
+        """Return a new Boolean."""
+        return self.model.new_bool_var("")
+
+    def clause(self, literals: Sequence[Any], given: Sequence[Any]) -> None:
+        """Require one of some literals where all that are given hold."""
+        self.model.add_bool_or([*literals, *(~literal for literal in given)])
+
+
+@singledispatch
+def enforce(statement: Statement, encoding: Encoding, given: Sequence[Any]) -> None:
+    """Require that a statement holds where all of some literals, none for a hard one, are true."""
+    raise TypeError(
+        f"no encoding is registered for {type(statement).__name__}: register one with "
+        "enforce.register."
+    )
+
+
+@enforce.register
+def _together(statement: Together, encoding: Encoding, given: Sequence[Any]) -> None:
+    for c in range(encoding.n_clusters):
+        first, second = (encoding.choice(v, c) for v in statement.items)
+        encoding.clause([~first, second], given)
+        encoding.clause([first, ~second], given)
+
+
+@enforce.register
+def _apart(statement: Apart, encoding: Encoding, given: Sequence[Any]) -> None:
+    i, j = (encoding.choices[v] for v in statement.items)
+    for c in i.keys() & j.keys():
+        encoding.clause([~i[c], ~j[c]], given)
+
+
+@enforce.register
+def _closer(statement: Closer, encoding: Encoding, given: Sequence[Any]) -> None:
+    i, _, k = (encoding.choices[v] for v in statement.items)
+    for c in i.keys() & k.keys():
+        encoding.clause([~i[c], ~k[c], encoding.choice(statement.j, c)], given)
+
+
+@enforce.register
+def _among(statement: Among, encoding: Encoding, given: Sequence[Any]) -> None:
+    encoding.clause([encoding.choice(statement.i, c) for c in statement.allowed], given)
+
+
+@enforce.register
+def _spread(statement: Spread, encoding: Encoding, given: Sequence[Any]) -> None:
+    taken = [encoding.new_literal() for _ in range(encoding.n_clusters)]
+    for v in statement.members:
+        for c, chosen in encoding.choices[v].items():
+            encoding.clause([~chosen, taken[c]], [])
+    encoding.model.add(sum(taken) <= statement.most).only_enforce_if(list(given))
+
+
+@enforce.register
+def _every(statement: Every, encoding: Encoding, given: Sequence[Any]) -> None:
+    for part in statement.parts:
+        enforce(part, encoding, given)
+
+
+@enforce.register
+def _either(statement: Either, encoding: Encoding, given: Sequence[Any]) -> None:
+    holds = [encoding.new_literal() for _ in statement.parts]
+    for part, literal in zip(statement.parts, holds, strict=True):
+        enforce(part, encoding, [literal])
+    encoding.clause(holds, given)
+
+
+def solve(problem: Problem, limits: Limits) -> Solution:
+    """Return the best values, or the best found in time.
+
+    Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
+    found and nothing proven.
+
+    Examples
+    --------
+    >>> costs = np.array([[0.0, 3.0], [0.0, 2.0], [0.0, 9.0]])
+    >>> hard = Problem(costs, [Apart(0, 1), Together(0, 2)], np.array([np.inf, np.inf]))
+    >>> solve(hard, Limits.of(10.0, workers=1))
+    Solution(values=array([0, 1, 0]), objective=2.0, bound=2.0, optimal=True)
+    >>> solve(hard._replace(spare=1), Limits.of(10.0, workers=1)).objective
+    0.0
+    """
+    small, variable_of = problem, np.arange(len(problem.costs))
+    if not problem.spare:
+        small, variable_of = merged(problem)
+    small = without_costly_values(small)
+    bound, optimal = 0.0, True
+    values: IntArray = small.costs.argmin(axis=1)
+    tied = sorted({item for statement in small.statements for item in statement.items})
+    if not np.isfinite(small.costs).any(axis=1).all():
+        raise Unsatisfiable(np.flatnonzero(np.isinf(problem.weights)).tolist())
+    if tied:
+        place = np.full(len(values), -1, dtype=np.int64)
+        place[tied] = np.arange(len(tied))
+        statements = [statement.renamed(place) for statement in small.statements]
+        found = _solve(small._replace(costs=small.costs[tied], statements=statements), limits)
+        if found.values is None:
+            rows = np.flatnonzero(np.isinf(problem.weights)).tolist()
+            raise Unsatisfiable(rows) if found.optimal else OutOfTime
+        values[tied] = found.values
+        bound, optimal = found.bound, found.optimal
+    free = np.delete(np.arange(len(values)), tied)
+    bound += float(small.costs[free, values[free]].sum())
+    values = values[variable_of]
+    objective = problem.value(values)
+    return Solution(values, objective, objective if optimal else min(bound, objective), optimal)
+
+
+class Found(NamedTuple):
+    """Values, None where there are none or none was found in time; `optimal` tells whether it is proven."""
+
+    values: IntArray | None
+    bound: float
+    optimal: bool
+
+
+def _solve(problem: Problem, limits: Limits) -> Found:
+    """Hand a problem to the solver."""
+    costs, weights = problem.costs, problem.weights
+    encoding = Encoding(costs)
+    model = encoding.model
+    finite = np.concatenate([costs[np.isfinite(costs)], weights[np.isfinite(weights)]])
+    largest = float(finite.max(initial=0.0))
+    scale = PRECISION / largest if largest > 0 else 1.0
+    terms: list[Any] = []
+    for choices, row in zip(encoding.choices, costs, strict=True):
+        hint = int(row.argmin())
+        for c, literal in choices.items():
+            terms.append((literal, round(row[c] * scale)))
+            model.add_hint(literal, c == hint)
+    violated: list[Any] = []
+    for statement, weight in zip(problem.statements, weights.tolist(), strict=True):
+        if weight == np.inf and not problem.spare:
+            enforce(statement, encoding, [])
+            continue
+        held = encoding.new_literal()
+        enforce(statement, encoding, [held])
+        if weight == np.inf:
+            violated.append(~held)
+        else:
+            terms.append((~held, round(weight * scale)))
+    if violated:
+        model.add(sum(violated) <= problem.spare)
+    terms = [(literal, cost) for literal, cost in terms if cost > 0]
+    model.minimize(sum(cost * literal for literal, cost in terms))
+    found = _run(encoding, limits, len(terms), scale)
+    if found.values is None and not found.optimal:  # what is cheapest, if that is allowed
+        values = costs.argmin(axis=1)
+        if (np.isinf(weights) & ~problem.held(values)).sum() <= problem.spare:
+            return found._replace(values=values)
+    return found
+
+
+def _run(encoding: Encoding, limits: Limits, n_terms: int, scale: float) -> Found:
+    module = cp_model()
+    solver = module.CpSolver()
+    solver.parameters.num_workers = limits.workers
+    solver.parameters.random_seed = 0
+    # with all statements in the linear relaxation bounds are far better: thirty times less work, or
+    # proofs at all
+    solver.parameters.linearization_level = 2
+    if limits.workers > 1:  # which otherwise follow strategies of their own
+        solver.parameters.extra_subsolvers.append("max_lp")
+    if limits.until < np.inf:
+        solver.parameters.max_time_in_seconds = max(limits.until - time.monotonic(), 0.0)
+    status = solver.solve(encoding.model)
+    if status == module.INFEASIBLE:
+        return Found(None, np.inf, True)
+    # each term was rounded by at most a half
+    bound = max(0.0, (solver.best_objective_bound - n_terms / 2) / scale)
+    if status not in (module.OPTIMAL, module.FEASIBLE):
+        return Found(None, bound, False)
+    values = [
+        next(c for c, literal in choices.items() if solver.boolean_value(literal))
+        for choices in encoding.choices
+    ]
+    return Found(np.array(values, dtype=np.int64), bound, status == module.OPTIMAL)
+
+
+def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]:
+    """Return hard statements that cannot all hold, though they can without any one of them.
+
+    Such a set is irreducible, not the smallest (QuickXplain, Junker 2004). `rows` cannot all hold.
+    When time is up, the set still cannot hold, but may not be irreducible.
+
+    Examples
+    --------
+    >>> statements = [Together(0, 1), Apart(2, 3), Together(1, 2), Apart(0, 2)]
+    >>> problem = Problem(np.zeros((4, 3)), statements, np.full(4, np.inf))
+    >>> conflict(problem, range(4), Limits.of(10.0, 1))
+    [0, 2, 3]
+    """
+    free = np.where(np.isfinite(problem.costs), 0.0, np.inf)
+
+    def can_hold(chosen: Sequence[int]) -> bool:
+        """Whether some can hold together, as far as can be told in time."""
+        statements = [problem.statements[row] for row in chosen]
+        try:
+            solve(Problem(free, statements, np.full(len(chosen), np.inf)), limits)
+        except Unsatisfiable:
+            return False
+        except OutOfTime:
+            return True
+        return True
+
+    def needed(background: list[int], fresh: bool, left: list[int]) -> list[int]:
+        """Return which of `left` an irreducible conflict with all of `background` needs."""
+        if fresh and not can_hold(background):
+            return []
+        if len(left) == 1:
+            return left
+        half = len(left) // 2
+        second = needed(background + left[:half], True, left[half:])
+        first = needed(background + second, bool(second), left[:half])
+        return first + second
+
+    hard = [row for row in rows if np.isinf(problem.weights[row])]
+    return sorted(needed([], False, hard))
