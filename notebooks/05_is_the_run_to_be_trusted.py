@@ -22,7 +22,7 @@ links
 # few here, to make it worse.
 
 # %%
-hasty = bc.TVClust("gibbs", num_warmup=10, num_samples=40, progress=False, random_state=0)
+hasty = bc.TVClust("gibbs", num_warmup=10, num_samples=40, progress=False, random_state=3)
 hasty.fit(X, constraints=links)
 report = bc.diagnose(hasty.posterior_)
 print(report)

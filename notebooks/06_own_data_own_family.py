@@ -142,7 +142,7 @@ believed = bc.constraint_credibility(est.posterior_)["credibility"].to_numpy()
 answers.assign(credibility=believed).nsmallest(5, "credibility")
 
 # %%
-bc.plots.similarity(est.posterior_, labels=est.labels_)
+bc.plots.similarity(est.posterior_, labels=est.labels_);
 
 # %% [markdown]
 # **What to take away.** Names, words and holes in a table are a few lines of pandas. A likelihood

@@ -45,7 +45,8 @@ answers = {
 #
 # - *single*: a cluster is one Gaussian;
 # - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together
-# (`cluster_model="mixture"`); - *power*: as single, but every item weighs a quarter (`power=0.25`);
+# (`cluster_model="mixture"`);
+# - *power*: as single, but every item weighs a quarter (`power=0.25`);
 # - *mixed*: columns in which many items share a value have families of their own
 # (`family="mixed"`).
 
