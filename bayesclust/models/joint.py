@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.checks import item_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
-from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Values
+from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Values, as_prior
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -62,7 +62,7 @@ def log_joint(
     labels = item_labels(z, len(family.X), "z")
     hyper = family.initial_hyper() if hyper is None else hyper
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    prior = DirichletProcess(1.0) if partition_prior is None else partition_prior
+    prior = as_prior(DirichletProcess(1.0) if partition_prior is None else partition_prior)
     values = prior.initial() if values is None else values
     value = prior.log_prob(np.array([len(items) for items in clusters]), values)
     value += log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
@@ -111,7 +111,7 @@ def log_marginal_joint(
     """
     labels = np.asarray(z)
     clusters = [np.flatnonzero(labels == k) for k in np.unique(labels)]
-    prior = DirichletProcess() if partition_prior is None else partition_prior
+    prior = as_prior(partition_prior)
     value = prior.log_marginal(np.array([len(items) for items in clusters]))
     value += log_data(clusters, family, family.initial_hyper() if hyper is None else hyper)
     value += sum(each.noise.log_marginal(each.counts(labels)) for each in constraints)

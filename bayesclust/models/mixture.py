@@ -30,7 +30,7 @@ from bayesclust.models.tvclust import (
     stick_weights,
     weight_site,
 )
-from bayesclust.partition_priors import Nested, Values, nested_log_prob
+from bayesclust.partition_priors import Nested, Values, as_nested, nested_log_prob
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -96,7 +96,7 @@ def tvclust_mixture(
         check_int(within_truncation, "within_truncation", least=2),
     )
     hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    prior = Nested() if partition_prior is None else partition_prior
+    prior = as_nested(partition_prior)
     weight = weight_site(prior.among, T)
     T = weight.shape[-1]
     within = parameter_sites(prior.within, "within_")
@@ -159,7 +159,7 @@ def mixture_log_joint(
     labels, lower = (
         item_labels(of, len(family.X), what) for of, what in ((z, "z"), (components, "components"))
     )
-    prior = Nested() if partition_prior is None else partition_prior
+    prior = as_nested(partition_prior)
     values = prior.among.initial() if values is None else values
     within_values = prior.within.initial() if within_values is None else within_values
     hyper = family.initial_hyper() if hyper is None else hyper

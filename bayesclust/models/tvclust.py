@@ -28,7 +28,7 @@ from bayesclust.checks import check_int, check_items, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
-from bayesclust.partition_priors import DirichletProcess, KnownK, PartitionPrior
+from bayesclust.partition_priors import KnownK, PartitionPrior, as_prior
 from bayesclust.typing import ArrayLike
 
 
@@ -98,7 +98,7 @@ def tvclust(
     bound = family.bind(items)
     T = check_int(truncation, "truncation", least=2)
     hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    weight = weight_site(DirichletProcess() if partition_prior is None else partition_prior, T)
+    weight = weight_site(as_prior(partition_prior), T)
     with numpyro.plate("component", weight.shape[-1]):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):

@@ -10,6 +10,7 @@ from bayesclust.partition_priors.nested import WITHIN as WITHIN
 from bayesclust.partition_priors.nested import Nested
 from bayesclust.partition_priors.nested import NestedTables as NestedTables
 from bayesclust.partition_priors.nested import as_nested as as_nested
+from bayesclust.partition_priors.nested import as_prior as as_prior
 from bayesclust.partition_priors.nested import nested_log_prob as nested_log_prob
 from bayesclust.partition_priors.nested import nested_tables as nested_tables
 from bayesclust.partition_priors.pitman_yor import PitmanYor

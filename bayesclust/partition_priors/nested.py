@@ -90,6 +90,15 @@ def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
     return prior if isinstance(prior, Nested) else Nested(prior)
 
 
+def as_prior(prior: PartitionPrior | None) -> PartitionPrior:
+    """The prior itself, or a Dirichlet process where there is none; refuses anything else."""
+    if prior is not None and not isinstance(prior, PartitionPrior):
+        raise TypeError(
+            f"a {type(prior).__name__} is no prior over partitions: pass one of bc.partition_priors."
+        )
+    return DirichletProcess() if prior is None else prior
+
+
 class NestedTables(NamedTuple):
     """The prior on two levels as samplers read it."""
 

@@ -291,7 +291,8 @@ ONLY = {
     "RelativeConstraints.sample": ("labels", "size", "error_rate", "n_sources", "seed", "name"),
     "*.objective": ("labels",),
     "posterior.to_datatree": ("z", "X", "constraints"),
-    "models.log_joint": ("z", "alpha"),
+    "models.log_joint": ("z",),
+    "ConfusionNoise": ("prior",),
     "models.mixture_log_joint": ("z", "components"),
     "models.dcrc_log_joint": ("W", "z", "X"),
     "models.WeightPrior": ("precision",),
@@ -442,7 +443,7 @@ CALLS = {
     "models.tvclust": traced(bc.models.tvclust),
     "models.tvclust_mixture": traced(bc.models.tvclust_mixture),
     "models.dcrc": traced(bc.models.dcrc),
-    "models.log_joint": lambda z, alpha: bc.models.log_joint(z, world.bound(), alpha=alpha),
+    "models.log_joint": lambda z: bc.models.log_joint(z, world.bound()),
     "models.mixture_log_joint": lambda z, components: bc.models.mixture_log_joint(
         z, components, world.bound()
     ),
