@@ -155,7 +155,7 @@ def test_learned_hyper_parameter(free):
 
 @pytest.mark.parametrize("free", ["strength", "counts"])
 def test_learned_hyper_parameter_with_parameters_drawn(free):
-    judge(learning(LEARNED[free], 6, 5), None, 8000, 8, gibbs_chain)
+    judge(learning(LEARNED[free], 6, 2), None, 8000, 8, gibbs_chain)
 
 
 def loose():
