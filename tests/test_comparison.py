@@ -12,7 +12,7 @@ import bayesclust as bc
 from bayesclust.metrics import pairwise_f, variation_of_information
 from bayesclust.partition_priors import DirichletProcess
 from bayesclust.posterior.losses import VI, Binder
-from tests.judges.exact import partitions
+from tests.exactness.exact import partitions
 
 Y = np.repeat([0, 1, 2], 8)
 SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}

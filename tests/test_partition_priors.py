@@ -22,7 +22,7 @@ from bayesclust.partition_priors import (
     nested_tables,
 )
 from docs.skeletons.partition_prior import UniformNumber
-from tests.judges.exact import partitions
+from tests.exactness.exact import partitions
 
 FIXED = {
     "Dirichlet process": DirichletProcess(0.7),

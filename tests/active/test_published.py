@@ -168,7 +168,7 @@ def test_informativeness_by_hand_and_by_all_orders(rng):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 3])
-def test_npu_against_a_plain_twin(n_jobs, blobs, rng):
+def test_npu_against_a_plain_reference(n_jobs, blobs, rng):
     X, y = blobs
     labels = np.where(rng.random(len(y)) < 0.2, rng.integers(3, size=len(y)), y)
     now = state(X, [(0, 1), (0, 8), (0, 14), (8, 14)], [1, 0, 0, 0], labels=labels)

@@ -6,7 +6,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.families import as_divergence
 from bayesclust.families.gaussian import Mahalanobis
-from tests.inference.limits.twins import KINDS
+from tests.inference.limits.reference import KINDS
 
 
 @pytest.fixture

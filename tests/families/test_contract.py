@@ -11,14 +11,7 @@ import pytest
 from bayesclust import families
 from bayesclust.families import COMPOSED, FAMILIES, Family, HyperPrior, Product, get_family
 from bayesclust.families.base import hard_statistics
-from tests.families.drive import (
-    Driver,
-    assert_compiled_functions,
-    assert_parameters_in_hand,
-    random_walk,
-    slots_of,
-)
-from tests.judges.cases import (
+from tests.exactness.cases import (
     HOLES,
     SCALED,
     VARIANTS,
@@ -27,6 +20,13 @@ from tests.judges.cases import (
     fixed,
     learned,
     with_holes,
+)
+from tests.families.drive import (
+    Driver,
+    assert_compiled_functions,
+    assert_parameters_in_hand,
+    random_walk,
+    slots_of,
 )
 
 NAMES = (*FAMILIES, *VARIANTS)

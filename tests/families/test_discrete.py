@@ -10,9 +10,9 @@ from scipy.stats import beta, betabinom, dirichlet_multinomial, gamma, nbinom
 from scipy.stats import poisson as poisson_distribution
 
 from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson
+from tests.exactness.cases import with_holes
 from tests.families.drive import Driver
 from tests.families.reference import binary_data, coded_data, count_data
-from tests.judges.cases import with_holes
 
 DATA = {Bernoulli: binary_data, Poisson: count_data, Categorical: coded_data}
 HYPER = {Bernoulli: "strength", Poisson: "shape", Categorical: "concentration"}

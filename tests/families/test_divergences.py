@@ -13,7 +13,7 @@ from bayesclust.families.gaussian_columns import Standardized
 from bayesclust.families.multinomial import KullbackLeibler
 from bayesclust.families.poisson import PoissonDivergence
 from bayesclust.families.squared_distance import SquaredEuclidean
-from tests.inference.limits.twins import KINDS, plain_distance, some_data
+from tests.inference.limits.reference import KINDS, plain_distance, some_data
 
 
 @pytest.fixture(params=KINDS)

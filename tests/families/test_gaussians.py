@@ -10,7 +10,7 @@ from scipy.stats import invgamma, invwishart, multivariate_normal, multivariate_
 
 from bayesclust.families import DiagonalGaussian, FullGaussian, SphericalGaussian
 from bayesclust.families.cells import resolution, standard_columns
-from tests.judges.cases import learned
+from tests.exactness.cases import learned
 
 ALL = (FullGaussian, DiagonalGaussian, SphericalGaussian)
 HYPER = np.array([0.4, 2.5, 0.15])

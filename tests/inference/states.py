@@ -14,7 +14,7 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import all_views, data_for, learned
+from tests.exactness.cases import all_views, data_for, learned
 
 STARTS = ("one", "alone", "random")
 

@@ -6,9 +6,9 @@ from bayesclust.inference.moves.anchors import NOTED, WORTH_NOTING
 from bayesclust.inference.moves.propose import SplitMerge
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves, MoveSchedule
+from tests.exactness.cases import problem
+from tests.exactness.test_enumeration import compared
 from tests.inference.states import chain, state_of
-from tests.judges.cases import problem
-from tests.judges.test_enumeration import compared
 
 SPLITS = Moves(split_merge=4.0, link_blocks=False, single_site=False)
 

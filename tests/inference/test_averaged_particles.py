@@ -12,6 +12,9 @@ from bayesclust.inference.particles import Particles
 from bayesclust.inference.problem import TwoLevelProblem
 from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
+from tests.exactness import exact
+from tests.exactness.cases import problem
+from tests.exactness.test_two_level import exact_posterior
 from tests.inference.test_particles import (
     CLUMPS,
     LARGEST,
@@ -23,9 +26,6 @@ from tests.inference.test_particles import (
     quantities,
     taken,
 )
-from tests.judges import exact
-from tests.judges.cases import problem
-from tests.judges.test_two_level import exact_posterior
 
 NUMBER = 600
 APART = [0, 0, 1, 1, 1]

@@ -8,9 +8,9 @@ import pytest
 from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.inference.hyper import HyperSampler, proposed_log_marginal, total_log_marginal
 from bayesclust.inference.moves.parameters import BaseMeasure
+from tests.exactness.cases import data_for
+from tests.exactness.exact import hyper_nodes
 from tests.inference.states import chain, check_assignment, state_of
-from tests.judges.cases import data_for
-from tests.judges.exact import hyper_nodes
 
 
 def plain_total(sampler, hyper):

@@ -116,7 +116,7 @@ def test_labels_given_the_rest_are_exact(name):
 
     draws = jax.jit(jax.vmap(chain))(jax.random.split(jax.random.key(1), 4000))
     assert p_value(draws, *exact(name)) > 1e-3
-    # the judge can tell: with one answer turned round, or none about triplets, labels are others
+    # the test can tell: with one answer turned round, or none about triplets, labels are others
     turned = LINKS.with_answers(LINKS.answers ^ np.array([0, 0, 0, 1, 0], dtype=np.int8))
     assert p_value(draws, *exact(name, (turned, TRIPLETS))) < 1e-9
     assert p_value(draws, *exact(name, (LINKS,))) < 1e-9

@@ -15,9 +15,9 @@ from bayesclust.inference.particles import Particles, systematic
 from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.samplers import collapsed_chain, mixture_chain
 from bayesclust.inference.schedule import Moves
-from tests.judges import exact
-from tests.judges.cases import all_views, known_views, problem
-from tests.judges.test_two_level import exact_posterior
+from tests.exactness import exact
+from tests.exactness.cases import all_views, known_views, problem
+from tests.exactness.test_two_level import exact_posterior
 
 NUMBER = 300
 CLUMPS = 2.0

@@ -17,8 +17,8 @@ from bayesclust.families import (
 from bayesclust.inference import prediction
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges import exact
-from tests.judges.cases import data_for, fixed, problem
+from tests.exactness import exact
+from tests.exactness.cases import data_for, fixed, problem
 
 Z = np.array(
     [[0, 0, 1, 1, 1, 0, 2], [0, 0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1, 1]]

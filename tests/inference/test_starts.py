@@ -10,7 +10,7 @@ from bayesclust.inference.moves.anchors import NOBODY, Places
 from bayesclust.inference.moves.propose import draw_anchors
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
-from tests.judges.cases import links
+from tests.exactness.cases import links
 
 
 @pytest.mark.parametrize(

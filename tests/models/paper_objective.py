@@ -1,6 +1,6 @@
 """The objectives of the DCRC paper, exactly, with gradients by automatic differentiation.
 
-For reading, for small problems and as the judge of what is optimised in practice: Eq. 7 sums over
+For reading, for small problems and to check what is optimised in practice: Eq. 7 sums over
 all labels of the items that answers tie together, which grows as K to the size of the largest group
 of items so tied.
 """

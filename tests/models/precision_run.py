@@ -10,7 +10,7 @@ from numpyro.infer.util import log_density
 import bayesclust as bc
 from bayesclust.inference.blocked.chains import BlockedChains
 from bayesclust.models import constraint_sites, tvclust
-from tests.judges.cases import problem
+from tests.exactness.cases import problem
 
 Y = np.repeat([0, 1], 6)
 X = np.random.default_rng(0).normal(size=(12, 2)) + 4 * Y[:, None]

@@ -9,7 +9,7 @@ from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.families import DiagonalGaussian, Multinomial
 from bayesclust.models import tvclust
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.exact import compare, log_posterior
+from tests.exactness.exact import compare, log_posterior
 
 N, ALPHA, TRUNCATION = 5, 0.7, 10
 BEYOND_THE_STICKS = N * (ALPHA / (1 + ALPHA)) ** (TRUNCATION - 1)
@@ -45,6 +45,6 @@ def test_metropolis_within_gibbs_finds_the_exact_posterior(name):
     found = compare(z, states, values)
     assert found.expected < 0.05
     assert found.total_variation < 2 * found.expected + BEYOND_THE_STICKS
-    # the judge can tell: the posterior without the answers is another one
+    # the test can tell: the posterior without the answers is another one
     deaf = compare(z, *log_posterior(family.bind(X.astype(float)), [], DirichletProcess(ALPHA)))
     assert deaf.total_variation > 0.3

@@ -36,8 +36,8 @@ from bayesclust.inference.schedule import Moves
 from bayesclust.models import log_joint, tvclust
 from bayesclust.models.sites import patterns
 from bayesclust.partition_priors import DirichletProcess
+from tests.exactness.cases import with_holes
 from tests.families.reference import binary_data, coded_data, count_data, log_conditional
-from tests.judges.cases import with_holes
 
 N, T = 6, 5
 Z = np.array([0, 2, 2, 0, 4, 2])

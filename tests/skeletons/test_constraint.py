@@ -14,8 +14,8 @@ from docs.skeletons.constraint import OddNoise, OddOneOut
 from docs.skeletons.family import Directions
 from docs.skeletons.loss import TsallisVI
 from docs.skeletons.sampler import metropolis_chain
-from tests.judges.cases import links, problem
-from tests.judges.test_enumeration import judge
+from tests.exactness.cases import links, problem
+from tests.exactness.test_enumeration import assert_exact
 
 LABELS = np.repeat([0, 1], 10)
 
@@ -46,7 +46,7 @@ def test_the_odd_one_is_the_one_apart(labels, odd):
 @pytest.mark.parametrize("sampler", [*SAMPLERS.values(), metropolis_chain])
 def test_every_partition_of_six_items_is_visited_as_often_as_it_should(sampler, rng):
     case = replace(problem("gaussian", n=6, seed=3), constraints=(odd_ones(6, rng), links(6, rng)))
-    judge(case, None, 6000, 3, sampler)
+    assert_exact(case, None, 6000, 3, sampler)
 
 
 def test_weights_that_are_none_are_refused():

@@ -1,4 +1,4 @@
-"""The skeleton of a family, by the judges of the built-in ones."""
+"""The skeleton of a family, in the tests of the built-in ones."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
 from bayesclust.partition_priors import DirichletProcess
 from docs.skeletons.family import Directions, log_bessel
+from tests.exactness.cases import all_views
+from tests.exactness.test_enumeration import assert_exact
 from tests.families.drive import assert_compiled_functions, assert_parameters_in_hand
-from tests.judges.cases import all_views
-from tests.judges.test_enumeration import judge
 
 HYPER = np.array([2.3])
 
@@ -66,7 +66,7 @@ def test_the_numpyro_sites_are_von_mises(bound):
 def test_every_partition_of_six_items_is_visited_as_often_as_it_should(precision, chain_type):
     rng = np.random.default_rng(5)
     family = Directions(precision).bind(directions(6, 2, rng))
-    judge(
+    assert_exact(
         TVClustProblem(family, all_views(6, rng), DirichletProcess((2.0, 1.0))),
         None,
         6000,

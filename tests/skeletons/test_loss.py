@@ -5,7 +5,7 @@ import pytest
 
 import bayesclust as bc
 from docs.skeletons.loss import TsallisVI
-from tests.judges.exact import partitions
+from tests.exactness.exact import partitions
 
 
 def plain(truth, estimate, q=1.5):

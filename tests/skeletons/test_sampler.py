@@ -11,8 +11,8 @@ from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess, PitmanYor
 from docs.skeletons.partition_prior import UniformNumber
 from docs.skeletons.sampler import metropolis_chain
-from tests.judges.cases import faulty, problem
-from tests.judges.test_enumeration import compared, judge
+from tests.exactness.cases import faulty, problem
+from tests.exactness.test_enumeration import assert_exact, compared
 
 ALONE = Moves(split_merge=0.0, link_blocks=False)
 
@@ -21,12 +21,12 @@ ALONE = Moves(split_merge=0.0, link_blocks=False)
 def test_proposals_alone_reach_the_exact_posterior(prior):
     case = problem("gaussian", n=6, seed=1)
     case = case if prior is None else replace(case, partition_prior=prior)
-    judge(case, ALONE, 10_000, 2, metropolis_chain)
+    assert_exact(case, ALONE, 10_000, 2, metropolis_chain)
 
 
 def test_prior_reaches_the_exact_posterior_with_all_moves():
     case = replace(problem("gaussian", n=6, seed=2), partition_prior=UniformNumber(3))
-    judge(case, Moves(), 8000, 2)
+    assert_exact(case, Moves(), 8000, 2)
 
 
 def test_scan_that_ignores_constraints_is_noticed():

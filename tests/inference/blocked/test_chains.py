@@ -13,7 +13,7 @@ from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.joint import log_joint
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import all_views, data_for, learned
+from tests.exactness.cases import all_views, data_for, learned
 
 
 def case(name="gaussian", n=40, d=2, seed=0, views=True):

@@ -9,7 +9,7 @@ from bayesclust.constraints.factor_graph import constraint_graph, stack_tables
 from bayesclust.inference.blocked.chains import draw_weights
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.step import Given, site_logits, uniforms
-from tests.judges.cases import all_views, links
+from tests.exactness.cases import all_views, links
 
 N, K = 23, 4
 

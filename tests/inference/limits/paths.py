@@ -13,7 +13,13 @@ from bayesclust.inference.limits.bridge import PathModel, pose_answers
 from bayesclust.inference.limits.penalty import penalties
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.models.joint import log_joint
-from tests.inference.limits.twins import KINDS, plain_distance, plain_truth, random_pairs, some_data
+from tests.inference.limits.reference import (
+    KINDS,
+    plain_distance,
+    plain_truth,
+    random_pairs,
+    some_data,
+)
 
 
 class Case(NamedTuple):

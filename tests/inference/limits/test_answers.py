@@ -18,7 +18,7 @@ from bayesclust.inference.limits.answers import (
     times,
 )
 from bayesclust.inference.limits.links import link_graph
-from tests.inference.limits.twins import random_case, random_pairs
+from tests.inference.limits.reference import random_case, random_pairs
 
 GAMMA = 200.0
 

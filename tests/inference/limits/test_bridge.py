@@ -21,10 +21,10 @@ from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, vis
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.posterior.labels import canonical
+from tests.exactness import exact
+from tests.exactness.cases import partitions_drawn
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels
-from tests.inference.limits.twins import PRODUCT
-from tests.judges import exact
-from tests.judges.cases import partitions_drawn
+from tests.inference.limits.reference import PRODUCT
 
 ITEM_BY_ITEM = Moves(link_blocks=False, split_merge=0.0)
 NAMES = [

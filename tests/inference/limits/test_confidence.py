@@ -8,7 +8,7 @@ from bayesclust.inference.limits.confidence import choose, enough, first_xi, hel
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
-from tests.inference.limits.twins import DIVERGENCES
+from tests.inference.limits.reference import DIVERGENCES
 
 SQUARED = DIVERGENCES["euclidean"]
 

@@ -14,7 +14,7 @@ from bayesclust.inference.limits.penalty import (
 )
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.search import search
-from tests.inference.limits.twins import DIVERGENCES
+from tests.inference.limits.reference import DIVERGENCES
 
 SQUARED = DIVERGENCES["euclidean"]
 

@@ -14,7 +14,7 @@ from bayesclust.inference.limits.rdp_means import (
     new_slots,
     visit,
 )
-from tests.inference.limits.twins import DIVERGENCES, dp_means, random_case, random_problem
+from tests.inference.limits.reference import DIVERGENCES, dp_means, random_case, random_problem
 
 SQUARED = DIVERGENCES["euclidean"]
 

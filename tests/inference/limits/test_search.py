@@ -8,7 +8,7 @@ import pytest
 
 from bayesclust.inference.limits.rdp_means import Schedule, descend, means, objective
 from bayesclust.inference.limits.search import improve, merge, refine, search
-from tests.inference.limits.twins import KINDS, partitions, random_case, random_problem
+from tests.inference.limits.reference import KINDS, partitions, random_case, random_problem
 
 HARD = {"links": False, "links and triplets": True}
 

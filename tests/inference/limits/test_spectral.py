@@ -18,7 +18,7 @@ from bayesclust.inference.limits.spectral import (
     solve,
     weighed_links,
 )
-from tests.inference.limits.twins import DIVERGENCES, partitions, random_problem
+from tests.inference.limits.reference import DIVERGENCES, partitions, random_problem
 
 SQUARED = DIVERGENCES["euclidean"]
 

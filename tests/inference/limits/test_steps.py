@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesclust.inference.limits.rdp_means import means, new_slots, objective, visit
-from tests.inference.limits.twins import KINDS, plain_options, plain_visit, random_case
+from tests.inference.limits.reference import KINDS, plain_options, plain_visit, random_case
 
 ANSWERS = {"links": False, "links and triplets": True}
 
@@ -84,7 +84,7 @@ def test_an_item_takes_the_cheapest_choice(rng, name, answers):
 
 @pytest.mark.parametrize("answers", ANSWERS)
 @pytest.mark.parametrize("name", ["euclidean", "kl", "mahalanobis"])
-def test_a_pass_is_its_plain_twin(rng, name, answers):
+def test_a_pass_is_its_plain_reference(rng, name, answers):
     """All items of one pass choose as they do by trying all choices, numbers of clusters apart; no two choices tie here."""
     for _ in range(30):
         case = random_case(rng, name, int(rng.integers(4, 10)), ANSWERS[answers])

@@ -5,8 +5,8 @@ import pytest
 
 from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.inference.variational.answers import SoftAnswers
+from tests.exactness.cases import all_views, links, triplets
 from tests.inference.variational import plain
-from tests.judges.cases import all_views, links, triplets
 
 
 def views_of(kind, rng, n=7):

@@ -12,7 +12,7 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import MeanField, Task, draw_mean_field
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import all_views, data_for, links, problem
+from tests.exactness.cases import all_views, data_for, links, problem
 
 
 def mixture(n=120, d=2, k=4, seed=1, separation=20.0):

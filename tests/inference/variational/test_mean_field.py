@@ -12,9 +12,9 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.variational.fit import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
 from bayesclust.partition_priors import DirichletProcess
+from tests.exactness import exact
+from tests.exactness.cases import all_views, data_for, fixed, known_views, learned, problem
 from tests.inference.variational import plain
-from tests.judges import exact
-from tests.judges.cases import all_views, data_for, fixed, known_views, learned, problem
 
 ROUNDING = 1e-9
 

@@ -9,7 +9,7 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.variational import fit as moves
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import problem
+from tests.exactness.cases import problem
 
 # three groups of ten, far apart in each of two columns
 Z = np.repeat([0, 1, 2], 10)

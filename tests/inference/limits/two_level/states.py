@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from tests.inference.limits.twins import Case, partitions
+from tests.inference.limits.reference import Case, partitions
 
 SHARES = (1e-3, 0.3, 1.5, -0.01, -0.3)
 """Prices of a cluster over those of a component, the default first."""

@@ -9,7 +9,7 @@ from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.search import search
 from bayesclust.inference.limits.two_level.descent import steps
-from tests.inference.limits.twins import KINDS, random_case
+from tests.inference.limits.reference import KINDS, random_case
 from tests.inference.limits.two_level.states import J, nested_partitions, random_price, same
 
 answers = pytest.mark.parametrize("triplets", [False, True], ids=["links", "links and triplets"])

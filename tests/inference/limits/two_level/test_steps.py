@@ -14,7 +14,7 @@ from bayesclust.inference.limits.two_level.descent import (
     visit,
 )
 from bayesclust.inference.limits.two_level.moves import free_components, join, merge_within, refine
-from tests.inference.limits.twins import KINDS, random_case
+from tests.inference.limits.reference import KINDS, random_case
 from tests.inference.limits.two_level.states import J, random_price, random_state, same
 
 answers = pytest.mark.parametrize("triplets", [False, True], ids=["links", "links and triplets"])

@@ -1,4 +1,4 @@
-"""Mixed columns and missing cells under the judges that every family of `FAMILIES` meets by itself."""
+"""Mixed columns and missing cells in the tests that every family of `FAMILIES` meets by itself."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import (
+from tests.exactness.cases import (
     HOLES,
     HURDLE,
     MIXED,
@@ -21,9 +21,9 @@ from tests.judges.cases import (
     problem,
     with_holes,
 )
-from tests.judges.test_blocked import judge as judge_blocked
-from tests.judges.test_enumeration import MOVES, judge
-from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
+from tests.exactness.test_blocked import assert_exact as assert_blocked_exact
+from tests.exactness.test_enumeration import MOVES, assert_exact
+from tests.exactness.test_geweke import LIMIT, assert_agree, template, z_scores
 
 LIGHT = [
     f"{name} coarsened" for name in (*list(HOLES)[1:3], *MIXED, HURDLE, "bernoulli", "categorical")
@@ -52,16 +52,18 @@ def simulated(name):
 
 @pytest.mark.parametrize("name", [*HOLES, "mixed with holes", "hurdle", *WEIGHED])
 def test_exact_posterior(name):
-    judge(problem(name, n=6, seed=1), MOVES["default"], SLOWLY_MIXING.get(name, 6000), seed=1)
+    assert_exact(
+        problem(name, n=6, seed=1), MOVES["default"], SLOWLY_MIXING.get(name, 6000), seed=1
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name not in LIGHT])
 def test_exact_posterior_with_parameters_drawn(name):
-    judge(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
+    assert_exact(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
 
 
 def test_exact_posterior_by_blocks():
-    judge_blocked(problem("mixed with holes", n=5, seed=3), 500, seed=3)
+    assert_blocked_exact(problem("mixed with holes", n=5, seed=3), 500, seed=3)
 
 
 def test_learned_hyper_parameter_of_one_part(rng):
@@ -82,7 +84,7 @@ def test_learned_hyper_parameter_of_one_part(rng):
     ]  # the parts of "mixed with holes", which is compiled already
     family = Product(parts).bind(with_holes(X, rng))
     assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
-    judge(
+    assert_exact(
         TVClustProblem(family, all_views(6, rng), DirichletProcess()),
         MOVES["default"],
         8000,
@@ -109,20 +111,20 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LIGHT)
 def test_exact_posterior_of_light_items_with_parameters_drawn(name):
-    judge(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
+    assert_exact(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", ["default", "split-merge"])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_exact_posterior_at_length(name, moves):
-    judge(problem(name, n=7, seed=10), MOVES[moves], 30_000, seed=10)
+    assert_exact(problem(name, n=7, seed=10), MOVES[moves], 30_000, seed=10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*HOLES, *MIXED])
 def test_one_column_at_length(name):
-    judge(problem(name, n=7, d=1, seed=11), MOVES["default"], 30_000, seed=11)
+    assert_exact(problem(name, n=7, d=1, seed=11), MOVES["default"], 30_000, seed=11)
 
 
 @pytest.mark.slow

@@ -12,9 +12,9 @@ from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.blocked.layout import make_layout
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges import exact
-from tests.judges.cases import known_views, problem, triplets
-from tests.judges.test_enumeration import LEARNED, learning
+from tests.exactness import exact
+from tests.exactness.cases import known_views, problem, triplets
+from tests.exactness.test_enumeration import LEARNED, learning
 
 CHAINS = 16
 
@@ -44,7 +44,7 @@ def comparison(case, number, seed, **options):
     return exact.compare(draws_of(bundle(case, seed, **options), number), states, values)
 
 
-def judge(case, number, seed, **options):
+def assert_exact(case, number, seed, **options):
     result = comparison(case, number, seed, **options)
     assert result.agrees, result
     assert result.number >= 5, "hardly any partition was compared"
@@ -52,16 +52,16 @@ def judge(case, number, seed, **options):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family(name):
-    judge(problem(name, n=5, seed=1), 500, seed=1)
+    assert_exact(problem(name, n=5, seed=1), 500, seed=1)
 
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_other_dimensions(d):
-    judge(problem("gaussian", n=5, d=d, seed=2), 500, seed=2)
+    assert_exact(problem("gaussian", n=5, d=d, seed=2), 500, seed=2)
 
 
 def test_without_side_information():
-    judge(replace(problem("gaussian", n=6, seed=3), constraints=()), 500, seed=3)
+    assert_exact(replace(problem("gaussian", n=6, seed=3), constraints=()), 500, seed=3)
 
 
 def known():
@@ -72,11 +72,11 @@ def known():
 
 
 def test_known_noise_and_concentration():
-    judge(known(), 500, seed=4)
+    assert_exact(known(), 500, seed=4)
 
 
 def test_learned_hyper_parameter():
-    judge(learning(LEARNED["counts"], 5, 5), 500, seed=5)
+    assert_exact(learning(LEARNED["counts"], 5, 5), 500, seed=5)
 
 
 def noticed():
@@ -125,19 +125,19 @@ def test_items_of_several_colours_at_once_are_noticed(monkeypatch):
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_at_length(name, d):
-    judge(problem(name, n=7, d=d, seed=11), 1500, 11, chains=32)
+    assert_exact(problem(name, n=7, d=d, seed=11), 1500, 11, chains=32)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("free", LEARNED)
 def test_learned_hyper_parameter_at_length(free):
-    judge(learning(LEARNED[free], 7, 30), 1500, 30, chains=32)
+    assert_exact(learning(LEARNED[free], 7, 30), 1500, 30, chains=32)
 
 
 @pytest.mark.slow
 def test_answers_that_are_all_but_certain(rng):
     case = problem("gaussian", n=7, seed=40)
-    judge(
+    assert_exact(
         replace(case, constraints=(triplets(7, rng, UniformNoise(eps=0.01), size=2),)),
         1500,
         seed=40,

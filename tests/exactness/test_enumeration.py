@@ -1,4 +1,4 @@
-"""Chains against the exact posterior over all partitions: total variation, judged by its Monte Carlo error."""
+"""Chains against the exact posterior over all partitions: total variation, within its Monte Carlo error."""
 
 from dataclasses import replace
 
@@ -24,8 +24,8 @@ from bayesclust.partition_priors import (
     MixtureOfFiniteMixtures,
     PitmanYor,
 )
-from tests.judges import exact
-from tests.judges.cases import (
+from tests.exactness import exact
+from tests.exactness.cases import (
     all_views,
     data_for,
     known_views,
@@ -55,7 +55,7 @@ def compared(case, moves, number, seed, sampler=collapsed_chain):
     )
 
 
-def judge(case, moves, number, seed, sampler=collapsed_chain):
+def assert_exact(case, moves, number, seed, sampler=collapsed_chain):
     result = compared(case, moves, number, seed, sampler)
     assert result.agrees, result
     assert result.number > 5, "hardly any partition was compared"
@@ -65,21 +65,21 @@ def judge(case, moves, number, seed, sampler=collapsed_chain):
 @each_chain
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family(name, sampler):
-    judge(problem(name, n=6, seed=1), None, 6000, 1, sampler)
+    assert_exact(problem(name, n=6, seed=1), None, 6000, 1, sampler)
 
 
 @pytest.mark.parametrize("moves", MOVES)
 def test_every_move(moves):
-    judge(problem("gaussian", n=6, seed=2), MOVES[moves], 8000, seed=2)
+    assert_exact(problem("gaussian", n=6, seed=2), MOVES[moves], 8000, seed=2)
 
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_parameters_of_other_dimensions(d):
-    judge(problem("gaussian", n=6, d=d, seed=9), None, 6000, 9, gibbs_chain)
+    assert_exact(problem("gaussian", n=6, d=d, seed=9), None, 6000, 9, gibbs_chain)
 
 
 def test_parameters_drawn_between_moves_that_integrate_them_out():
-    judge(problem("gaussian", n=6, seed=8), MOVES["default"], 6000, 8, gibbs_chain)
+    assert_exact(problem("gaussian", n=6, seed=8), MOVES["default"], 6000, 8, gibbs_chain)
 
 
 PRIORS = {
@@ -94,13 +94,13 @@ PRIORS = {
 @pytest.mark.parametrize("prior", PRIORS)
 def test_every_prior(prior, sampler):
     case = replace(problem("gaussian", n=6, seed=2), partition_prior=PRIORS[prior])
-    judge(case, MOVES["default"], 8000, 2, sampler)
+    assert_exact(case, MOVES["default"], 8000, 2, sampler)
 
 
 @pytest.mark.parametrize("moves", ["single-site", "plain scan", "split-merge", "link blocks"])
 def test_every_move_under_a_known_number(moves):
     case = replace(problem("gaussian", n=6, seed=2), partition_prior=KnownK(3, 0.6))
-    judge(case, MOVES[moves], 8000, 2)
+    assert_exact(case, MOVES[moves], 8000, 2)
 
 
 @pytest.mark.slow
@@ -109,26 +109,26 @@ def test_every_move_under_a_known_number(moves):
 @pytest.mark.parametrize("name", ["gaussian", "gaussian_tied", "poisson"])
 def test_every_prior_and_move_at_length(name, prior, moves):
     case = replace(problem(name, n=7, seed=2), partition_prior=PRIORS[prior])
-    judge(case, MOVES[moves], 30_000, 2)
+    assert_exact(case, MOVES[moves], 30_000, 2)
 
 
 @each_chain
 def test_without_side_information(sampler):
-    judge(replace(problem("gaussian", n=7, seed=3), constraints=()), None, 6000, 3, sampler)
+    assert_exact(replace(problem("gaussian", n=7, seed=3), constraints=()), None, 6000, 3, sampler)
 
 
 @each_chain
 def test_known_noise_and_concentration(sampler, rng):
     case = problem("gaussian", n=6, seed=4)
     case = TVClustProblem(case.family, known_views(6, rng), DirichletProcess(0.7))
-    judge(case, None, 6000, 4, sampler)
+    assert_exact(case, None, 6000, 4, sampler)
 
 
 def test_partial_labels_are_enumerated_as_the_pairs_that_they_imply():
     case = problem("gaussian", n=6, seed=6)
     labels = LabelConstraints([(0, 1), (2, 0), (3, 1), (5, 2)], 6, noise=LinkNoise(p=(3, 1), q=0.9))
     given = tuple(check_constraints(labels, 6))
-    judge(replace(case, constraints=given), MOVES["default"], 6000, seed=6)
+    assert_exact(replace(case, constraints=given), MOVES["default"], 6000, seed=6)
 
 
 def learning(family, n, seed):
@@ -150,12 +150,12 @@ LEARNED = {
 
 @pytest.mark.parametrize("free", LEARNED)
 def test_learned_hyper_parameter(free):
-    judge(learning(LEARNED[free], 6, 5), None, 8000, 5)
+    assert_exact(learning(LEARNED[free], 6, 5), None, 8000, 5)
 
 
 @pytest.mark.parametrize("free", ["strength", "counts"])
 def test_learned_hyper_parameter_with_parameters_drawn(free):
-    judge(learning(LEARNED[free], 6, 2), None, 8000, 8, gibbs_chain)
+    assert_exact(learning(LEARNED[free], 6, 2), None, 8000, 8, gibbs_chain)
 
 
 def loose():
@@ -199,7 +199,7 @@ def test_new_cluster_with_parameters_from_the_prior_is_noticed(monkeypatch):
 @pytest.mark.parametrize("moves", MOVES)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_and_move_at_length(name, moves):
-    judge(problem(name, n=7, seed=10), MOVES[moves], 30_000, 10)
+    assert_exact(problem(name, n=7, seed=10), MOVES[moves], 30_000, 10)
 
 
 @pytest.mark.slow
@@ -208,7 +208,7 @@ def test_every_family_and_move_at_length(name, moves):
 )
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_every_family_at_length(name, d, moves):
-    judge(problem(name, n=7, d=d, seed=12), MOVES[moves], 30_000, 12, gibbs_chain)
+    assert_exact(problem(name, n=7, d=d, seed=12), MOVES[moves], 30_000, 12, gibbs_chain)
 
 
 @pytest.mark.slow
@@ -216,14 +216,16 @@ def test_parameters_of_every_family_at_length(name, d, moves):
 @pytest.mark.parametrize("restricted_scans", [0, 5])
 def test_eight_items(d, restricted_scans):
     case = problem("gaussian", n=8, d=d, seed=20 + d)
-    judge(case, replace(MOVES["default"], restricted_scans=restricted_scans), 40_000, seed=20)
+    assert_exact(
+        case, replace(MOVES["default"], restricted_scans=restricted_scans), 40_000, seed=20
+    )
 
 
 @pytest.mark.slow
 @each_chain
 @pytest.mark.parametrize("free", LEARNED)
 def test_learned_hyper_parameter_at_length(free, sampler):
-    judge(learning(LEARNED[free], 7, 30), None, 30_000, 30, sampler)
+    assert_exact(learning(LEARNED[free], 7, 30), None, 30_000, 30, sampler)
 
 
 @pytest.mark.slow
@@ -233,4 +235,4 @@ def test_answers_taken_as_certain(moves, rng):
     # move
     case = problem("gaussian", n=7, seed=40)
     case = replace(case, constraints=(triplets(7, rng, UniformNoise(eps=0.0), size=3),))
-    judge(case, MOVES[moves], 30_000, seed=40)
+    assert_exact(case, MOVES[moves], 30_000, seed=40)

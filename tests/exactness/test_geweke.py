@@ -22,7 +22,7 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import (
+from tests.exactness.cases import (
     data_for,
     double_new,
     faulty,
@@ -31,8 +31,8 @@ from tests.judges.cases import (
     links,
     triplets,
 )
-from tests.judges.generative import World, answers_given, data_given, put_data_under
-from tests.judges.test_enumeration import each_chain
+from tests.exactness.generative import World, answers_given, data_given, put_data_under
+from tests.exactness.test_enumeration import each_chain
 
 # among some thirty functionals a right sampler exceeds this once in some thousands of runs
 LIMIT = 4.5

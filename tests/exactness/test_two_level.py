@@ -20,10 +20,10 @@ from bayesclust.partition_priors import (
     MixtureOfFiniteMixtures,
     PitmanYor,
 )
-from tests.judges import exact
-from tests.judges.cases import data_for, faulty, learned, links, problem, triplets
-from tests.judges.generative import answers_given, data_given, put_data_under
-from tests.judges.test_geweke import assert_agree, functionals, standard_error
+from tests.exactness import exact
+from tests.exactness.cases import data_for, faulty, learned, links, problem, triplets
+from tests.exactness.generative import answers_given, data_given, put_data_under
+from tests.exactness.test_geweke import assert_agree, functionals, standard_error
 
 MOVES = {
     "default": Moves(),
@@ -86,7 +86,7 @@ def exact_posterior(case):
     return states, values
 
 
-def judge(case, moves, number, seed, sampler=mixture_chain):
+def compared(case, moves, number, seed, sampler=mixture_chain):
     chain = sampler(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(100):
         chain.sweep(adapt=True)
@@ -107,18 +107,18 @@ def small(name, seed, within, prior=None):
 
 @pytest.mark.parametrize("moves", MOVES)
 def test_every_move(moves):
-    result = judge(small("gaussian", 3, DirichletProcess((2.0, 2.0))), MOVES[moves], 8000, 3)
+    result = compared(small("gaussian", 3, DirichletProcess((2.0, 2.0))), MOVES[moves], 8000, 3)
     assert result.agrees, result
 
 
 def test_known_concentrations_and_counts():
     case = small("multinomial", 4, DirichletProcess(0.6), DirichletProcess(1.3))
-    assert (result := judge(case, MOVES["default"], 8000, 4)).agrees, result
+    assert (result := compared(case, MOVES["default"], 8000, 4)).agrees, result
 
 
 def test_without_answers():
     case = replace(small("gaussian_diagonal", 5, DirichletProcess(0.8)), constraints=())
-    assert (result := judge(case, MOVES["default"], 8000, 5)).agrees, result
+    assert (result := compared(case, MOVES["default"], 8000, 5)).agrees, result
 
 
 OTHER_PRIORS = {
@@ -131,7 +131,7 @@ OTHER_PRIORS = {
 @pytest.mark.parametrize("priors", OTHER_PRIORS)
 def test_every_prior(priors):
     above, within = OTHER_PRIORS[priors]
-    result = judge(small("gaussian", 3, within, above), MOVES["default"], 8000, 3)
+    result = compared(small("gaussian", 3, within, above), MOVES["default"], 8000, 3)
     assert result.agrees, result
 
 
@@ -140,7 +140,7 @@ def test_every_prior(priors):
 @pytest.mark.parametrize("priors", OTHER_PRIORS)
 def test_every_prior_and_move_at_length(priors, moves):
     above, within = OTHER_PRIORS[priors]
-    result = judge(small("gaussian", 3, within, above), MOVES[moves], 30_000, 3)
+    result = compared(small("gaussian", 3, within, above), MOVES[moves], 30_000, 3)
     assert result.agrees, result
 
 
@@ -158,14 +158,14 @@ def test_wrong_weight_of_new_components_is_noticed():
 
     fault = faulty(TwoLevelScan, mixture_chain, before=scaled(2.0), after=scaled(0.5))
     case = small("gaussian", 3, DirichletProcess(2.0))
-    assert not judge(case, MOVES["single items and components"], 8000, 3, fault).agrees
+    assert not compared(case, MOVES["single items and components"], 8000, 3, fault).agrees
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", ["default", "split-merge"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_and_move_at_length(name, moves):
-    result = judge(small(name, 6, DirichletProcess((1.0, 1.0))), MOVES[moves], 40_000, 6)
+    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), MOVES[moves], 40_000, 6)
     assert result.agrees, result
 
 

@@ -1,4 +1,4 @@
-"""The rules of the house: arrows point down, files stay short, what is public is explained, the front door is light."""
+"""The architecture: arrows point down, files stay short, what is public is explained, the front door is light."""
 
 import ast
 import importlib

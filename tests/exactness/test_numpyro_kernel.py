@@ -16,8 +16,8 @@ from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust
 from bayesclust.partition_priors import DirichletProcess
 from bayesclust.posterior import point_estimate, similarity_matrix
-from tests.judges import cases
-from tests.judges.exact import compare, log_posterior, partitions
+from tests.exactness import cases
+from tests.exactness.exact import compare, log_posterior, partitions
 
 
 def lines(x, y, views):
@@ -76,7 +76,7 @@ def test_clusterwise_regression_beside_nuts_is_exact():
     assert found.agrees, found
     assert found.expected < 0.04
     assert found.number > 5
-    for deaf in ((), (links,), (triplets,)):  # the judge can tell
+    for deaf in ((), (links,), (triplets,)):  # the test can tell
         assert not compare(draws["z"], *log_lines(x, y, deaf)).agrees
 
 

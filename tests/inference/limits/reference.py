@@ -1,4 +1,4 @@
-"""Slow plain twins of the limit's compiled code, and random problems."""
+"""Slow plain references for the limit's compiled code, and random problems."""
 
 from __future__ import annotations
 

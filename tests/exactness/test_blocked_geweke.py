@@ -9,9 +9,9 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.starts import seeded_partition
-from tests.judges import test_calibration as calibration
-from tests.judges.generative import World, answers_given, data_given
-from tests.judges.test_geweke import (
+from tests.exactness import test_calibration as calibration
+from tests.exactness.generative import World, answers_given, data_given
+from tests.exactness.test_geweke import (
     LIMIT,
     assert_agree,
     functionals,
@@ -62,7 +62,7 @@ def z_scores(name, number, seed, **options):
 
 
 def test_joint_distribution():
-    assert_agree(z_scores("multinomial", 1000, seed=1))
+    assert_agree(z_scores("multinomial", 3000, seed=1))
 
 
 def test_concentration_counted_twice_is_noticed(monkeypatch):

@@ -1,4 +1,4 @@
-"""Small problems that the judges share: data for any family, and views of every kind about them."""
+"""Small problems of known posterior: data for any family, and views of every kind about them."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ from bayesclust.inference.samplers import collapsed_chain, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import seeded_partition
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import data_for, links, triplets
-from tests.judges.generative import World
-from tests.judges.test_enumeration import each_chain
-from tests.judges.test_geweke import FAULTS
+from tests.exactness.cases import data_for, links, triplets
+from tests.exactness.generative import World
+from tests.exactness.test_enumeration import each_chain
+from tests.exactness.test_geweke import FAULTS
 
 N_ITEMS, DRAWS, BINS = 20, 99, 10
 

@@ -15,11 +15,10 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges.cases import known_views, links, problem
-from tests.judges.test_enumeration import compared
-from tests.judges.test_enumeration import judge as judged
-from tests.judges.test_two_level import judge as judged_on_two_levels
-from tests.judges.test_two_level import small
+from tests.exactness.cases import known_views, links, problem
+from tests.exactness.test_enumeration import assert_exact, compared
+from tests.exactness.test_two_level import compared as compared_on_two_levels
+from tests.exactness.test_two_level import small
 
 ALONE = Moves(split_merge=4.0, link_blocks=False, single_site=False)
 
@@ -39,7 +38,7 @@ def doubtful(seed=2):
 
 
 def test_alone_they_reach_the_exact_posterior(always):
-    judged(doubtful(), ALONE, 4000, 2)
+    assert_exact(doubtful(), ALONE, 4000, 2)
 
 
 def test_with_some_noise_known(always):
@@ -48,11 +47,11 @@ def test_with_some_noise_known(always):
     known = PairwiseConstraints(
         other.items, other.answers, 6, noise=LinkNoise(p=0.8, q=0.7), name="known"
     )
-    judged(replace(case, constraints=(half, known, *case.constraints[1:])), ALONE, 4000, 6)
+    assert_exact(replace(case, constraints=(half, known, *case.constraints[1:])), ALONE, 4000, 6)
 
 
 def test_with_one_covariance_for_all(always):
-    judged(
+    assert_exact(
         replace(problem("gaussian_tied", n=6, seed=3), constraints=doubtful().constraints),
         ALONE,
         3000,
@@ -62,7 +61,7 @@ def test_with_one_covariance_for_all(always):
 
 def test_on_two_levels(always):
     case = small("gaussian", 5, DirichletProcess((2.0, 1.0)))
-    judged_on_two_levels(case, Moves(split_merge=2.0), 4000, 5)
+    compared_on_two_levels(case, Moves(split_merge=2.0), 4000, 5)
 
 
 def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):

@@ -9,9 +9,9 @@ from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler
 from bayesclust.models.dcrc_weights import WeightPrior
-from tests.judges import exact
-from tests.judges.cases import all_views, known_views, links, triplets
-from tests.judges.dcrc import (
+from tests.exactness import exact
+from tests.exactness.cases import all_views, known_views, links, triplets
+from tests.exactness.dcrc import (
     World,
     labels_drawn,
     on_more_items,
@@ -19,9 +19,9 @@ from tests.judges.dcrc import (
     posterior_of_partitions,
     with_anchors,
 )
-from tests.judges.generative import answers_given
-from tests.judges.test_calibration import DRAWS, p_values
-from tests.judges.test_geweke import LIMIT, assert_agree, standard_error
+from tests.exactness.generative import answers_given
+from tests.exactness.test_calibration import DRAWS, p_values
+from tests.exactness.test_geweke import LIMIT, assert_agree, standard_error
 
 N, K = 6, 3
 PRIOR = WeightPrior(precision=0.7, bias_scale=1.5, separation=2.0, balance=3.0)
@@ -91,7 +91,7 @@ def grid(prior, nodes=51, reach=6.0):
     return np.stack([half, -half], axis=1), np.add.outer(mass, -0.5 * bias**2).ravel()
 
 
-def judge_partitions(problem, weights, log_mass, number, seed):
+def compared_partitions(problem, weights, log_mass, number, seed):
     """Partitions, and the length of the difference of two classes, against sums over weights."""
     z, W = labels_drawn(DCRCChain(problem, np.random.default_rng(seed)), number, warmup=300)
     partitions, values, by_weight = posterior_of_partitions(problem, weights, log_mass)
@@ -117,7 +117,7 @@ def judge_partitions(problem, weights, log_mass, number, seed):
 )
 def test_weights_drawn_too(prior):
     problem = case(seed=3, prior=prior, K=2, d=1)
-    result = judge_partitions(problem, *grid(prior), 3000, 4)
+    result = compared_partitions(problem, *grid(prior), 3000, 4)
     assert result.agrees, result
     assert result.number > 2
 
@@ -263,7 +263,7 @@ def test_faulty_noise_is_noticed(confusion):
     assert_noticed(DCRCProblem(problem.points, (pairs, view.with_noise(wrong)), problem.W))
 
 
-def test_trajectories_judged_by_position_alone_are_noticed(monkeypatch):
+def test_trajectories_accepted_by_position_alone_are_noticed(monkeypatch):
     monkeypatch.setattr(WeightSampler, "_kinetic", lambda self, momentum: 0.0)
     assert_noticed(template(prior=PRIOR))
 

@@ -15,8 +15,8 @@ from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.models.dcrc import unnamed
 from bayesclust.models.dcrc_weights import WeightPrior, class_terms
 from bayesclust.typing import FloatArray, IntArray
-from tests.judges.exact import codes
-from tests.judges.generative import answers_given
+from tests.exactness.exact import codes
+from tests.exactness.generative import answers_given
 
 CHUNK = 20_000
 

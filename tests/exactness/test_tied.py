@@ -11,12 +11,12 @@ from bayesclust.inference import chain
 from bayesclust.inference.moves.split_merge_shared import SharedMove
 from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges import exact
-from tests.judges.cases import partitions_drawn, problem
-from tests.judges.test_enumeration import MOVES, judge, learning
-from tests.judges.test_geweke import LIMIT, assert_agree, template, z_scores
-from tests.judges.test_two_level import judge as judge_two_level
-from tests.judges.test_two_level import small
+from tests.exactness import exact
+from tests.exactness.cases import partitions_drawn, problem
+from tests.exactness.test_enumeration import MOVES, assert_exact, learning
+from tests.exactness.test_geweke import LIMIT, assert_agree, template, z_scores
+from tests.exactness.test_two_level import compared as compared_on_two_levels
+from tests.exactness.test_two_level import small
 
 
 def known(case):
@@ -56,11 +56,11 @@ def test_known_covariance(held):
 
 @pytest.mark.parametrize("moves", MOVES)
 def test_learned_covariance(moves):
-    judge(problem("gaussian_tied", n=6, seed=22), MOVES[moves], 6000, 22)
+    assert_exact(problem("gaussian_tied", n=6, seed=22), MOVES[moves], 6000, 22)
 
 
 def test_learned_covariance_and_scale():
-    judge(
+    assert_exact(
         learning(TiedGaussian(strength=3.0, mean_precision=0.2), 6, 23), MOVES["default"], 6000, 23
     )
 
@@ -69,7 +69,7 @@ def test_learned_covariance_and_scale():
     "moves", [Moves(), Moves(split_merge=3.0, link_blocks=False)], ids=["default", "split-merge"]
 )
 def test_two_levels(moves):
-    result = judge_two_level(
+    result = compared_on_two_levels(
         small("gaussian_tied", 24, DirichletProcess((2.0, 2.0))), moves, 6000, 24
     )
     assert result.agrees, result
@@ -122,7 +122,7 @@ def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
 @pytest.mark.parametrize("moves", ["split-merge", "default"])
 @pytest.mark.parametrize("d", [1, 3])
 def test_learned_covariance_at_length(moves, d):
-    judge(
+    assert_exact(
         problem("gaussian_tied", n=7, d=d, seed=27),
         replace(MOVES[moves], restricted_scans=1),
         30_000,

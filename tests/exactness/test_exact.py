@@ -1,4 +1,4 @@
-"""The judge of judges: enumeration and its tolerance, fed with right draws and with wrong ones."""
+"""Enumeration and its tolerance, fed with right draws and with wrong ones."""
 
 import math
 
@@ -10,8 +10,8 @@ from scipy.stats import gamma
 
 from bayesclust.families import FullGaussian, HyperPrior
 from bayesclust.partition_priors import DirichletProcess
-from tests.judges import exact
-from tests.judges.cases import problem
+from tests.exactness import exact
+from tests.exactness.cases import problem
 
 BELL = (1, 1, 2, 5, 15, 52, 203, 877, 4140)
 
