@@ -9,9 +9,8 @@ import numpy as np
 
 from bayesclust.families import FullGaussian
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from benchmarks.data import mixture
 from benchmarks.plain_scan import numba_scan, numpy_scan
 from benchmarks.records import Race, Target

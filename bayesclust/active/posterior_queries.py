@@ -25,9 +25,13 @@ from bayesclust.checks import check_choice, check_int, check_random_state, numbe
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.averaged_particles import AveragedParticles
-from bayesclust.inference.particles import THINNING, Particles, systematic
+from bayesclust.inference.particles import (
+    THINNING,
+    AveragedParticles,
+    Particles,
+    extends,
+    systematic,
+)
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
@@ -57,7 +61,7 @@ class PosteriorQueries:
     `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them. New
     answers change their weights, and now and then the draws (`bayesclust.inference.particles`); no
     fit is repeated. Several models are weighed by how well each predicted the answers
-    (`bayesclust.inference.averaged_particles`). Where answers were taken back, more than thirty
+    (`bayesclust.inference.particles`). Where answers were taken back, more than thirty
     came at once, or the data are others, it starts again. Constraints beside answers (labels,
     spans, implications) are not used, since the model has no place for them.
 
@@ -206,7 +210,7 @@ class PosteriorQueries:
         further = sum(map(len, constraints)) - sum(map(len, known))
         continues = same and extends(known, constraints) and further <= AT_ONCE
         if self._particles is not None and continues:
-            self._particles.hear(constraints, rng)
+            self._particles.update(constraints, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
             self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)

@@ -74,7 +74,7 @@ def test_the_gain_is_what_hearing_each_answer_takes_away(monkeypatch):
     before = choose.particles
     for word, p in (("same", table["same"][0]), ("different", table["different"][0])):
         after = copy.deepcopy(before)
-        after.hear(
+        after.update(
             [
                 bc.PairwiseConstraints(
                     [(0, 9), (3, 20), (2, 12)], ["different", "different", word], 24
