@@ -263,7 +263,7 @@ def test_bad_parameters_are_refused(make, words):
 
 @pytest.mark.parametrize("make", [Nested, lambda prior: Nested(within=prior), as_prior])
 def test_other_objects_are_no_priors(make):
-    with pytest.raises(TypeError, match="^a int is no prior over partitions: "):
+    with pytest.raises(TypeError, match=r"^a int is no prior over partitions: "):
         make(3)
 
 
