@@ -111,8 +111,8 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
             continue
         if items is None and not trees:
             sheet = read_sheet(path)
-            own = sheet.id_column(id_column)
-            items = None if own is None else sheet.cells(own)
+            named = sheet.id_column(id_column)
+            items = None if named is None else sheet.cells(named)
         methods[name] = _labels(path, id_column, items)
     return methods, items
 

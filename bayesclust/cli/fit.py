@@ -113,7 +113,11 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         texts = [_described(estimators[model], name) for model in models]
         if len(models) > 1:
             texts = [f"{model}: {text}" for model, text in zip(models, texts, strict=True)]
-        look = {"type": _value, "metavar": "VALUE", "help": "; ".join(texts).replace("%", "%%")}
+        look: dict[str, Any] = {
+            "type": _value,
+            "metavar": "VALUE",
+            "help": "; ".join(texts).replace("%", "%%"),
+        }
         groups[tuple(models)].add_argument(option_of(name), dest=name, **look)
     own = groups[(TVCLUST,)]
     noise = "learn one error rate for triplets (default), or how each truth is answered"

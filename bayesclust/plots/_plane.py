@@ -134,14 +134,15 @@ def draw_clusters(
         turn, colour = divmod(int(kinds[k]), len(PALETTE))
         style: dict[str, Any] = {"color": PALETTE[colour]}
         style["marker"] = MARKERS[(kinds[k] + turn) % len(MARKERS)]
-        own = at[numbers == kinds[k]]
-        pale = np.ones(len(own), bool) if faint is None else faint[numbers == kinds[k]]
+        here = numbers == kinds[k]
+        pale = at[here if faint is None else here & faint]
+        moved = at[:0] if faint is None else at[here & ~faint]
         alpha = 0.85 if faint is None else 0.28
         name = f"{kinds[k]} ({sizes[k]:,})"
-        ax.scatter(*own[pale].T, s=area, linewidths=0, alpha=alpha, label=name, **style)
-        if not pale.all():
-            edge = {"edgecolors": "0.1", "linewidths": 0.6 if len(at) <= FEW else 0}
-            ax.scatter(*own[~pale].T, s=1.3 * area, zorder=2, **style, **edge)
+        ax.scatter(pale[:, 0], pale[:, 1], s=area, linewidths=0, alpha=alpha, label=name, **style)
+        if len(moved):
+            edge: dict[str, Any] = {"edgecolors": "0.1", "linewidths": 0.6 if len(at) <= FEW else 0}
+            ax.scatter(moved[:, 0], moved[:, 1], s=1.3 * area, zorder=2, **style, **edge)
     handles, names = ax.get_legend_handles_labels()
     shown = np.argsort(kinds[order[:LEGEND]], kind="stable").tolist()
     box = legend_beside(

@@ -248,8 +248,8 @@ def _draw_distribution(ax: Axes, row: _Row) -> None:
             ax.barh(numbers + offset, share, height=height, **_look(chain))
     else:
         # a bin beyond 0 or 1 would be partly empty
-        ends = np.clip(_limits(row), 0, 1) if row.is_probability else _limits(row)
-        edges = np.linspace(*ends, BINS + 1)
+        low, high = np.clip(_limits(row), 0, 1) if row.is_probability else _limits(row)
+        edges = np.linspace(low, high, BINS + 1)
         for chain, values in enumerate(row.values):
             share = np.histogram(values[np.isfinite(values)], edges)[0] / values.size
             ax.stairs(share, edges, orientation="horizontal", **_line(chain))

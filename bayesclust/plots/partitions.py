@@ -185,8 +185,8 @@ def entropy(
         _regions(ax, field.at, bits, look)
     order = np.argsort(bits, kind="stable")
     edge: dict[str, Any] = {"edgecolors": "0.35", "linewidths": 0.3 if len(bits) <= FEW else 0.0}
-    places = field.at[order].T
-    dots = ax.scatter(*places, c=bits[order], s=dot_size(len(bits)), **edge, **look)
+    x, y = field.at[order].T
+    dots = ax.scatter(x, y, c=bits[order], s=dot_size(len(bits)), **edge, **look)
     field.name_axes(ax)
     colour_bar(ax, dots, "item entropy (bits)")
     title = f"Entropy of {counted(len(bits), 'item')}, {counted(len(draws), 'draw')}"

@@ -314,7 +314,8 @@ def agreement(
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                 look: dict[str, Any] = {"color": "white" if dark else "black", "fontsize": size}
                 ax.text(column, row, f"{value:.2f}", ha="center", va="center", **look)
-    named, _, measured = str(matrix.columns.name or "agreement").partition(" (")
+    column = "agreement" if matrix.columns.name is None else str(matrix.columns.name)
+    named, _, measured = column.partition(" (")
     colour_bar(ax, image, measured.removesuffix(")") if unit is None else unit)
     ax.set_title(named[:1].upper() + named[1:] if title is None else title, loc="left")
     return ax
