@@ -51,7 +51,7 @@ myst_heading_anchors = 3
 
 
 def _fingerprint() -> str:
-    """Of all that a notebook's outputs follow from beside its own cells; they are run where it changes."""
+    """Of all that a notebook's outputs follow from beside its own cells."""
     digest = hashlib.sha256()
     for path in sorted((ROOT / "bayesclust").rglob("*.py")):
         digest.update(path.read_bytes())

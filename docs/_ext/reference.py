@@ -97,7 +97,7 @@ def _helps(parser):
 def all_pages() -> dict[str, str]:
     """Return the texts of all pages and of the list of them, by name."""
     texts = pages() | {"command_line": command_line()}
-    index = "Reference\n=========\n\nEverything that can be called, by subpackage.\n\n.. toctree::\n\n"
+    index = "Reference\n=========\n\nEverything public, by subpackage.\n\n.. toctree::\n\n"
     return texts | {"index": index + "".join(f"   {room}\n" for room in texts)}
 
 

@@ -23,7 +23,7 @@ def files(tmp_path_factory):
     words = ("different", "same")
     pairs = [(i, (i + step) % 12) for i in range(12) for step in (1, 4)]
     rows = [
-        [names[i], names[j], words[truth[i] == truth[j]], "ann" if at % 3 else "bob"]
+        [names[i], names[j], words[int(truth[i] == truth[j])], "ann" if at % 3 else "bob"]
         for at, (i, j) in enumerate(pairs)
     ]
     write(folder / "pairs.csv", ["i", "j", "answer", "source"], rows)

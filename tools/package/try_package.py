@@ -43,7 +43,7 @@ def oldest(dependencies: Sequence[str]) -> list[str]:
 
 
 def faults(held: Sequence[str], sources: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-    """What is wrong with the files of a wheel or an sdist; `others` are folders beside the package."""
+    """What is wrong with the files of a wheel or an sdist; `others` are folders beside it."""
     rooms = {"bayesclust", *others}
     strange = [
         name
