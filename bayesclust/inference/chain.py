@@ -33,7 +33,7 @@ from bayesclust.inference.parameters import (
     Tally,
     walk_clusters,
 )
-from bayesclust.partition_priors import WITHIN, DirichletProcess, PartitionPrior, Tables
+from bayesclust.partition_priors import WITHIN, DirichletProcess, Nested, PartitionPrior, Tables
 from bayesclust.typing import FloatArray, IntArray
 
 SPARE_SLOTS = 4
@@ -82,11 +82,7 @@ class TwoLevelProblem(TVClustProblem):
     within: PartitionPrior = WITHIN
 
     def __post_init__(self) -> None:
-        if not self.within.separable:
-            raise ValueError(
-                f"{type(self.within).__name__} cannot be the prior of components within a cluster: "
-                "pass a DirichletProcess or PitmanYor."
-            )
+        Nested(self.partition_prior, self.within)  # refuses priors that do not nest
 
 
 # --- where a chain is
