@@ -191,8 +191,8 @@ def dispersed_number(chain: int, n_items: int) -> int:
 def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDArray[np.int64]:
     """Labels 0..K-1 by the nearest k-means++ seed (Arthur and Vassilvitskii 2007).
 
-    Fewer clusters result where points coincide. Among more than `SEEDED_FROM` items, seeds come from
-    a random subset.
+    Fewer clusters result where points coincide. Among more than `SEEDED_FROM` items, seeds come
+    from a random subset.
     """
     n = len(X)
     if n <= SEEDED_FROM:

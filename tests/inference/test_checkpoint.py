@@ -220,7 +220,7 @@ def test_entries_of_several_sizes_are_refused(path):
 
 
 def interrupted_at(monkeypatch, sweeps):
-    """Interrupt the runner's first wait when the first walk has swept so often, and hold it there."""
+    """Interrupt the runner's first wait when the first walk has swept so often, and hold it."""
     wait, reached, release = runner.wait, threading.Event(), threading.Event()
 
     class Held(Walk):
@@ -240,7 +240,7 @@ def interrupted_at(monkeypatch, sweeps):
     return [lambda: Held(0), lambda: Walk(1)]
 
 
-def test_an_interrupt_returns_draws_and_the_same_call_resumes(path, monkeypatch):
+def test_an_interrupted_run_returns_draws_and_resumes(path, monkeypatch):
     whole = run(walks())
     sentence = "the first 7 draws of 1 of 2 chains are returned, of 20 asked for"
     with pytest.warns(InterruptedRunWarning, match=sentence):

@@ -1,4 +1,4 @@
-"""Moves against formulas: exact conditionals, ratios, fast scans against plain ones, anchors, schedules."""
+"""Moves: exact conditionals, ratios, fast scans against plain ones, anchors, schedules."""
 
 from collections import Counter
 
@@ -203,7 +203,7 @@ STATES = {2: [(0, 0), (0, 1)], 3: [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (
 @pytest.mark.parametrize("scans", [0, 3])
 @pytest.mark.parametrize("n", STATES)
 def test_split_merge_has_detailed_balance(n, scans):
-    """Between any two partitions of a few items, a chain in equilibrium flows equally often both ways."""
+    """Between any two partitions a chain in equilibrium flows equally often both ways."""
     state = state_of(n=n, seed=5, views=False)
     move = SplitMerge(MoveSchedule(Moves(restricted_scans=scans)))
     weights = softmax([log_probability(state, np.array(z)) for z in STATES[n]])
@@ -238,7 +238,7 @@ def scanned(move, state, sweeps=3):
 
 @pytest.mark.parametrize("views", [True, False], ids=["constraints", "none"])
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_fast_scan_draws_what_the_plain_one_draws(d, views):
+def test_fast_and_plain_scan_draw_the_same(d, views):
     total = 0
     for seed in range(6):
         where = {"n": 90, "d": d, "kind": STARTS[seed % 3], "seed": seed, "views": views}
@@ -258,7 +258,7 @@ def check_same_draws(first, second):
 
 
 @pytest.mark.parametrize("d", [1, 3])
-def test_fast_scan_on_two_levels_draws_what_the_plain_one_draws(d):
+def test_fast_and_plain_scan_on_two_levels_draw_the_same(d):
     total = 0
     for seed in range(6):
         base = chain(n=90, d=d, kind=STARTS[seed % 3], seed=seed, views=seed % 2 == 0)
@@ -345,7 +345,7 @@ def test_notes_are_taken_in_the_warm_up_alone():
 
 
 def with_notes(case, z, rng, moves):
-    """The collapsed sampler with pairs noted from the start, one of them more often than the other."""
+    """The collapsed sampler with pairs noted from the start, one of them twice."""
     made = collapsed_chain(case, z, rng, moves)
     for move in made.moves:
         if isinstance(move, SplitMerge):

@@ -1,4 +1,4 @@
-"""Learning the base measure: the state stays consistent, steps settle, and the posterior is that of quadrature."""
+"""Learning the base measure: consistent states, adapted steps, and quadrature's posterior."""
 
 import math
 

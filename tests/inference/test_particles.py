@@ -24,8 +24,8 @@ from tests.exactness.cases import all_views, known_views, problem
 from tests.exactness.test_two_level import exact_posterior
 
 CLUMPS = 2.0
-"""Draws of a chain, `THINNING` sweeps from one another, and moved copies of one draw are worth half as
-many independent ones."""
+"""Draws of a chain, `THINNING` sweeps from one another, and moved copies of one draw are worth half
+as many independent ones."""
 THINNING = 8
 LARGEST = 4.0
 """Standard errors; twenty quantities deviate more once in a thousand runs."""
@@ -64,7 +64,7 @@ def run(case, constraints, min_ess=0.5, cls=Particles, number=300):
 
 
 def quantities(z):
-    """Which pairs are together, and whether there are one, two, three clusters: (..., quantities)."""
+    """Which pairs are together, and whether there are 1, 2, 3 clusters: (..., quantities)."""
     pairs = np.array(list(combinations(range(z.shape[1]), 2)))
     numbers = np.array([[len(np.unique(row)) == k for k in (1, 2, 3)] for row in z])
     return np.concatenate([z[:, pairs[:, 0]] == z[:, pairs[:, 1]], numbers], axis=1)
@@ -186,12 +186,12 @@ def test_an_answer_about_two_thousand_items_takes_a_second(rng):
 
 NUMBER = 600
 GROUPS = [0, 0, 1, 1, 1]
-"""Two groups, of the data and of the answers, on which models disagree about what answers to expect."""
+"""Two groups, of the data and of the answers, under which models expect other answers."""
 N = len(GROUPS)
 
 
 def models(seed=4):
-    """The single model, the same with items of little weight, and clusters of several components."""
+    """The single model, the same with items of little weight, and the mixture."""
     base = problem("gaussian coarsened", n=N, seed=seed)
     X = np.random.default_rng(seed).normal(size=(N, 2)) + 4.0 * np.array(GROUPS)[:, None]
     single = replace(base, family=FullGaussian(scale=0.01, strength=10.0).bind(X), constraints=())
@@ -223,7 +223,7 @@ def known():
 
 
 def inverses(constraints, states):
-    """1 / p(answer | z, all other answers) of each answer, each counted by itself: (states, answers)."""
+    """1 / p(answer | z, all other answers), each answer by itself: (states, answers)."""
     rows = []
     for each in constraints:
         whole = each.noise.log_marginal(each.counts(states))

@@ -1,4 +1,4 @@
-"""Runs of several chains: repeatable, interruptible, loud about errors, and spread over processes."""
+"""Runs of several chains: repeatable, interruptible, spread over processes; errors raised."""
 
 import json
 import os
@@ -122,7 +122,7 @@ def test_draws_do_not_depend_on_threads(n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, None])
-def test_an_error_inside_a_chain_is_raised_and_stops_the_others(n_jobs):
+def test_an_error_in_a_chain_is_raised_and_stops_the_others(n_jobs):
     chains = [Count(fail_at=5), Count(pause=0.01), Count(pause=0.01)]
     began = time.perf_counter()
     with pytest.raises(ZeroDivisionError, match="in the chain"):
