@@ -91,25 +91,25 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
         "6,positive\n0, negative\n"
     )
 
-    digits = files._penbased("digits389")
+    digits = files._SOURCES["digits389"]("digits389")
     assert digits.X[:, 0].tolist() == [3.0, 9.0, 8.0]
     assert digits.y.tolist() == [0, 2, 1]
-    assert files._letter("letters_ijlt").target_names == ("I", "L", "T")
-    ecoli = files._ecoli("ecoli")
+    assert files._SOURCES["letters_ijlt"]("letters_ijlt").target_names == ("I", "L", "T")
+    ecoli = files._SOURCES["ecoli"]("ecoli")
     assert ecoli.X[0].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     assert [ecoli.target_names[c] for c in ecoli.y] == ["pp", "cp"]
-    yeast = files._yeast("yeast")
+    yeast = files._SOURCES["yeast"]("yeast")
     assert (yeast.X[0, [0, 7]].tolist(), yeast.y.tolist()) == ([0.5, 0.8], [1, 0])
-    sonar = files._sonar("sonar")
+    sonar = files._SOURCES["sonar"]("sonar")
     assert (sonar.X.shape, sonar.y.tolist()) == ((2, 60), [1, 0])
-    glass = files._glass("glass")
+    glass = files._SOURCES["glass"]("glass")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
     assert glass.y.tolist() == [1, 0]
-    leaky = files._glass("glass_with_id")
+    leaky = files._SOURCES["glass_with_id"]("glass_with_id")
     assert leaky.X[:, :2].tolist() == [[1.0, 1.5], [2.0, 1.6]]
     assert leaky.feature_names == ("id", *glass.feature_names)
     assert leaky.y.tolist() == [1, 0]
-    pima = files._arff("pima")
+    pima = files._SOURCES["pima"]("pima")
     assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
     assert [pima.target_names[c] for c in pima.y] == ["positive", "negative"]
 

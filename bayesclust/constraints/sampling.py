@@ -52,7 +52,7 @@ def how_many(n_questions: int, fraction: Any, size: Any, what: str) -> int:
         raise TypeError(f"pass fraction or size to say how many {what} to draw; got {given}.")
     if fraction is not None:
         return max(1, round(check.number_between(fraction, "fraction", "(0, 1]") * n_questions))
-    number = check.positive_int(size, "size")
+    number = check.check_int(size, "size")
     if number > n_questions:
         raise ValueError(f"size is {number}, but there are only {n_questions} {what}: draw fewer.")
     return number
@@ -60,7 +60,7 @@ def how_many(n_questions: int, fraction: Any, size: Any, what: str) -> int:
 
 def deal_sources(m: int, n_sources: Any, rng: np.random.Generator) -> IntArray:
     """Deal questions to sources at random, in shares that differ by one at most."""
-    number = check.positive_int(n_sources, "n_sources")
+    number = check.check_int(n_sources, "n_sources")
     if number > m:
         raise ValueError(
             f"n_sources is {number}, but only {m} questions are asked: ask more or use fewer sources."

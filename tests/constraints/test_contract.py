@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 import bayesclust.constraints as room
+from bayesclust._numba import kernel
 from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, NoiseModel, UniformNoise
+from bayesclust.constraints.factor_graph import (
+    add_site_logits,
+    compile_sites,
+    log_prob_touching,
+    stack_tables,
+)
 from docs.skeletons import constraint as skeleton
 
 N, M, S = 9, 60, 3
@@ -96,9 +103,14 @@ def test_counts_and_log_prob_agree_with_a_plain_loop(noisy, rng):
     assert isinstance(noisy.log_prob(z, params), float)
 
 
-def test_site_logits_are_differences_of_log_prob(noisy, rng):
+compiled_logits = kernel(lambda *given: add_site_logits(*given), cache=False)
+
+
+def test_compiled_factors_are_differences_of_log_prob(noisy, rng):
+    """The kernels of samplers against the definition, for every choice of cluster of an item."""
     params = noisy.noise.sample_prior(S, rng)
-    seen = set()
+    sites, table = compile_sites([noisy], N), stack_tables([noisy], [params])
+    mark, seen = np.zeros(N, np.int64), set()
     for i in range(N):
         z = rng.integers(4, size=N)
         tried = np.tile(z, (5, 1))
@@ -106,17 +118,15 @@ def test_site_logits_are_differences_of_log_prob(noisy, rng):
         mine = (noisy.items == i).any(axis=1)
         seen |= set(noisy.patterns(tried)[:, mine].ravel().tolist())
         values = noisy.log_prob(tried, params)
-        logits = noisy.site_logits(z, i, 4, params)
+        logits = np.zeros(5)
+        compiled_logits(sites, table, z, i, logits)
         np.testing.assert_allclose(logits, values - values[-1], atol=1e-9)
-        assert logits[-1] == 0
+        one = log_prob_touching(sites, table, z, np.array([i]), mark)
+        assert one == pytest.approx(table[sites.code, sites.patterns(z)][mine].sum())
     assert seen == set(range(noisy.n_patterns))
-
-
-def test_site_logits_do_not_read_the_label_of_the_item(view, rng):
-    z, params = rng.integers(4, size=N), view.noise.initial(S)
-    expected = view.site_logits(z, 2, 4, params)
-    z[2] = (z[2] + 1) % 4
-    np.testing.assert_array_equal(view.site_logits(z, 2, 4, params), expected)
+    everyone = log_prob_touching(sites, table, z, np.arange(N), mark)
+    assert everyone == pytest.approx(noisy.log_prob(z, params))
+    assert not mark.any()
 
 
 def test_leading_axes_of_z_and_of_the_noise_are_batches(noisy, rng):
@@ -126,14 +136,13 @@ def test_leading_axes_of_z_and_of_the_noise_are_batches(noisy, rng):
         name: np.array([draw[name] for draw in drawn]).reshape(2, 3, *drawn[0][name].shape)
         for name in drawn[0]
     }
-    log_prob, logits = noisy.log_prob(z, params), noisy.site_logits(z, 1, 4, params)
+    log_prob = noisy.log_prob(z, params)
     log_prior, log_marginal = (
         noisy.noise.log_prior(params),
         noisy.noise.log_marginal(noisy.counts(z)),
     )
     for cell, one in zip(np.ndindex(2, 3), drawn, strict=True):
         assert log_prob[cell] == pytest.approx(noisy.log_prob(z[cell], one))
-        np.testing.assert_allclose(logits[cell], noisy.site_logits(z[cell], 1, 4, one), atol=1e-12)
         np.testing.assert_array_equal(noisy.truths(z)[cell], noisy.truths(z[cell]))
         assert log_marginal[cell] == pytest.approx(noisy.noise.log_marginal(noisy.counts(z[cell])))
         if noisy.noise.free:
@@ -287,7 +296,6 @@ def test_a_view_without_answers_says_nothing(view, rng):
     z, params = rng.integers(3, size=(4, N)), empty.noise.initial(1)
     assert (len(empty), empty.n_sources) == (0, 1)
     np.testing.assert_array_equal(empty.log_prob(z, params), np.zeros(4))
-    np.testing.assert_array_equal(empty.site_logits(z[0], 0, 3, params), np.zeros(4))
     assert empty.noise.log_marginal(empty.counts(z[0])) == pytest.approx(0)
     assert len(empty.to_frame()) == len(empty.restrict([1, 2, 3])) == 0
     assert not hasattr(empty, "conflicts") or len(empty.conflicts()) == 0
