@@ -1,4 +1,4 @@
-"""The documentation's sources are consistent: nothing public is missing, and the page of equations is true.
+"""The documentation is consistent: nothing public is missing, the page of equations is true.
 
 The site itself is built by `make docs`, where warnings are errors.
 """
@@ -30,7 +30,7 @@ def extension(name):
 
 
 def resolve(name):
-    """The object of a dotted name, as a user reaches it where that is possible, and the module that it is in."""
+    """The object of a dotted name, as a user reaches it if possible, and its module."""
     parts = name.split(".")
     for cut in (1, *range(len(parts), 1, -1)):
         try:
@@ -44,7 +44,7 @@ def resolve(name):
 
 
 def equations_named(text):
-    """Numbers of all equations that a docstring names: of "Eq. 3, 4 and 7" three, of "Eq. 16 to 19" four."""
+    """All equations that a text names: in "Eq. 3, 4 and 7" three, in "Eq. 16 to 19" four."""
     found = set()
     for several in re.findall(r"Eq\. (\d+(?:(?:, | and | to )\d+)*)", text):
         numbers = [int(number) for number in re.findall(r"\d+", several)]

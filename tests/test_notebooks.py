@@ -31,7 +31,7 @@ pairs = tool()
 
 
 def run(path):
-    """Run the cells one after the other, show their last values as a notebook does, and return the names left behind."""
+    """Run the cells in order, show their last values, and return the names left behind."""
     names = {"__name__": "__main__"}
     for number, (kind, source) in enumerate(pairs.read_script(path.read_text(encoding="utf-8"))):
         if kind != "code":

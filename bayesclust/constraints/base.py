@@ -1,4 +1,4 @@
-"""Constraints: what all kinds of side information share, and the one check of what a method can use.
+"""Constraints: what all kinds of side information share, and the check of what a method can use.
 
 Most kinds are noisy answers about two or three items whose probability depends on the partition
 through the items' *equality pattern* alone: a kind is then a table of true answers by pattern.
@@ -111,8 +111,8 @@ class Constraints(ABC):
     noise : NoiseModel, optional
         How answers go wrong; by default that of the kind, by which they are more likely right than
         wrong.
-    name : str
-        What the constraints are called in data sets and posteriors.
+    name : str, optional
+        What the constraints are called in data sets and posteriors; `default_name` otherwise.
 
     Attributes
     ----------
@@ -138,13 +138,14 @@ class Constraints(ABC):
     ------
     TypeError, ValueError
         For wrong shapes and kinds, an item out of range or named twice in a row, an answer outside
-        the vocabulary, sources that are negative or skip a number, a noise model of another kind.
+        the vocabulary, sources that skip a number, a noise model of another kind.
     """
 
     kind: ClassVar[str]
     vocabulary: ClassVar[tuple[str, ...]] = ()
     truth: ClassVar[CodeArray] = np.empty(0, dtype=np.int8)
     members: ClassVar[tuple[str, ...]] = ()
+    default_name: ClassVar[str] = "constraints"
     # what the constructor calls its first two arguments, for the sentences of errors
     _items_word: ClassVar[str] = "items"
     _answers_word: ClassVar[str] = "answers"
@@ -173,9 +174,9 @@ class Constraints(ABC):
         items: ArrayLike,
         answers: ArrayLike,
         n_items: int,
-        source: ArrayLike | None,
-        noise: Any,
-        name: str,
+        source: ArrayLike | None = None,
+        noise: Any = None,
+        name: str | None = None,
     ) -> None:
         self.n_items = check.check_int(n_items, "n_items")
         tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
@@ -185,7 +186,7 @@ class Constraints(ABC):
         self.answers = check.frozen(self._encode(answers))
         self.flipped = None
         self.noise = self.default_noise() if noise is None else self._checked_noise(noise)
-        self.name = check.name_word(name)
+        self.name = check.name_word(self.default_name if name is None else name)
 
     @classmethod
     @abstractmethod
@@ -202,7 +203,7 @@ class Constraints(ABC):
 
     @classmethod
     def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
-        """Return a noise model that is learned: the usual one, or a confusion matrix if there is."""
+        """Return a noise model that is learned: the usual one, or a confusion matrix."""
         return cls.default_noise()
 
     def _arrange(self, items: IntArray) -> IntArray:
@@ -329,7 +330,7 @@ class Constraints(ABC):
         return truths
 
     def counts(self, z: ArrayLike) -> IntArray:
-        """Count answers by code and pattern, (..., n_sources * n_answers, n_patterns), for z (..., n)."""
+        """Count answers by code and pattern, (..., S * n_answers, n_patterns), for z (..., n)."""
         patterns = self.patterns(z)
         batch = patterns.shape[:-1]
         shape = (self.n_sources * self.n_answers, self.n_patterns)
@@ -407,7 +408,7 @@ class Constraints(ABC):
         return kept, position
 
     def _conflict_table(self, asked: IntArray, tally: IntArray, reason: Any) -> pd.DataFrame:
-        """The questions (m, t) that have a reason to be listed, and how often each was answered how."""
+        """The questions (m, t) that have a reason to be listed, and the tally of their answers."""
         import pandas as pd
 
         listed = reason != ""
@@ -464,7 +465,7 @@ class Constraints(ABC):
         return np.zeros(len(self), dtype=np.bool_)
 
     def satisfied(self, labels: Labels) -> BoolArray:
-        """Tell which rows a partition satisfies, (m,), by the numbers of its clusters (n_items,)."""
+        """Tell which rows a partition satisfies, (m,), given the cluster of each item (n,)."""
         given = check.plain_array(labels, "labels")
         if given.shape != (self.n_items,):
             raise ValueError(

@@ -186,7 +186,7 @@ class NoiseModel(ABC):
 
 
 class Rows(NamedTuple):
-    """A parameter as rows of probabilities: their Dirichlet weights, or their values where known."""
+    """A parameter as rows of probabilities: their Dirichlet weights, or their known values."""
 
     values: FloatArray  # (R, C)
     free: bool

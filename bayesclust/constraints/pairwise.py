@@ -90,7 +90,7 @@ class PairwiseConstraints(Constraints):
 
     @override
     def costs(self, confidence: ArrayLike) -> FloatArray:
-        """Return costs (S, answers, 5) for (S, 2) confidences xi1, xi2: -xi1 and xi2 if together."""
+        """Return costs (S, 2, 5) for (S, 2) confidences xi1, xi2: -xi1 and xi2 if together."""
         own = np.asarray(confidence, dtype=np.float64)
         table = np.zeros((self.n_sources, self.n_answers, N_PATTERNS))
         table[:, :, 0] = own[:, ::-1] * [1.0, -1.0]
@@ -294,7 +294,7 @@ class PairwiseConstraints(Constraints):
 
         Examples
         --------
-        >>> PairwiseConstraints([(0, 1), (1, 0), (1, 2)], [True, False, True], n_items=3).conflicts()
+        >>> PairwiseConstraints([(0, 1), (1, 0), (1, 2)], [1, 0, 1], n_items=3).conflicts()
            i  j  different  same                  reason
         0  0  1          1     1  both answers were given
         """

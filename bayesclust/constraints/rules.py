@@ -221,8 +221,8 @@ class LabelConstraints(Rules):
     To `MinimalModification` a label is the number of a cluster of the partition that is modified.
     To methods that know clusters by their items alone (`TVClust` and others) labels are the pairs
     that they imply: "same" for every two labelled items with one label, "different" for every two
-    with different ones, under a noise model of pairs, so that single labels may be wrong and a class
-    may have several clusters. There are L (L - 1) / 2 such pairs of L labelled items.
+    with different ones, under a noise model of pairs, so that single labels may be wrong and a
+    class may have several clusters. There are L (L - 1) / 2 such pairs of L labelled items.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def random_pairs(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
 
 
 def random_ordered_pairs(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw distinct cells of the n x n matrix uniformly and return the unordered pairs that they cover."""
+    """Draw distinct cells of the n x n matrix uniformly; return the unordered pairs they cover."""
     cells = rng.choice(n_items**2, size, replace=False)
     first, second = np.divmod(cells, n_items)
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -63,6 +63,7 @@ def deal_sources(m: int, n_sources: Any, rng: np.random.Generator) -> IntArray:
     number = check.check_int(n_sources, "n_sources")
     if number > m:
         raise ValueError(
-            f"n_sources is {number}, but only {m} questions are asked: ask more or use fewer sources."
+            f"n_sources is {number}, but only {m} questions are asked: "
+            "ask more or use fewer sources."
         )
     return rng.permutation(np.arange(m, dtype=np.int64) % number)

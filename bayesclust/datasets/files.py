@@ -28,7 +28,6 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        In alphabetical order.
 
     Examples
     --------

@@ -2,10 +2,10 @@
 
 | on paper (Pei et al.) | in code |
 |---|---|
-| W, with its penalty lambda R(W) (Eq. 8) as a Gaussian prior | site "W", and "precision" where that is learned |
+| W, its penalty lambda R(W) (Eq. 8) a Gaussian prior | site "W", and "precision" if learned |
 | tau [H(y^) - H(Y_U)] (Eq. 9), unnormalised | factor "separation" |
 | y_i given x_i and W (Eq. 6) | site "z" in the plate "item" |
-| epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion", one per source |
+| epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion" |
 | l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
 
 The paper divides the log likelihood of its M answers by M. As a model, all of its objective is

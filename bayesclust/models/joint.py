@@ -1,4 +1,4 @@
-"""Exact joint densities of TVClust with the cluster parameters integrated out: what samplers keep."""
+"""Exact joint densities of TVClust, cluster parameters integrated out: what samplers keep."""
 
 from __future__ import annotations
 

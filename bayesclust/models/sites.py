@@ -106,7 +106,7 @@ def _answers_of(constraints: Constraints, names: Mapping[str, str], z: Any, obse
 
 
 def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> Any:
-    """Sample the parameters under their site names; return p(answer | truth), (S, truth, answer)."""
+    """Sample the parameters under their site names; return p(answer | truth), (S, T, A)."""
     jnp, numpyro, dist = numpyro_modules()
     if not isinstance(noise, DirichletNoise):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""What every kind of constraints with a table must do, under every noise model, skeletons included."""
+"""The contract of every kind of constraints with a table, under every noise model."""
 
 import importlib
 import inspect
@@ -176,11 +176,12 @@ def test_statements_hold_where_the_answer_is_true(view):
 
 
 def test_frames_and_rows_give_the_constraints_back(view):
-    again = type(view).from_frame(view.to_frame(), n_items=N)
+    frame = view.to_frame()
+    assert list(frame.columns) == [*view.members, "answer", "source"]
+    assert [view.vocabulary.index(word) for word in frame["answer"]] == view.answers.tolist()
+    again = type(view).from_frame(frame, n_items=N)
     names = np.array([f"item {i}" for i in range(N)])
-    table = view.to_frame().assign(
-        **{m: names[view.items[:, t]] for t, m in enumerate(view.members)}
-    )
+    table = frame.assign(**{m: names[view.items[:, t]] for t, m in enumerate(view.members)})
     named = type(view).from_frame(table, ids=names)
     rows = type(view).from_rows(view.rows, N)
     for other in (again, named, rows):
@@ -246,13 +247,9 @@ def test_restrict_keeps_the_answers_among_the_items(view, rng):
     z = rng.integers(3, size=N)
     np.testing.assert_array_equal(small.patterns(z[kept]), drawn.patterns(z)[rows])
     assert (small.n_items, small.n_sources, len(drawn)) == (6, S, M)
-
-
-def test_restrict_by_a_mask_keeps_the_order(view):
     mask = np.arange(N) % 2 == 0
-    by_mask, by_index = view.restrict(mask), view.restrict(np.flatnonzero(mask))
-    np.testing.assert_array_equal(by_mask.items, by_index.items)
-    np.testing.assert_array_equal(view.restrict(np.arange(N)).items, view.items)
+    by_index = view.restrict(np.flatnonzero(mask))
+    np.testing.assert_array_equal(view.restrict(mask).items, by_index.items)
 
 
 def test_with_answers_leaves_the_first_view_alone(view):
@@ -274,14 +271,6 @@ def test_arrays_are_read_only_and_not_the_callers(view):
     items[:] = answers[:] = 0
     np.testing.assert_array_equal(other.items, view.items)
     np.testing.assert_array_equal(other.answers, view.answers)
-
-
-def test_to_frame_tells_items_answers_in_words_and_sources(view):
-    frame = view.to_frame()
-    assert list(frame.columns) == [*view.members, "answer", "source"]
-    np.testing.assert_array_equal(frame[list(view.members)], view.items)
-    assert [view.vocabulary.index(word) for word in frame["answer"]] == view.answers.tolist()
-    assert frame["source"].tolist() == view.source.tolist()
 
 
 def test_repr_says_what_is_inside(view):
@@ -313,7 +302,7 @@ def soft_counts(view, rng):
 
 
 def test_evidence_takes_soft_counts_and_grows_by_the_expected_table(noisy, rng):
-    """log_marginal is the log normaliser of an exponential family: its gradient by the counts is E[log p]."""
+    """log_marginal is a log normaliser: its gradient by the counts is E[log p]."""
     noise, counts, step = noisy.noise, soft_counts(noisy, rng), 1e-4
     assert (counts % 1 > 0).any()
     expected = np.empty_like(counts)

@@ -1,4 +1,4 @@
-"""Rules: what is refused at the door, what every kind must do, and what answers say in their language."""
+"""Rules: what every kind must do, and what answers say in the language of statements."""
 
 import json
 from itertools import product

@@ -198,7 +198,7 @@ def test_a_precision_is_a_number_or_a_pair():
 
 
 def test_a_learned_precision_by_hand(W, rng):
-    """Its conditional density is proportional to the log density of weights and precision, by quadrature."""
+    """Its conditional density is proportional to that of weights and precision, by quadrature."""
     prior, at = WeightPrior((3.0, 2.0)), np.linspace(1e-3, 20, 20001)
     density = np.exp([prior.log_density(W, value) for value in at])
     mean = (density * at).sum() / density.sum()

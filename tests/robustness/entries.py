@@ -1,8 +1,8 @@
 """Every public entry that takes data or settings, found by discovery: how to call it, with what.
 
 The arguments are those of the signature; each has a sort (see `bad_values`) and a good value by its
-name in `PARAMETERS`, or by the name of the entry too in `OWN`. A new parameter whose name is in neither
-has to be given one, or to be named in `UNCHECKED`.
+name in `PARAMETERS`, or by the name of the entry too in `OWN`. A new parameter whose name is in
+neither has to be given one, or to be named in `UNCHECKED`.
 """
 
 import inspect
