@@ -99,19 +99,14 @@ def test_a_page_is_written_for_every_public_name(monkeypatch):
     ]
     import bayesclust
 
-    rooms = [
-        getattr(bayesclust, name)
-        for name in bayesclust.__all__
-        if inspect.ismodule(getattr(bayesclust, name))
-    ]
-    doors = [bayesclust, *rooms]
-    public = {
-        id(getattr(door, name))
-        for door in doors
-        for name in getattr(door, "__all__", ())
+    reached = [getattr(bayesclust, name) for name in bayesclust.__all__]
+    modules = [value for value in reached if inspect.ismodule(value)]
+    wanted = {
+        id(getattr(module, name))
+        for module in (bayesclust, *modules)
+        for name in getattr(module, "__all__", ())
         if name != "__version__"
-    }
-    wanted = public - {id(room) for room in rooms}
+    } - {id(module) for module in modules}
     reached = {
         id(resolve(f"bayesclust.{name}")[0]) for name in listed if re.fullmatch(r"[\w.]+", name)
     }

@@ -200,6 +200,7 @@ class Rows(NamedTuple):
 
     @property
     def log_known(self) -> FloatArray:
+        """Logarithms of known values."""
         return np.log(np.maximum(self.values, TINY))
 
     def own(self, tallies: Any) -> Any:

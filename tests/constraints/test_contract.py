@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-import bayesclust.constraints as room
+import bayesclust.constraints as package
 from bayesclust._numba import kernel
 from bayesclust.constraints import ConfusionNoise, Constraints, LinkNoise, NoiseModel, UniformNoise
 from bayesclust.constraints.factor_graph import (
@@ -24,14 +24,14 @@ N, M, S = 9, 60, 3
 
 
 def concrete(base):
-    """All classes of the room below `base` that can be instantiated."""
-    for module in pkgutil.iter_modules(room.__path__):
-        importlib.import_module(f"{room.__name__}.{module.name}")
+    """All classes below `base` that can be instantiated, of the package and the skeleton."""
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
     found, queue = [], [base]
     while queue:
         queue += queue.pop().__subclasses__()
         found += [kind for kind in queue[-1:] if not inspect.isabstract(kind) and kind not in found]
-    ours = (room.__name__, skeleton.__name__)
+    ours = (package.__name__, skeleton.__name__)
     return sorted(
         (kind for kind in found if kind.__module__.startswith(ours)), key=lambda kind: kind.__name__
     )

@@ -258,7 +258,7 @@ class Entry(NamedTuple):
 
 
 def public():
-    """What is reached from the front door, each thing by its shortest name."""
+    """What is reached from `bayesclust`, each thing by its shortest name."""
     names = [(name, getattr(bc, name)) for name in bc.__all__ if name != "__version__"]
     modules = [(name, value) for name, value in names if inspect.ismodule(value)]
     for module, value in modules:
