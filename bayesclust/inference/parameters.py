@@ -153,12 +153,8 @@ class Tally:
 
     def __init__(self, constraints: Sequence[Constraints], sites: Sites) -> None:
         self.sites = sites
-        ends = np.cumsum([0, *(each.n_sources * each.n_answers for each in constraints)])
-        self.shape = int(ends[-1]), N_PATTERNS
-        self._parts = [
-            (slice(a, b), slice(each.n_patterns))
-            for a, b, each in zip(ends, ends[1:], constraints, strict=False)
-        ]
+        self._parts = factor_graph.table_parts(constraints)
+        self.shape = self._parts[-1][0].stop if constraints else 0, N_PATTERNS
 
     def __call__(self, z: IntArray) -> IntArray:
         """Counts under labels z, laid out as `stack_tables` lays out their tables."""

@@ -49,8 +49,8 @@ from bayesclust.constraints.factor_graph import (
     Dirichlets,
     Sites,
     add_site_logits,
+    integrated_surplus,
     log_prob_touching,
-    unheard_surplus,
 )
 from bayesclust.families.base import (
     Terms,
@@ -294,11 +294,11 @@ def log_ratio_of_constraints(
     mark, mass, split = np.zeros(len(z), np.int64), np.zeros(len(rows.weight)), z[items]
     ratio: float = log_prob_touching(sites, table, z, items, mark)
     if integrated:
-        ratio += unheard_surplus(rows, sites, table, z, mass)
+        ratio += integrated_surplus(rows, sites, table, z, mass)
     z[items] = merged
     ratio -= log_prob_touching(sites, table, z, items, mark)
     if integrated:
-        ratio -= unheard_surplus(rows, sites, table, z, mass)
+        ratio -= integrated_surplus(rows, sites, table, z, mass)
     set_labels(z, items, split)
     return ratio
 
