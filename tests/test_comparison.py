@@ -86,8 +86,8 @@ def test_all_kinds_of_fits_in_one_table(fits):
     assert table.index.tolist() == list(fits)
     assert not table.drop(columns="seconds").isna().any(axis=None)
     assert table["seconds"].notna().tolist() == [True] * 6 + [False] * 2
-    judges = [table.attrs[name] for name in ("reference", "log_joint_of", "objective_of")]
-    assert judges == ["sampler", "sampler", "limit"]
+    named = [table.attrs[name] for name in ("reference", "log_joint_of", "objective_of")]
+    assert named == ["sampler", "sampler", "limit"]
     for name in ("limit", "relaxed", "k-means"):
         assert table.loc[name, "log_joint"] == fits["sampler"].log_joint(fits[name].labels_)
         assert table.loc[name, "objective"] == pytest.approx(
@@ -102,7 +102,7 @@ def test_all_kinds_of_fits_in_one_table(fits):
     assert table.loc["truth", "ari"] == 1
 
 
-def test_the_judges_can_be_named(fits):
+def test_reference_and_limit_can_be_named(fits):
     table = bc.compare(fits, reference="classifier", limit="no answers")
     assert table.loc["classifier", "distance"] == 0
     assert table.attrs["log_joint_of"] == "sampler"  # a classifier has no such density

@@ -8,8 +8,7 @@ import numpy as np
 
 from bayesclust.checks import check_items
 from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, counted, dot_size
-from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import feature_names, group
+from bayesclust.posterior.tree import Labels, feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -11,16 +11,19 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.posterior.credibility import INTERVAL, confusions
-from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
+from bayesclust.posterior.tree import (
+    Labels,
+    chain_partitions,
+    evenly_spread,
+    group,
+    stored_constraints,
+)
 from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesclust.constraints.stored import StoredConstraints
-
-__all__ = ["constraint_ppc"]
 
 EXTREME = 0.025
 PAIR = 2
@@ -69,11 +72,6 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
         replicate has more than was observed, ties counted half) and finding: "as expected", or
         "more" or "less than the noise model expects" where p is within 0.025 of an end.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters in what is passed.
-
     Notes
     -----
     The model has seen the answers it is checked against, so p-values crowd around 1/2 where it is
@@ -104,7 +102,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     z = chain_partitions(posterior)
     variables = group(posterior, "posterior")
     stacked = z.reshape(-1, z.shape[-1])
-    chosen = np.linspace(0, len(stacked) - 1, min(number, len(stacked))).round().astype(int)
+    chosen = evenly_spread(number, len(stacked))
     rows: list[dict[str, Any]] = []
     for view in stored_constraints(posterior):
         if len(view):
