@@ -40,8 +40,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
 
     A constraint is right where the partition agrees with it: a may-link whose items are together, a
     may-not-link whose items are apart, a triplet that its items' pattern implies. Averaged over
-    draws, that is P(it is right | data, all constraints), with the noise of its source taken into
-    account by the sampler.
+    draws, that is P(it is right | data, all constraints), under the noise of its source.
 
     Parameters
     ----------
@@ -54,19 +53,17 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         One row a constraint, in the order given: view, the items i, j and, for triplets, k (missing
         for pairs), answer (in words), source, credibility, mcse (its Monte Carlo standard error, by
         batch means within chains) and likely (the answer with the highest posterior probability).
-        Where the noise was kept, also credibility_loo (leave-one-out: the credibility by the data
-        and all other constraints; much less than credibility where nothing but the constraint
-        itself supports it) and elpd_loo (its log probability given all the rest, in nats; the sum
-        is the expected log predictive density of leave-one-out cross-validation). Where the
-        partition's prior is a Dirichlet or Pitman-Yor process whose concentration was kept,
-        bayes_factor: posterior odds that it is right, over the prior odds of any items under that
-        process (TVClust Eq. 2 for the Dirichlet process; half a draw is added on both sides, so
-        that it stays finite). Of an estimator, cluster_i, cluster_j and, for triplets, cluster_k
-        by its `labels_`.
+        Where the noise was kept, credibility_loo (leave-one-out: by the data and all other
+        constraints; much less than credibility where nothing but the constraint supports it) and
+        elpd_loo (its log probability given all the rest, in nats). Where the partition's prior is
+        a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor: posterior odds
+        that it is right, over the prior odds of any items under that process (TVClust Eq. 2; half a
+        draw is added on both sides, so that it stays finite). Of an estimator, cluster_i, cluster_j
+        and, for triplets, cluster_k by its `labels_`.
 
     Notes
     -----
-    Leaving a constraint out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
+    Leaving a constraint out weights the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
     Where a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
     `constraint_log_likelihood` shows it by its k-hat.
 
@@ -193,13 +190,13 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        Of a fit with constraints that kept the noise.
 
     Returns
     -------
     xarray.DataTree
         A copy with the group log_likelihood: one variable (chain, draw, <name>_answer_id), in nats,
-        for each kind of constraint, by its name. It takes 8 bytes per draw and constraint.
+        for each kind of constraint, by its name.
 
     Examples
     --------
@@ -234,7 +231,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        Of a fit with constraints that kept the noise.
 
     Returns
     -------
@@ -242,8 +239,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
         One row for each noise parameter of each source: view, source, parameter (p: "same" of a
         pair that is; q: "different" of a pair that is; noise: wrong about a triplet;
         confusion[truth, answer]), mean, sd, lower and upper (ends of the central 90% interval),
-        answers (how many the source gave) and wrong (how many of them are wrong, on average over
-        the posterior).
+        answers (how many the source gave) and wrong (how many of them are, on posterior average).
 
     Examples
     --------
@@ -282,10 +278,10 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     """Return how well the constraints of each source are predicted by the data and all the others.
 
     Every answer is left out in turn, by weighting the draws with 1 / p(answer | partition, noise)
-    (Gelman 1996), and the probabilities that the others give to all possible answers are averaged
-    over the draws, not the answers simulated (Rao-Blackwell). Two numbers result for each source:
-    whether its answers are predicted worse than the posterior itself expects, and whether anything
-    is gained by taking them to be about this partition at all.
+    (Gelfand 1996), and the probabilities that the others give to all possible answers are averaged
+    over the draws (Rao-Blackwell). Two numbers result for each source: whether its answers are
+    predicted worse than the posterior itself expects, and whether anything is gained by taking them
+    to be about this partition at all.
 
     Parameters
     ----------
@@ -297,14 +293,13 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row per view and source that gave answers:
 
-        - answers: how many;
-        - elpd_loo: mean log probability of an answer given all the rest, in nats;
-        - expected: its mean if the rest were right about the probabilities;
+        - answers: how many; elpd_loo: mean log probability of an answer given all the rest, in
+          nats; expected: its mean if the rest were right about the probabilities;
         - z_score: (elpd_loo - expected) in standard deviations; far below 0 where answers
           contradict the rest;
         - gain_over_marginal: elpd_loo less that of a source whose answers have nothing to do with
-          the items, only with how often it gives each (each answer is left out here too), in nats;
-          up to 0 where its answers carry no information;
+          the items, only with how often it gives each, in nats; up to 0 where they carry no
+          information;
         - finding: "agrees", "conflicts with the rest" (z_score below -3) or "is uninformative"
           (gain_over_marginal of at most 0).
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_int, check_random_state, number_between, some_of
+from bayesclust.constraints.sampling import random_pairs
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
@@ -152,15 +153,12 @@ def diagnose(
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> rng = np.random.default_rng(0)
     >>> z = np.tile([0, 0, 0, 1, 1, 1], (4, 200, 1))
-    >>> z[:, :, 2] = rng.integers(2, size=(4, 200))
-    >>> report = bc.diagnose(to_datatree({"z": z}))
-    >>> report.ok
+    >>> z[:, :, 2] = np.random.default_rng(0).integers(2, size=(4, 200))
+    >>> bc.diagnose(z).ok
     True
     >>> z[3, :, 1] = 1
-    >>> print(bc.diagnose(to_datatree({"z": z})))
+    >>> print(bc.diagnose(z))
     Do not trust this run: ...
     """
     import pandas as pd
@@ -361,23 +359,14 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
     return Functionals(values | others, z, log_joint)
 
 
-def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[list[int]]:
     """Random pairs of items, half of them together in the reference where it has as many."""
     n = len(reference)
-    n_pairs = min(n_pairs, n * (n - 1) // 2)
-    chosen: set[tuple[int, int]] = set()
-    for _ in range(50 * n_pairs):
-        if len(chosen) == n_pairs // 2:
-            break
-        i = int(rng.integers(n))
-        mates = np.flatnonzero(reference == reference[i])
-        j = int(rng.choice(mates))
-        if i != j:
-            chosen.add((min(i, j), max(i, j)))
-    while len(chosen) < n_pairs:
-        i, j = sorted(rng.choice(n, size=2, replace=False).tolist())
-        chosen.add((i, j))
-    return sorted(chosen)
+    pairs = random_pairs(n, min(100 * n_pairs, n * (n - 1) // 2), rng)
+    together = reference[pairs[:, 0]] == reference[pairs[:, 1]]
+    half = np.flatnonzero(together)[: n_pairs // 2]
+    rest = np.delete(np.arange(len(pairs)), half)[: n_pairs - len(half)]
+    return sorted(pairs[np.append(half, rest)].tolist())
 
 
 def _continuous(draws: xr.Dataset) -> dict[str, Labels]:

@@ -27,17 +27,15 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
         Posterior draws of the partition. An array (draws, n) is taken as one chain.
     min_size : int, default 1
         Count clusters of at least so many items. Under a Dirichlet process the number of all
-        clusters does not estimate how many groups there are: it keeps opening small ones as data
-        grow (Miller and Harrison 2013). That of clusters above a size that would matter is more
-        stable.
+        clusters does not estimate how many groups there are (Miller and Harrison 2013): it keeps
+        opening small ones as data grow.
 
     Returns
     -------
     pandas.DataFrame
         By number of clusters, from the smallest to the largest number in any draw: probability,
         mcse (its Monte Carlo standard error, by batch means within chains; nan from one draw), and
-        lowest and highest, the shares in the chains that have it least and most often. Where these
-        are far apart beside mcse, the chains disagree.
+        lowest and highest, the shares in the chains that have it least and most often.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
         Posterior draws of the partition; chains are pooled.
     n_neighbors : int, default 20
         Other items kept for each item, those of highest similarity; of equals the first ones. Items
-        that never share a cluster with it are left out, so there may be fewer.
+        that never share a cluster with it are left out.
 
     Returns
     -------
@@ -122,8 +122,7 @@ def item_entropy(posterior: Any) -> FloatArray:
     -------
     (n,) array of float64
         Mean entropy, in bits, of the indicators that i and j are together: 0 where all draws agree,
-        1 where being together is as likely as not for every j; 0 of a single item. No n x n matrix
-        is formed.
+        1 where being together is as likely as not for every j. No n x n matrix is formed.
 
     Examples
     --------
