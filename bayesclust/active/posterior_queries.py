@@ -343,7 +343,7 @@ def suggest_queries(
         What one wants to know, as for `PosteriorQueries`.
     queries : iterable of tuple of int, optional
         Items of the queries to compare, all of which are returned. By default candidates on which
-        the draws disagree (`bayesclust.active.candidates`), without those that were answered.
+        the draws disagree (`bayesclust.active.expected_gain`), without those that were answered.
     num_draws : int, default 200
         Draws that are used, at even distances: time grows with their square.
     num_candidates : int, default 2000
