@@ -69,17 +69,10 @@ class PosteriorQueries:
     Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or
     `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them. New
     answers change their weights, and now and then the draws (`bayesclust.inference.particles`); no
-    <<<<<<< HEAD
-    fit is repeated. Several models are weighed by how well each predicted the answers
-    (`bayesclust.inference.particles`). Where answers were taken back, more than thirty
-    came at once, or the data are others, it starts again. Constraints beside answers (labels,
-    spans, implications) are not used, since the model has no place for them.
-    =======
     fit is repeated. Several models are weighted by how well each predicted the answers. Where
     answers were taken back, more than thirty came at once, or the data are others, it starts again.
     Constraints beside answers (labels, spans, implications) are not used, since the model has no
     place for them.
-    >>>>>>> main
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
