@@ -20,7 +20,7 @@ from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.inference.schedule import Moves
-from bayesclust.posterior.labels import canonical
+from bayesclust.posterior.tree import canonical
 from tests.exactness import exact
 from tests.exactness.cases import partitions_drawn
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels
