@@ -116,15 +116,10 @@ class Constraints(ABC):
 
     Attributes
     ----------
-    items : (m, t) array of int64, read-only
-    answers : (m,) array of int8, read-only
-        Codes: positions in the vocabulary.
-    source : (m,) array of int64, read-only
+    items, answers, source, n_items, n_sources, noise, name
+        As given; answers are codes, positions in the vocabulary, and arrays are read-only.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
-    n_items, n_sources : int
-    noise : NoiseModel
-    name : str
     kind : str
         What kind of constraints they are, the same for all of a class.
     vocabulary : tuple of str
