@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,10 +98,10 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
 
 def table_parts(constraints: Sequence[Constraints]) -> list[tuple[slice, slice]]:
     """Codes and patterns of each of the constraints, in a table (codes, 5) of all of them."""
-    ends = np.cumsum([0, *(one.n_sources * one.n_answers for one in constraints)]).tolist()
+    ends = accumulate((one.n_sources * one.n_answers for one in constraints), initial=0)
     return [
         (slice(first, end), slice(one.n_patterns))
-        for one, first, end in zip(constraints, ends, ends[1:], strict=False)
+        for one, (first, end) in zip(constraints, pairwise(ends), strict=True)
     ]
 
 
@@ -117,30 +117,17 @@ def stack_tables(
 
 
 @device(fastmath=FAST, no_refcount=True)
-def triplet_pattern(a: int, b: int, c: int) -> int:
-    """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
+def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
+    """Equality pattern of the items of answer f, as `equality_patterns` numbers it."""
+    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
+    if sites.member[f, 2] < 0:
+        return 0 if a == b else 1
+    c = z[sites.member[f, 2]]
     if a == b:
         return 0 if b == c else 1
     if a == c:
         return 2
     return 3 if b == c else 4
-
-
-@device(fastmath=FAST, no_refcount=True)
-def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
-    """Equality pattern of the items of answer f."""
-    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
-    if sites.member[f, 2] < 0:
-        return 0 if a == b else 1
-    pattern: int = triplet_pattern(a, b, z[sites.member[f, 2]])
-    return pattern
-
-
-@device(fastmath=FAST, no_refcount=True)
-def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
-    """Return log p(answer f | z)."""
-    value: float = table[sites.code[f], factor_pattern(sites, z, f)]
-    return value
 
 
 @kernel(no_refcount=True)
@@ -254,7 +241,7 @@ def log_prob_touching(
             if mark[owner] == 0:
                 owner = sites.member[f, 2]
             if owner == i:
-                value += factor_value(sites, table, z, f)
+                value += table[sites.code[f], factor_pattern(sites, z, f)]
     for position in range(len(items)):
         mark[items[position]] = 0
     return value
