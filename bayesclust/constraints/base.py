@@ -57,7 +57,8 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
             f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: "
             "pass those of the items."
         )
-    first, second = labels[..., 0], labels[..., 1]
+    first = labels[..., 0]
+    second = labels[..., 1]
     if labels.shape[-1] == 2:
         return np.asarray(first != second, dtype=np.int8)
     third = labels[..., 2]
@@ -329,7 +330,8 @@ class Constraints(ABC):
         patterns = self.patterns(z)
         batch = patterns.shape[:-1]
         shape = (self.n_sources * self.n_answers, self.n_patterns)
-        n_tables, n_cells = prod(batch), prod(shape)
+        n_tables = prod(batch)
+        n_cells = prod(shape)
         cell = (self.codes * self.n_patterns + patterns).reshape(n_tables, len(self))
         cell += n_cells * np.arange(n_tables)[:, None]
         tally = np.bincount(cell.ravel(), minlength=n_tables * n_cells)
@@ -541,9 +543,11 @@ def _no_constraints(value: Any, what: str) -> str:
 
 
 def _renamed(given: Constraints, taken: set[str]) -> Constraints:
-    name, number = given.name, 2
+    name = given.name
+    number = 2
     while name in taken:
-        name, number = f"{given.name}_{number}", number + 1
+        name = f"{given.name}_{number}"
+        number = number + 1
     if name != given.name:
         given = copy.copy(given)
         given.name = name

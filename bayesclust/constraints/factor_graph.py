@@ -26,7 +26,8 @@ from bayesclust.typing import CodeArray, FloatArray, IntArray
 
 UNPLACED = -1
 
-GIVEN, PASSED_OVER = -1, -2
+GIVEN = -1
+PASSED_OVER = -2
 """`Dirichlets.kind` of answers with a known probability, and of those whose noise is known."""
 
 
@@ -88,7 +89,8 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
         codes.append(rows.start + one.codes)
-    member, code = np.concatenate(members), np.concatenate(codes)
+    member = np.concatenate(members)
+    code = np.concatenate(codes)
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
     order = np.argsort(item, kind="stable")
@@ -119,7 +121,8 @@ def stack_tables(
 @device(fastmath=FAST, no_refcount=True)
 def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
     """Equality pattern of the items of answer f, as `equality_patterns` numbers it."""
-    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
+    a = z[sites.member[f, 0]]
+    b = z[sites.member[f, 1]]
     if sites.member[f, 2] < 0:
         return 0 if a == b else 1
     c = z[sites.member[f, 2]]
@@ -142,12 +145,12 @@ def _add_triplet(
     row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
 ) -> None:
     """Add to logits[k] what a triplet says of one member in k, where the others have labels."""
-    if place == 0:
-        left, right, with_left, with_right, apart = b, c, 1, 2, 3
-    elif place == 1:
-        left, right, with_left, with_right, apart = a, c, 1, 3, 2
-    else:
-        left, right, with_left, with_right, apart = a, b, 2, 3, 1
+    left = b if place == 0 else a
+    right = b if place == 2 else c
+    # patterns in which the member is with the left one alone, with the right one, with neither
+    with_left = 2 if place == 2 else 1
+    with_right = 2 if place == 0 else 3
+    apart = 3 - place
     if left < 0 or right < 0:
         return
     if left == right:
@@ -172,7 +175,9 @@ def add_site_logits(
     for entry in range(sites.start[i], sites.start[i + 1]):
         f = sites.factor[entry]
         row = table[sites.code[f]]
-        first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
+        first = sites.member[f, 0]
+        second = sites.member[f, 1]
+        third = sites.member[f, 2]
         if third < 0:
             other = z[second if first == i else first]
             if other >= 0:
@@ -200,8 +205,11 @@ def add_block_logits(
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
             row = table[sites.code[f]]
-            first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
-            a, b = z[first], z[second]
+            first = sites.member[f, 0]
+            second = sites.member[f, 1]
+            third = sites.member[f, 2]
+            a = z[first]
+            b = z[second]
             if third < 0:
                 other = max(a, b)
                 if other >= 0 and not (bonded and row[0] > row[1]):
@@ -272,7 +280,8 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
     arcs = [np.empty(0, dtype=np.int64)]
     for one in constraints:
         for a, b in combinations(range(one.items.shape[1]), 2):
-            left, right = one.items[:, a], one.items[:, b]
+            left = one.items[:, a]
+            right = one.items[:, b]
             arcs += [left * n_items + right, right * n_items + left]
     tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
     return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
@@ -393,7 +402,8 @@ def integrated_surplus(
         mass[c] = rows.weight[c]
     value = 0.0
     for f in range(len(sites.code)):
-        code, pattern = sites.code[f], factor_pattern(sites, z, f)
+        code = sites.code[f]
+        pattern = factor_pattern(sites, z, f)
         kind = rows.kind[code, pattern]
         if kind != PASSED_OVER:
             value += rows.factor[code, pattern] - table[code, pattern]

@@ -210,7 +210,8 @@ def hyper_site(prior: HyperPrior) -> Any:
     _, numpyro, dist = numpyro_modules()
     if prior.log_sd == 0:
         return prior.median
-    logarithm, exp = dist.Normal(np.log(prior.median), prior.log_sd), dist.transforms.ExpTransform()
+    logarithm = dist.Normal(np.log(prior.median), prior.log_sd)
+    exp = dist.transforms.ExpTransform()
     if prior.lower > 0:
         lower = np.log(prior.lower)
         logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=lower)
