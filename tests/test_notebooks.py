@@ -74,11 +74,11 @@ def which_answers(names):
     ).all()
     assert names["area"] > 0.95
     assert ((names["answers"]["credibility"] - 0.5).abs() > 0.4).mean() > 0.9
-    assert (names["rests"]["own_say"] > 0.04).all()
+    assert (names["rests"]["gain"] > 0.04).all()
 
 
 def triplets(names):
-    assert f(names, "heard", names["iris"].y) > f(names, "deaf", names["iris"].y) + 0.05
+    assert f(names, "full", names["iris"].y) > f(names, "reduced", names["iris"].y) + 0.05
     assert f(names, "learned", names["iris"].y) > f(names, "fixed", names["iris"].y) + 0.03
     assert f(names, "est", names["iris"].y) > 0.95
     matrix = names["matrix"]
