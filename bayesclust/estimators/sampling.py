@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._io import check_memory
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_memory
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_dims
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
