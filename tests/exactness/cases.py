@@ -31,7 +31,7 @@ from bayesclust.families import (
 )
 from bayesclust.families.base import BoundFamily, Family
 from bayesclust.inference.chain import Chain, Move
-from bayesclust.inference.limits.bridge import family_at
+from bayesclust.inference.limits.path_model import family_at
 from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import Sampler, collapsed_chain
 from bayesclust.inference.schedule import Moves
