@@ -47,8 +47,8 @@ from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.schedule import Moves
 from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.posterior.diagnosis import partition_distances
-from bayesclust.posterior.labels import canonical, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.posterior.tree import canonical, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:

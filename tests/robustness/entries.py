@@ -203,7 +203,7 @@ WITHOUT_DATA = {
 }
 """Public names that are not in the table, and why."""
 UNCHECKED = {
-    **dict.fromkeys(("progress", "title", "unit", "exact"), "switches and words"),
+    **dict.fromkeys(("progress", "title", "unit"), "switches and words"),
     **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "strict", "standardize"), "switches"),
     **dict.fromkeys(("kernel", "patience", "prior", "observe"), "of several kinds"),
