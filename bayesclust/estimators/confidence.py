@@ -41,7 +41,12 @@ from bayesclust.inference.limits.tuning import (
     penalty_from_data,
 )
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
+from bayesclust.posterior.tree import (
+    group,
+    process_draws,
+    stacked_partitions,
+    stored_constraints,
+)
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
@@ -269,10 +274,10 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
     bound = chosen.bind(X)
     points = bound.points(X)
     check_same_items(len(points), stand)
-    draws = stand.draws
-    alpha = float(draws["concentration"].mean()) if "concentration" in draws else 1.0
-    gamma, penalty = _scale(points, bound, stand.labels, alpha)
-    xi = {one.name: confidence_by_source(draws, one, gamma) for one in stand.constraints}
+    drawn = process_draws(posterior)
+    discount, concentration = (0.0, 1.0) if drawn is None else map(np.mean, drawn)
+    gamma, penalty = _scale(points, bound, stand.labels, float(discount), float(concentration))
+    xi = {one.name: confidence_by_source(stand.draws, one, gamma) for one in stand.constraints}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": stand.labels}
 
 
@@ -302,9 +307,13 @@ def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def _scale(
-    points: FloatArray, divergence: Divergence, labels: IntArray, alpha: float
+    points: FloatArray,
+    divergence: Divergence,
+    labels: IntArray,
+    discount: float,
+    concentration: float,
 ) -> tuple[float, float]:
-    """gamma and the penalty."""
+    """gamma and the penalty, under a Pitman-Yor process (Dirichlet at discount 0)."""
     numbers, centers = means(points, labels)
     n = len(points)
     count = len(centers)
@@ -319,7 +328,10 @@ def _scale(
         )
     gamma = f / (2.0 * within)
     size = np.bincount(numbers)[numbers].astype(np.float64)
-    halves = gammaln(size) - 2.0 * gammaln(size / 2.0) - np.log(alpha)
+    # W(m) = Gamma(m - s) / Gamma(1 - s); a cluster beside K others has the weight t + s K
+    half = np.maximum(size / 2.0 - discount, (1.0 - discount) / 2.0)
+    halves = gammaln(size - discount) - 2.0 * gammaln(half)
+    halves += gammaln(1.0 - discount) - np.log(concentration + discount * count)
     fit = f / 2.0 * np.log(np.maximum(size * total / (4.0 * within), 1.0))
     # under a large concentration small clusters may cost nothing, but the limit needs a price
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)

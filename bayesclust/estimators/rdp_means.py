@@ -372,6 +372,8 @@ class RDPMeans(MeansClusterer):
         know, as it goes away with gamma: at the cost of a single item that leaves, about ln n - ln
         alpha, J would split what the sampler holds together.
 
+        Under a Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K.
+
         Where p + q <= 1, or eps >= 2/3, answers tell the sampler nothing or their opposite. The
         limit then leaves the source aside, xi = 0, with a warning: under negative xi may-links
         would act as may-not-links, which is for the user to decide, by correcting such answers.
