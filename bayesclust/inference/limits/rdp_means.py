@@ -160,7 +160,7 @@ def new_state(
     z = labels.astype(np.int32)
     size = np.bincount(labels, minlength=capacity)
     slots = np.arange(capacity)
-    if not problem.several or owner is None:
+    if owner is None or not problem.several:
         return State(z, size, natural, offset, z, slots, size)
     slots[:count] = owner
     cluster = owner[labels].astype(np.int32)
@@ -279,19 +279,21 @@ def descend(
     anything.) By default every centre starts as a cluster.
     """
     labels, centers = means(problem.points, labels)
-    if owner is None or not problem.several:
+    if not problem.several:
+        owner = None
+    elif owner is None:
         owner = np.arange(len(centers))
 
     def turn(xi: Xi) -> tuple[float, IntArray]:
         nonlocal labels, centers, owner
-        assert owner is not None
         state = new_state(problem, labels, centers, owner)
         state, tally = visit(problem, state, xi, smallest(xi) / 2)
         if tally[MOVED]:
-            there = np.flatnonzero(state.size)
-            owner = np.unique(state.owner[there], return_inverse=True)[1]
             labels, centers = means(problem.points, state.z)
-        if problem.several:
+            if owner is not None:
+                there = np.flatnonzero(state.size)
+                owner = np.unique(state.owner[there], return_inverse=True)[1]
+        if owner is not None:
             above, costs = pose_components(problem, xi, labels, len(owner))
             before = owner
             owner = descend(above, owner, Schedule(costs)).labels
@@ -299,6 +301,8 @@ def descend(
         return objective(problem, labels, centers, xi, owner), tally
 
     path, xi, converged = _follow(problem, schedule, max_iter, turn)
+    if owner is None:
+        owner = np.arange(len(centers))
     return Solution(labels, centers, owner, path[-1], path, xi, converged)
 
 
