@@ -49,10 +49,10 @@ from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.constraints.noise import NoiseModel, TripletNoise
 from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
 from bayesclust.inference.assignment import new_assignment, refresh
+from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
 from bayesclust.inference.moves.parameter_scan import prior_predictive
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.partition_priors import DirichletProcess
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
 

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 import bayesclust as bc
 from bayesclust.constraints import ConfusionNoise, LinkNoise
 from bayesclust.families import as_divergence
+from bayesclust.inference.chain import Moves, TwoLevelProblem
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.path_model import (
     KnownCosts,
@@ -22,16 +23,9 @@ from bayesclust.inference.limits.path_model import (
 )
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, means, new_state, visit
 from bayesclust.inference.limits.search import search
-from bayesclust.inference.samplers import (
-    SAMPLERS,
-    collapsed_chain,
-    default_moves,
-    gibbs_chain,
-    mixture_chain,
-)
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.levels import new_levels
-from bayesclust.inference.two_level.state import TwoLevelScan
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
+from bayesclust.inference.two_level.moves import TwoLevelScan
+from bayesclust.inference.two_level.state import new_levels
 from bayesclust.models.joint import log_data, log_joint
 from bayesclust.partition_priors import nested_log_prob
 from tests.exactness import exact
@@ -190,7 +184,7 @@ def swept(make, model, c, owner, order, seed):
 def chain_at(make, model, c, owner, rng, moves):
     """A chain that stands at given components and clusters."""
     chain = make(model.problem, c, rng, moves)
-    if make is mixture_chain:
+    if isinstance(model.problem, TwoLevelProblem):
         chain.state.levels = new_levels(c, owner[c], len(chain.state.assignment.slots))
         chain.state.assign(c)
     return chain
@@ -251,7 +245,7 @@ def test_at_large_gamma_sweeps_of_mixtures_are_descents(rng, name, triplets):
         expected = one_by_one(case, c, owner[c], order)
         if expected is None:
             continue
-        assert same(swept(mixture_chain, case.model(1e10), c, owner, order, seed), expected)
+        assert same(swept(collapsed_chain, case.model(1e10), c, owner, order, seed), expected)
         moved += not same(expected, (c, owner[c]))
     assert moved > 6
 
@@ -297,7 +291,7 @@ def annealed(case, rng):
     c, owner = random_state(rng, case)
     for weight in np.geomspace(1.0, 1e6, 10):
         moves = Moves(split_merge=3.0)
-        chain = chain_at(mixture_chain, case.model(weight), c, owner, rng, moves)
+        chain = chain_at(collapsed_chain, case.model(weight), c, owner, rng, moves)
         for _ in range(25):
             chain.sweep()
         c = np.unique(chain.state.assignment.z, return_inverse=True)[1]
