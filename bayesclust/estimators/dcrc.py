@@ -28,13 +28,15 @@ from bayesclust.checks import (
     number_between,
 )
 from bayesclust.constraints import Constraints
-from bayesclust.constraints.stored import noise_dims, noise_names
-from bayesclust.estimators.base import ConstrainedClusterer, describe_columns_of_new, read_input
-from bayesclust.estimators.sampling import (
+from bayesclust.constraints.stored import noise_dims
+from bayesclust.estimators.base import (
+    ConstrainedClusterer,
     check_draws_fit_in_memory,
     check_schedule,
+    describe_columns_of_new,
     draws_tree,
     open_checkpoint,
+    read_input,
     run_seed,
 )
 from bayesclust.inference.dcrc.em import (
@@ -44,7 +46,6 @@ from bayesclust.inference.dcrc.em import (
     EMSettings,
     choose,
     fit_em,
-    mean_confusion,
 )
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.gibbs import (
@@ -56,7 +57,7 @@ from bayesclust.inference.dcrc.gibbs import (
 )
 from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
-from bayesclust.inference.variational.mean_field import draw_labels
+from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc_weights import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
@@ -483,7 +484,7 @@ class DCRC(ConstrainedClusterer):
         self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
         counted = zip(constraints, fit.counts, strict=True)
-        self.confusion_ = {view.name: mean_confusion(view, counts) for view, counts in counted}
+        self.confusion_ = {view.name: view.noise.predictive(counts) for view, counts in counted}
         self._given = (constraints, fit.counts, items, self.get_params(deep=False), seed)
         self._tree = None
 
@@ -633,11 +634,7 @@ def draw_mean_field(
     shape = MEAN_FIELD_DRAWS
     labels = draw_labels(proba, shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
-    for view, names, count in zip(constraints, noise_names(constraints), counts, strict=True):
-        initial = view.noise.initial(view.n_sources)
-        repeated: FloatArray = np.broadcast_to(count, (*shape, *count.shape))
-        for name, value in view.noise.draw(repeated, initial, rng).items():
-            variables[names[name]] = np.broadcast_to(value, (*shape, *initial[name].shape)).copy()
+    variables |= draw_noise(constraints, counts, shape, rng)
     attrs = {
         "created_by": "bayesclust",
         "version": version("bayesclust"),

@@ -25,10 +25,18 @@ from bayesclust.checks import (
 )
 from bayesclust.estimators.base import (
     AUTO,
+    BLOCKED,
     ConstrainedClusterer,
+    chain_starts,
+    check_draws_fit_in_memory,
+    check_moves,
     check_partition,
+    check_schedule,
     describe_columns_of_new,
+    draws_tree,
+    open_checkpoint,
     read_input,
+    run_seed,
     start_labels,
 )
 from bayesclust.estimators.cluster_models import (
@@ -46,16 +54,6 @@ from bayesclust.estimators.gamma_path import (
     model_at,
     takes_missing,
 )
-from bayesclust.estimators.sampling import (
-    BLOCKED,
-    chain_starts,
-    check_draws_fit_in_memory,
-    check_moves,
-    check_schedule,
-    draws_tree,
-    open_checkpoint,
-    run_seed,
-)
 from bayesclust.families import Family, get_family
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
@@ -66,7 +64,6 @@ from bayesclust.inference.variational.fit import VariationalSettings, fit_variat
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.partition_priors import (
-    DirichletProcess,
     Nested,
     PartitionPrior,
     as_nested,
@@ -127,7 +124,8 @@ class TVClust(ConstrainedClusterer):
         `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
         "pitman_yor" and "finite_mixtures" have their defaults. None is the Dirichlet process with a
         Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
-        components within a cluster too. "blocked" and "variational" take a `DirichletProcess`.
+        components within a cluster too. "blocked" and "variational" take those that have sticks: all
+        of these but `MixtureOfFiniteMixtures`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -524,11 +522,16 @@ class TVClust(ConstrainedClusterer):
     def _build_problem(
         self, X: ArrayLike, y: object, constraints: Any, seed: int | Generator | None
     ) -> tuple[FloatArray, TVClustProblem]:
-        """Validate the data; the model and the data, chosen where ``cluster_model="auto"``."""
-        if isinstance(self.cluster_model, AtGamma):
-            return self._build_problem_at_gamma(self.cluster_model, X, y, constraints, seed)
-        read = partial(check_items, missing=get_family(self.family).takes_missing)
+        """Validate the data; the model and the data, chosen or scaled to gamma where asked for."""
+        at = self.cluster_model if isinstance(self.cluster_model, AtGamma) else None
+        limit = None if at is None else at.unfitted_limit(seed)
+        missing = get_family(self.family).takes_missing if limit is None else takes_missing(limit)
+        read = partial(check_items, missing=missing)
         items, constraints = read_input(self, X, y, constraints, read=read)
+        if at is not None:
+            self.limit_ = fitted_limit(limit, X, constraints, items)
+            problem, _ = limit_problem(self.limit_, items, constraints)
+            return items, model_at(at.gamma, self.limit_, problem, constraints).problem
         several = self.cluster_model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
         candidates = Candidates(families, tuple(constraints), as_nested(self.partition_prior))
@@ -543,22 +546,6 @@ class TVClust(ConstrainedClusterer):
             choice = Choice(self.cluster_model, power, next(iter(families)))
         self.cluster_model_, self.power_, self.family_ = choice
         return items, candidates.problem(choice)
-
-    def _build_problem_at_gamma(
-        self,
-        model: AtGamma,
-        X: ArrayLike,
-        y: object,
-        constraints: Any,
-        seed: int | Generator | None,
-    ) -> tuple[FloatArray, TVClustProblem]:
-        """Validate the data, fit the limit if need be, and scale the model to gamma."""
-        limit = model.unfitted_limit(seed)
-        read = partial(check_items, missing=takes_missing(limit))
-        items, constraints = read_input(self, X, y, constraints, read=read)
-        self.limit_ = fitted_limit(limit, X, constraints, items)
-        problem, _ = limit_problem(self.limit_, items, constraints)
-        return items, model_at(model.gamma, self.limit_, problem, constraints).problem
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""
@@ -662,11 +649,7 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
         raise ValueError(
             f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
         )
-    if not isinstance(prior.among, DirichletProcess):
-        raise ValueError(
-            f"sampler={name!r} takes a DirichletProcess as partition_prior; got "
-            f"{type(prior.among).__name__}: choose sampler='collapsed' or 'gibbs'."
-        )
+    prior.among.stick_parameters(prior.among.initial())  # refuses priors without sticks
 
 
 def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
@@ -677,10 +660,7 @@ def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str,
 
 
 def _is_table(X: ArrayLike) -> bool:
-    """Whether it has rows and columns to count.
-
-    Anything else is refused by the family, in a sentence.
-    """
+    """Whether it has rows and columns to count; anything else is refused by the family."""
     try:
         return np.ndim(X) == 2
     except (TypeError, ValueError):

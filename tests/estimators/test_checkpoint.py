@@ -43,11 +43,10 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("sampler", ["collapsed", "gibbs", "blocked"])
-def test_a_longer_run_goes_on(fit, sampler):
-    fit(sampler=sampler)
-    assert_same(
-        fit(sampler=sampler, num_samples=15), fit(sampler=sampler, num_samples=15, checkpoint=None)
-    )
+def test_a_longer_run_resumes(fit, sampler):
+    settings = {"sampler": sampler, "partition_prior": bc.partition_priors.PitmanYor()}
+    fit(**settings)
+    assert_same(fit(**settings, num_samples=15), fit(**settings, num_samples=15, checkpoint=None))
 
 
 def test_the_first_call_and_the_second(fit):

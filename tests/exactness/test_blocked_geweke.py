@@ -23,7 +23,7 @@ from tests.exactness.test_geweke import (
 
 def state_of(made, problem):
     chain, z = made.unknowns[0], made.labels_of_items()[0].astype(np.int64)
-    return functionals(problem, z, {"concentration": chain.alpha}, chain.hyper, chain.noise)
+    return functionals(problem, z, chain.values, chain.hyper, chain.noise)
 
 
 def successive_conditional(name, problem, number, rng):
@@ -32,7 +32,7 @@ def successive_conditional(name, problem, number, rng):
     start = np.unique(world.z, return_inverse=True)[1]
     made = BlockedChains(world.problem, start[None], [rng], slot_multiple=128)
     chain = made.unknowns[0]
-    chain.alpha, chain.hyper, chain.noise = world.values["concentration"], world.hyper, world.noise
+    chain.values, chain.hyper, chain.noise = dict(world.values), world.hyper, world.noise
     problem, rows = world.problem, []
     for _ in range(number):
         made.sweep()
@@ -68,7 +68,9 @@ def test_joint_distribution():
 def test_concentration_counted_twice_is_noticed(monkeypatch):
     right = blocked.draw_weights
     monkeypatch.setattr(
-        blocked, "draw_weights", lambda sizes, alpha, *rest: right(sizes, 2 * alpha, *rest)
+        blocked,
+        "draw_weights",
+        lambda sizes, sticks, *rest: right(sizes, (0, 2 * sticks[1]), *rest),
     )
     scores = z_scores("multinomial", 1000, seed=2)
     assert max(abs(score) for score in scores.values()) > LIMIT + 1
@@ -119,16 +121,12 @@ def ranks(name, number, seed):
         made.put_data(world.problem)
         made.put_labels(np.tile(z, (CHAINS, 1)))
         for chain in made.unknowns:
-            chain.alpha, chain.hyper, chain.noise = (
-                world.values["concentration"],
-                world.hyper,
-                world.noise,
-            )
+            chain.values, chain.hyper, chain.noise = dict(world.values), world.hyper, world.noise
         truth = quantities(*made.draw(), 0)
         X = world.problem.family.embedding()
         for chain in made.unknowns:
             fresh = blocked.Unknowns(world.problem, chain.components, chain.rng)
-            chain.alpha, chain.hyper, chain.noise = fresh.alpha, fresh.hyper, fresh.noise
+            chain.values, chain.hyper, chain.noise = fresh.values, fresh.hyper, fresh.noise
             chain.hyper_sampler = fresh.hyper_sampler
         made.put_labels(
             np.stack([seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)])

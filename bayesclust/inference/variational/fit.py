@@ -33,8 +33,9 @@ class VariationalSettings:
     Parameters
     ----------
     truncation : int, default 50
-        Most components. Those that the data do not need are removed, so more cost little; the bound
-        is one of the untruncated process in any case.
+        Most components, of a known number of clusters at most that number. Those that the data do
+        not need are removed, so more cost little; the bound is one of the untruncated process in
+        any case.
     n_init : int, default 8
         Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
     n_refined : int, default 3
@@ -290,21 +291,20 @@ def fit_variational(
     """Maximise the bound."""
     task = Task(problem)
     rough = ROUGH * problem.n_items
+    most = min(settings.truncation, problem.partition_prior.most_clusters or settings.truncation)
     if init is not None:
+        problem.check_start(init)
         starts = [init]
     else:
         points = problem.family.embedding()
-        numbers = (
-            min(dispersed_number(c, problem.n_items), settings.truncation)
-            for c in range(settings.n_init)
-        )
+        numbers = (min(dispersed_number(c, problem.n_items), most) for c in range(settings.n_init))
         starts = [seeded_partition(points, number, rng) for number in numbers]
     ascents = [_begin(task, z, settings, rough) for z in starts]
     ascents.sort(key=lambda ascent: -ascent.state.bound)
     for ascent in ascents[: settings.n_refined]:
         for _ in range(ROUNDS):
             before = ascent.path[-1]
-            ascent.move(rng, settings.truncation)
+            ascent.move(rng, most)
             ascent.sweeps(ROUND_SWEEPS, rough)
             if ascent.path[-1] - before < 10 * rough:
                 break

@@ -15,6 +15,7 @@ from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import exact
 from tests.exactness.cases import all_views, data_for, fixed, known_views, learned, problem
 from tests.inference.variational import plain
+from tests.inference.variational.test_weights import PRIORS
 
 ROUNDING = 1e-9
 
@@ -70,15 +71,22 @@ def test_no_colour_lowers_the_bound_under_held_factors(name, freeze_noise):
         assert state.bound > before + values[-1] - values[0] - ROUNDING
 
 
-@pytest.mark.parametrize("concentration", [DirichletProcess(0.8), DirichletProcess((2.0, 1.0))])
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_never_above_the_evidence_and_never_falling(name, d, concentration):
-    case = replace(problem(name, n=6, d=d, seed=d), partition_prior=concentration)
-    _, values = exact.log_posterior(case.family, case.constraints, concentration)
+LEARNED = PRIORS["dirichlet process, learned"]
+
+
+@pytest.mark.parametrize(
+    ("name", "d", "prior"),
+    [(name, 2, LEARNED) for name in FAMILIES]
+    + [
+        ("gaussian", d, prior) for d, prior in zip([1, 3, 1, 3, 1, 3], PRIORS.values(), strict=True)
+    ],
+)
+def test_bound_rises_and_stays_below_the_evidence(name, d, prior):
+    case = replace(problem(name, n=6, d=d, seed=d), partition_prior=prior)
+    _, values = exact.log_posterior(case.family, case.constraints, prior)
     evidence = float(logsumexp(values)) + case.family.log_constant
     for seed in range(3):
-        state = start(case, number=6, seed=seed)
+        state = start(case, number=prior.most_clusters or 6, seed=seed)
         path = [state.bound]
         for _ in range(40):
             state.sweep()

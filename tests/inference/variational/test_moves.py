@@ -81,5 +81,5 @@ def test_gains_of_merging_known_noise_and_links_are_exact(name, rng):
         r = np.delete(state.r, j, axis=1)
         r[:, k] += state.r[:, j]
         merged = state.with_responsibilities(r)
-        expected = merged.bound - merged.sticks.bound - state.bound + state.sticks.bound
+        expected = merged.bound - merged.weights.bound - state.bound + state.weights.bound
         assert gain[k, j] == pytest.approx(expected, abs=1e-9)
