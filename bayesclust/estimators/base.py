@@ -1,4 +1,4 @@
-"""The parts that estimators share: input, starts, settings of chains, checkpoints, draws as a tree."""
+"""The parts that estimators share: input, starts, settings, checkpoints, the draws as a tree."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `fit` sets `labels_` and `fit_seconds_` (of a resumed run, its last part)."""
+    """Base of the estimators: `fit` sets `labels_` and `fit_seconds_`."""
 
     labels_: IntArray
     fit_seconds_: float
@@ -146,7 +146,7 @@ def check_moves(moves: object) -> None:
 
 
 def check_draws_fit_in_memory(n_items: int, num_chains: int, num_samples: int) -> None:
-    """Refuse runs whose draws of the partition would not fit into memory, before the first sweep."""
+    """Refuse runs whose draws of the partition would not fit into memory."""
     # while draws are put together and made canonical, a label takes three times as much and 8 bytes
     label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
     check_memory(

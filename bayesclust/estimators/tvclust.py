@@ -124,8 +124,8 @@ class TVClust(ConstrainedClusterer):
         `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
         "pitman_yor" and "finite_mixtures" have their defaults. None is the Dirichlet process with a
         Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
-        components within a cluster too. "blocked" and "variational" take those that have sticks: all
-        of these but `MixtureOfFiniteMixtures`.
+        components within a cluster too. "blocked" and "variational" need sticks: they take all but
+        `MixtureOfFiniteMixtures`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500

@@ -1,4 +1,4 @@
-"""The blocked sampler against the exact posterior over all partitions, by many short chains side by side."""
+"""The blocked sampler against the exact posterior over all partitions, by many short chains."""
 
 from dataclasses import replace
 

@@ -1,10 +1,10 @@
 """Blocked Gibbs sampling by slices, for data that a sequential scan cannot reach.
 
 A sweep draws, given the partition, what is small (on the host, from the clusters' sufficient
-statistics): hyper-parameters with the cluster parameters integrated out, parameters of the prior over
-partitions, noise, then weights and parameters of the clusters and of as many new ones as the slice
-variables admit. Given these, the devices draw all labels, colour by colour of the constraint graph
-(`step`). It is exact and truncates nothing.
+statistics): hyper-parameters with the cluster parameters integrated out, parameters of the prior
+over partitions, noise, then weights and parameters of the clusters and of as many new ones as the
+slice variables admit. Given these, the devices draw all labels, colour by colour of the constraint
+graph (`step`). It is exact and truncates nothing.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def draw_weights(
 ) -> tuple[FloatArray, float]:
     """Draw the weights of the clusters and of new ones down to the lowest slice; the lowest level.
 
-    Given the partition, weights times an independent Gamma(n + c) variable are Gamma(n_k - d) for the
-    clusters (Pitman 1996, Corollary 20). What is left has the weights of a Pitman-Yor process (d, c + K d),
-    the jumps of a Poisson process of intensity T d / Gamma(1 - d) x^(-1 - d) exp(-x) with
-    T ~ Gamma(c / d + K) (Pitman and Yor 1997, Proposition 21), c / x exp(-x) where d = 0. Those below all
-    slices (Walker 2007) can be no item's label, so nothing is truncated. Of a known number
-    (d = -gamma) all others are Gamma(gamma), and there are no slices.
+    Given the partition, weights times an independent Gamma(n + c) variable are Gamma(n_k - d) for
+    the clusters (Pitman 1996, Corollary 20). The rest is a Pitman-Yor process (d, c + K d): the
+    jumps of a Poisson process of intensity T d / Gamma(1 - d) x^(-1 - d) exp(-x) with T ~ Gamma(c / d + K)
+    (Pitman and Yor 1997, Proposition 21), or c / x exp(-x) where d = 0. Those below all slices
+    (Walker 2007) can be no item's label, so nothing is truncated. Of a known number (d = -gamma)
+    all others are Gamma(gamma), and there are no slices.
     """
     d, c = sticks
     own = np.maximum(rng.standard_gamma(sizes - d), TINY)
@@ -91,8 +91,8 @@ class Slots(NamedTuple):
 
     weight: FloatArray  # (S,)
     log_weight: FloatArray  # (S,)
-    level: float
     terms: Terms
+    level: float
 
 
 class Unknowns:
@@ -120,7 +120,7 @@ class Unknowns:
         return sizes
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
-        """Have these data and answers; `see` must follow."""
+        """Take over these data and answers; `see` must follow."""
         self.problem = problem
         self.components = components
         self.hyper_sampler.family = problem.family
@@ -130,14 +130,14 @@ class Unknowns:
         return self.rng.integers(2**32, size=2, dtype=np.uint32)
 
     def see(self, statistics: Terms, least: FloatArray, counts: list[IntArray]) -> None:
-        """Take note of new labels: sums over all slots, and each view's counts of answers."""
+        """Keep what new labels give: sums over all slots, and counts of each view's answers."""
         used = np.flatnonzero(np.asarray(statistics[0]) > 0)
         self.statistics = tuple(np.asarray(part)[used] for part in statistics)
         self.least = np.asarray(least)[used]
         self.counts = counts
 
     def update(self, *, adapt: bool, freeze_noise: bool) -> Slots:
-        """Draw everything but the labels."""
+        """Draw all but the labels: `adapt` tunes steps, `freeze_noise` keeps noise at its mean."""
         problem = self.problem
         components = self.components
         rng = self.rng
@@ -166,7 +166,7 @@ class Unknowns:
         padded = tuple(
             np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics
         )
-        return Slots(weight, log_weight, level, components.draw(padded, self.hyper, rng))
+        return Slots(weight, log_weight, components.draw(padded, self.hyper, rng), level)
 
     def log_joint(self) -> float:
         """log p(everything), cluster parameters integrated out, in the user's units."""
@@ -201,7 +201,7 @@ class Unknowns:
 
     @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Be where a snapshot was taken, bit for bit."""
+        """Return to a snapshot, bit for bit."""
         self.rng.bit_generator.state = snapshot["generator"]
         self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
         self.hyper = np.array(snapshot["hyper"])
@@ -260,25 +260,16 @@ class BlockedChains:
 
     @in_x64
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over everything unknown, in all chains.
-
-        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
-        """
+        """One sweep over everything unknown, in all chains; see `Unknowns.update`."""
         drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(one.weight) for one in drawn))
-        terms = tuple(
-            _padded(parts, slots) for parts in zip(*(one.terms for one in drawn), strict=True)
+        weight, log_weight, terms = jax.tree.map(
+            lambda *parts: _padded(parts, slots), *[one[:3] for one in drawn]
         )
+        level = np.array([one.level for one in drawn])
         table = self._tables()
-        given = Given(
-            self._keys(),
-            _padded([one.weight for one in drawn], slots),
-            _padded([one.log_weight for one in drawn], slots),
-            np.array([one.level for one in drawn]),
-            terms,
-            table[..., :1] - table,
-            table - table[..., -1:],
-        )
+        gains = table[..., :1] - table, table - table[..., -1:]
+        given = Given(self._keys(), weight, log_weight, level, terms, *gains)
         for chain in self.unknowns:
             chain.key = chain.new_key()
         self.labels, totals = self.step.advance(self.data, self.labels, given, self._keys())
@@ -320,7 +311,7 @@ class BlockedChains:
 
     @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
-        """Have other data, or other answers to the same questions; `put_labels` must follow."""
+        """Take over other data or answers to the same questions; `put_labels` must follow."""
         self.problem = problem
         components = problem.family.components()
         for chain in self.unknowns:
@@ -362,7 +353,7 @@ class BlockedChains:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Be where the snapshot was taken, bit for bit, random generators included."""
+        """Return to a snapshot, bit for bit, random generators included."""
         self._place_labels(snapshot["z"])
         self.moved = np.array(snapshot["moved"])
         self.slots = snapshot["slots"]
@@ -375,13 +366,12 @@ class BlockedChains:
         self.labels = Labels(free, place(self.mesh, z[:, self.layout.answered.ravel()], EVERYWHERE))
 
     def _see(self, totals: Totals) -> None:
-        """Fetch what the chains need to know of their new labels."""
+        """Give the chains the sums over their new labels."""
         totals = jax.device_get(totals)
         self.moved = totals.moved.astype(np.float64)
         answered = np.asarray(self.labels.answered)[:, self.taken]
-        if (
-            self.constraints and not answered.shape[1]
-        ):  # no item is named: counts are zero whatever the labels
+        if self.constraints and not answered.shape[1]:
+            # no item is named: counts are zero whatever the labels
             answered = np.zeros((len(answered), self.constraints[0].n_items), answered.dtype)
         counts = [view.counts(answered) for view in self.constraints]
         for c, chain in enumerate(self.unknowns):
@@ -389,10 +379,7 @@ class BlockedChains:
             chain.see(statistics, totals.least[c], [part[c] for part in counts])
 
     def _tables(self) -> FloatArray:
-        """log p(answer | pattern) of every chain, (chains, codes, patterns).
-
-        As `stack_tables` has it for one.
-        """
+        """log p(answer | pattern) of every chain, (chains, codes, patterns)."""
         tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.constraints)
         for v, view in enumerate(self.constraints):
             noise = {
@@ -404,10 +391,7 @@ class BlockedChains:
         return np.concatenate(tables, axis=1)
 
     def _slots(self, number: int) -> int:
-        """Slots for so many clusters.
-
-        More than needed are kept for a while, since a new number compiles anew.
-        """
+        """Slots for so many clusters; spare ones are kept, since another number compiles again."""
         needed = -(-number // self.slot_multiple) * self.slot_multiple
         if not needed <= self.slots <= needed + SPARE_MULTIPLES * self.slot_multiple:
             self.slots = needed

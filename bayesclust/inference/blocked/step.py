@@ -1,8 +1,8 @@
-"""What the devices do in a sweep: new labels for all items, and the statistics of the new clusters.
+"""The devices' part of a sweep: new labels for all items, and the statistics of the new clusters.
 
 Given weights pi_k, slice variables u_i and parameters theta_k, an item's label has
 
-    p(z_i = k) ~ 1[pi_k >= u_i] p(x_i | theta_k) exp(what the answers say of i in k)
+    p(z_i = k) ~ 1[pi_k >= u_i] p(x_i | theta_k) exp(terms of the answers)
 
 (Walker 2007; the answers as in TVClust Eq. 13). Where the number of clusters is known there are no
 slices, and pi_k is a factor. Random numbers are a function of the sweep's key
@@ -40,10 +40,7 @@ class Placed(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labels by place, chains first.
-
-    Those of items without answers cut across the devices, the others known to all.
-    """
+    """Labels by place, chains first; those of items with answers are known to all devices."""
 
     free: Array
     answered: Array
@@ -99,7 +96,7 @@ def draw_labels(
 def site_logits(
     inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int
 ) -> Array:
-    """What the answers say of each item of a block in each slot, relative to a new one."""
+    """Terms of the answers for each item of a block in each slot, relative to a new one."""
     begin = inc.start[block]
     end = inc.start[block + 1]
     slots = len(given.weight)

@@ -1,4 +1,4 @@
-"""DCRC by variational EM: mean field over the labels that constraints name, ascent over the weights.
+"""DCRC by variational EM: mean field over labels of named items, ascent over the weights.
 
 The bound, in nats, is M times Eq. 10 of Pei, Fern, Rosales and Tjahja (Discriminative Clustering
 with Relative Constraints):

@@ -1,6 +1,6 @@
 """Features of DCRC's classifier, by scikit-learn: standardised columns, or coordinates of a kernel.
 
-In kernel features an inner product is a value of the centred kernel: exactly so by kernel PCA, or from
+An inner product of kernel features is a value of the centred kernel: exactly by kernel PCA, or from
 landmarks (Nystroem; Williams and Seeger 2001).
 """
 

@@ -1,9 +1,9 @@
-"""DCRC's posterior by Gibbs sampling: labels of the named items, noise and, if asked for, the weights.
+"""DCRC's posterior by Gibbs sampling: labels of the named items, noise and, if asked, the weights.
 
 A sweep draws the labels of the items that constraints name, one by one in random order and then in
-the groups that links hold together; the weights W given these, unless W is held, and the precision of
-their prior, where it is learned; and the noise of every source. Labels of other items depend on W
-alone: they are summed out of the draw of W and drawn from P(y | x; W) when the state is read.
+the groups that links hold together; the weights W given these, unless W is held, and the precision
+of their prior, where it is learned; and the noise of every source. Labels of other items depend on
+W alone: they are summed out of the draw of W and drawn from P(y | x; W) when the state is read.
 
 For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
 or any other noise:
@@ -92,9 +92,8 @@ class DCRCChain:
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean. Both
-        belong to the warm-up: labels that have not yet used the answers contradict many of them,
-        which would be taken for noise.
+        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean: at
+        first, labels contradict many answers, which would be taken for noise.
         """
         self.moved[0] = 0
         order = self.rng.permutation(self.named)
@@ -135,7 +134,7 @@ class DCRCChain:
         return variables, statistics
 
     def log_joint(self) -> float:
-        """log p(z, answers, noise | X, W), where W is drawn with its prior, the normaliser left out."""
+        """log p(z, answers, noise | X, W), where W is drawn with its unnormalised prior."""
         problem = self.problem
         if problem.prior is not None:
             return dcrc_log_joint(

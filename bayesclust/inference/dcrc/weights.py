@@ -1,4 +1,4 @@
-"""The weights of DCRC's classifier: the function that the M-step climbs, and Hamiltonian draws under it.
+"""The weights of DCRC's classifier: the M-step's objective, and Hamiltonian draws under it.
 
 Plain NumPy with the gradient written out. Items are columns, so that sums over classes run along
 contiguous memory.

@@ -1,4 +1,4 @@
-"""Every item has one place, blocks have one colour, and what the devices make of the answers is what the views say."""
+"""Places of items, colours of blocks, terms of the answers on devices, weights."""
 
 import jax
 import jax.numpy as jnp

@@ -115,7 +115,7 @@ def test_no_answers_at_all(rng):
 
 
 def test_certain_labels_are_the_limit_of_falling_temperature(rng):
-    """From the same start, temperature 1e-3 ends in the labels, weights and bound of temperature 0."""
+    """From the same start, temperature 1e-3 ends where temperature 0 does."""
     y = np.repeat([0, 1, 2], 10)
     X = rng.normal(size=(30, 2)) + 2.0 * np.eye(3, 2)[y]
     view = bc.RelativeConstraints.sample(y, size=25, error_rate=0.0, seed=1).with_noise(

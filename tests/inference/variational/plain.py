@@ -1,4 +1,7 @@
-"""The mean field once more in plain loops: no shared algebra with the fast version but the families' expected densities."""
+"""The mean field once more in plain loops.
+
+No shared algebra with the fast version but the families' expected densities.
+"""
 
 from itertools import product
 
@@ -10,7 +13,10 @@ from bayesclust.constraints.base import equality_patterns
 
 
 def pattern_probabilities(view, r):
-    """Probability of each pattern of each answer, by going through all labels of its items; item, pattern by loops."""
+    """Probability of each pattern of each answer, by going through all labels of its items.
+
+    Item, pattern by loops.
+    """
     found = np.zeros((len(view), view.n_patterns))
     for f, items in enumerate(view.items):
         for labels in product(range(r.shape[1]), repeat=len(items)):
@@ -41,7 +47,10 @@ def surrogate(views, tables, logits, r):
 
 
 def sweep(views, tables, logits, r, order):
-    """One round of coordinate ascent, item after item: the logits of each by putting it wholly in every component."""
+    """One round of coordinate ascent, item after item.
+
+    The logits of each by putting it wholly in every component.
+    """
     r = r.copy()
     for i in order:
         values = []

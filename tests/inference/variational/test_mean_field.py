@@ -1,4 +1,7 @@
-"""The bound and the sweep: against plain loops, exact evidence and known cases; monotone at every step."""
+"""The bound and the sweep: against plain loops, exact evidence and known cases.
+
+Monotone at every step.
+"""
 
 from dataclasses import replace
 
@@ -111,7 +114,10 @@ def test_of_one_component_it_is_the_evidence_of_one_cluster(name):
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_near_the_evidence_where_the_posterior_is_one_partition(d, rng):
-    """Two far groups and answers that are all but certain leave one partition; what is lost is that sticks have an order."""
+    """Two far groups and answers that are all but certain leave one partition.
+
+    What is lost is that sticks have an order.
+    """
     z, alpha = np.array([0, 0, 0, 0, 1, 1]), 1.0
     X = rng.normal(size=(6, d)) * 0.1 + 100.0 * z[:, None]
     noise = LinkNoise(p=1 - 1e-6, q=1 - 1e-6)

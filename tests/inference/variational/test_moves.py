@@ -1,4 +1,7 @@
-"""Moves: each finds what it is for, none lowers the bound, and the gains by which merges are ranked are right."""
+"""Moves: each finds what it is for, none lowers the bound.
+
+And the gains by which merges are ranked are right.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""The weights of the components: against plain loops and integrals, derivatives and draws of sticks."""
+"""The weights of the components.
+
+Against plain loops and integrals, derivatives and draws of sticks.
+"""
 
 import numpy as np
 import pytest
