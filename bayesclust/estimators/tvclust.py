@@ -90,13 +90,12 @@ class TVClust(ConstrainedClusterer):
     ----------
     sampler : str, VariationalSettings or class, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster
-        parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which
-        draws the parameters in every sweep; cheap sweeps, but it moves single items alone, and so
-        can sit in a bad start unless `moves` gives it the moves of the collapsed sampler.
-        "blocked": all items at once, on all devices, for very many items (Walker's slices).
-        "variational", or a `VariationalSettings`: no sampler but mean field (Blei and Jordan 2006),
-        much faster; it finds one mode, and understates what else is possible. Or one's own, a
-        function like `inference.samplers.collapsed_chain`.
+        parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), with
+        cheap sweeps that move single items alone unless `moves` gives it more. "blocked": all items
+        at once, on all devices, for very many items (Walker's slices). "variational", or a
+        `VariationalSettings`: mean field (Blei and Jordan 2006), much faster; it finds one mode,
+        and understates what else is possible. Or a function like
+        `inference.samplers.collapsed_chain`.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
@@ -105,20 +104,18 @@ class TVClust(ConstrainedClusterer):
         measure is gets learned, in units of the data, unless fixed there: shifts of columns
         change no Gaussian fit, and changes of unit none but those of "gaussian_spherical".
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
-        What a cluster is: one component of the family, or ("mixture", for "collapsed") a
-        Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
-        component splits, and the constraints that hold the class together are taken for noise; in a
-        mixture they group components instead. "auto" tries models and powers in short runs, beside
-        "gaussian" also "mixed" where many items share a value, and "gaussian_tied" and
-        "gaussian_diagonal" for more than 20 columns. It takes the simplest whose prediction of each
-        constraint from the others is within one standard error of the best; labels have no part in
-        it. An `estimators.AtGamma` is the model on the way to its small-variance limit, for
+        What a cluster is: one component of the family, or ("mixture", for "collapsed") a mixture of
+        them, which constraints group: where classes are no ellipses, single components split, and
+        constraints that hold a class together are taken for noise. "auto" tries models and powers
+        in short runs, beside "gaussian" also "mixed" where many items share a value, and
+        "gaussian_tied" and "gaussian_diagonal" for more than 20 columns, and takes the simplest
+        whose prediction of each constraint from the others is within one standard error of the
+        best. An `estimators.AtGamma` is the model on the way to its small-variance limit, for
         "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
-        What an item weighs in the likelihood: below 1, the data are asked to fit the model only
-        roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
-        constraints. The posterior is then that of a model of fewer items, and its uncertainty is
-        wider. None is 1, or what "auto" finds.
+        What an item weighs in the likelihood: below 1, the data need fit the model only roughly
+        (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the constraints,
+        and uncertainty is wider. None is 1, or what "auto" finds.
     partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
         `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
@@ -274,11 +271,10 @@ class TVClust(ConstrainedClusterer):
             clusters.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
-            call resumes there, and its result is bitwise identical to that of a run never stopped;
-            with a larger `num_samples` it continues to the longer run. With ``random_state=None``
-            the seed that was drawn is kept there too; a Generator must be in the state that it was
-            in at the first call. A kill costs a few seconds of work. `xarray.open_datatree` reads
-            the directory, also during the run.
+            call resumes there, bitwise identical to a run never stopped, with a larger
+            `num_samples` to the longer run. With ``random_state=None`` the drawn seed is kept there
+            too; a Generator must be in the state of the first call. `xarray.open_datatree` reads
+            it, also during the run.
 
         Returns
         -------
@@ -433,13 +429,11 @@ class TVClust(ConstrainedClusterer):
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, constraints | base measure) of any partition of the items.
 
-        Cluster parameters, the concentration and the noise of every source are integrated out,
-        exactly. The learned hyper-parameters of the base measure, which all clusters share, stay at
-        their posterior geometric means. So differences between partitions are differences of log
-        posterior probability under that base measure; a draw's own `log_joint` in `sample_stats` is
-        another thing, the density of everything drawn with it. Fits with
-        ``cluster_model="mixture"`` have no such method: it would be a sum over all ways to make
-        clusters of components.
+        Cluster parameters, those of the partition prior and the noise of every source are
+        integrated out; learned hyper-parameters of the base measure stay at their posterior
+        geometric means. So differences are those of log posterior probability under that base
+        measure. A draw's own `log_joint` in `sample_stats` is the density of everything drawn with
+        it. Fits with ``cluster_model="mixture"`` have no such method.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import bayesclust as bc
@@ -47,7 +47,7 @@ def test_items_of_clusters_far_apart_go_where_they_came_from(fitted, data):
     assert (shares[np.arange(60), fitted.labels_] > 0.9).all()
 
 
-def test_company_is_that_of_the_items_nearby(fitted, data):
+def test_similarity_is_that_of_the_items_nearby(fitted, data):
     near = data.X + 1e-6
     similarity = fitted.predict_similarity(near)
     assert similarity.shape == (60, 60)
@@ -169,9 +169,8 @@ def test_columns_are_known_by_name(data):
         est.predict(frame.rename(columns={"b": "c"}))
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_held_out_items_are_more_likely_than_under_one_gaussian(load):
-    X = load().data
+def test_held_out_items_are_more_likely_than_under_one_gaussian():
+    X = load_iris().data
     held = np.arange(len(X)) % 3 == 0
     est = bc.TVClust(
         random_state=0, num_chains=2, num_warmup=150, num_samples=100, progress=False

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
@@ -75,17 +74,6 @@ def test_responsibilities_and_bound_belong_to_the_labels(data, views):
     assert scaled.bound_ == pytest.approx(fitted.bound_ - data.X.size * np.log(2.0), rel=1e-9)
     from_one = clone(fitted).fit(data.X, init=np.zeros(60, int))
     assert bc.metrics.adjusted_rand(from_one.labels_, data.y) > 0.9
-
-
-def test_scikit_learn_accepts_mean_field():
-    est = bc.TVClust(bc.VariationalSettings(n_init=1, n_refined=1), **SHORT)
-    results = check_estimator(est, on_fail=None, on_skip=None)
-    failed = [
-        (result["check_name"], result["exception"])
-        for result in results
-        if result["status"] == "failed"
-    ]
-    assert failed == []
 
 
 @pytest.mark.parametrize("sampler", ["blocked", "variational"])

@@ -66,13 +66,13 @@ def test_every_prior_with_sticks(prior):
     assert_exact(replace(problem("poisson", n=5, seed=2), partition_prior=prior), 500, 2)
 
 
-def test_items_of_low_slices_that_do_not_wait_are_noticed(monkeypatch):
-    """A fault: under the lowest level nothing is looked at, and items choose all the same."""
+def test_items_of_low_slices_keep_their_labels(monkeypatch):
+    """And a fault: no new clusters are drawn below the level, but items choose all the same."""
     right = blocked.draw_weights
-    monkeypatch.setattr(blocked, "LEVEL", 1.0)
-    assert not noticed()
+    monkeypatch.setattr(blocked, "LEVEL", 0.3)
+    assert_exact(known(), 600, seed=6)
     monkeypatch.setattr(blocked, "draw_weights", lambda *given: (right(*given)[0], TINY))
-    assert noticed()
+    assert not comparison(known(), 600, seed=6).agrees
 
 
 def test_without_side_information():

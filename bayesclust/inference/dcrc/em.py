@@ -9,10 +9,9 @@ It bounds the evidence log P(L | X; W) plus the last two from below, and never f
 
 Two limits. With eps -> 0 (binding constraints) the update of Eq. 13 becomes Eq. 14: of the clusters
 that agree with most constraints, given the other items' distributions, each in proportion to
-P(y | x). From a start where these distributions are unsettled, their agreement F hardly ever ties,
-so that the first sweep makes every distribution one-hot and P(y | x) is never used. The sensible
-limit lets eps fall in steps to 0, each from the solution of the one before. With temperature -> 0
-every named item is in one cluster.
+P(y | x). Applied from the first sweep it makes every distribution one-hot, so eps falls in steps to
+0, each from the solution of the one before. With temperature -> 0 every named item is in one
+cluster.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ class SoftAnswers:
         self._is_pair = sites.member[:, 2] < 0
         self._member = sites.member
         self._code = sites.code
-        self.steps = self._steps(greedy_coloring(constraints, n_items), n_items)
+        colors = greedy_coloring(constraints, n_items) if n_items else np.zeros(0, np.int64)
+        self.steps = self._steps(colors, n_items)
 
     @cached_property
     def table_of_means(self) -> FloatArray:

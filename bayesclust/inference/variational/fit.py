@@ -1,10 +1,8 @@
 """The search for the highest bound: dispersed starts, moves on the best of them, and a last ascent.
 
-Merges, deletions and splits are moves that coordinate ascent cannot make: each proposes other
-responsibilities, sweeps them a few times and is accepted only if the bound is higher than before,
-so the path of the bound never falls. Hyper-parameters of the base measure are point values
-(empirical Bayes under the hyper-prior): a pattern search along each coordinate raises the bound
-plus the log density of their logarithms.
+Merges, deletions and splits propose other responsibilities, sweep them a few times and are accepted
+only if the bound is higher than before. Hyper-parameters of the base measure are point values
+(empirical Bayes under the hyper-prior), raised by a pattern search along each coordinate.
 """
 
 from __future__ import annotations
@@ -92,10 +90,7 @@ SHRINK = 0.4
 
 @dataclass
 class HyperAscent:
-    """Pattern search on the logarithms of the learned hyper-parameters.
-
-    Its steps adapt from call to call.
-    """
+    """Pattern search on the logarithms of the learned hyper-parameters, with adaptive steps."""
 
     free: NDArray[np.intp]
     step: FloatArray = field(init=False)
@@ -119,7 +114,7 @@ class HyperAscent:
 
 
 def share(state: MeanField) -> None:
-    """Give what all clusters share, if anything, the value that makes the bound largest."""
+    """Give parameters that all clusters share, if any, the values of the largest bound."""
     if state.task.problem.family.n_shared:
         hyper = state.task.components.likeliest_shared(state.statistics, state.hyper)
         state.set_hyper(hyper, state.data_bound_at(hyper))
@@ -139,10 +134,7 @@ SMALLEST = 4
 
 
 def merge(state: MeanField) -> MeanField | None:
-    """Join the two components whose union promises most.
-
-    None where nothing tried raises the bound.
-    """
+    """Join the two components of the largest gain; None where none tried raises the bound."""
     if state.n_components < 2:
         return None
     gain = merge_gains(state)
@@ -158,10 +150,7 @@ def merge(state: MeanField) -> MeanField | None:
 
 
 def merge_gains(state: MeanField) -> FloatArray:
-    """Change of the bound by merging each two components.
-
-    The sticks and products of triplets left out, shape (K, K).
-    """
+    """Change of the bound by merging each two components, (K, K), but for weights and triplets."""
     components = state.task.components
     r = state.r
     first, second = np.triu_indices(state.n_components, 1)
@@ -171,19 +160,15 @@ def merge_gains(state: MeanField) -> FloatArray:
     )
     gain = np.zeros((state.n_components,) * 2)
     gain[first, second] = union - alone[first] - alone[second]
-    lost = np.array(
-        [
-            (xlogy(r[:, k] + r[:, j], r[:, k] + r[:, j])).sum()
-            for k, j in zip(first, second, strict=True)
-        ]
-    )
+    pairs = zip(first, second, strict=True)
+    lost = np.array([xlogy(both := r[:, k] + r[:, j], both).sum() for k, j in pairs])
     own = xlogy(r, r).sum(axis=0)
     gain[first, second] += own[first] + own[second] - lost
     return gain + np.triu(r.T @ state.messages(), 1)
 
 
 def delete(state: MeanField) -> MeanField | None:
-    """Give up the smallest component, its items going where they fit best."""
+    """Delete the smallest component, its items going where they fit best."""
     if state.n_components < 2:
         return None
     logits = (state.expected_logits() + state.messages())[:, :-1]
@@ -194,10 +179,7 @@ def delete(state: MeanField) -> MeanField | None:
 
 
 def splits(state: MeanField, most: int, rng: Generator) -> Iterator[MeanField]:
-    """Split the components in turn, each by two seeds among its items.
-
-    Yields a state whenever the bound has risen.
-    """
+    """Split the components in turn by two seeds among their items; each state of a higher bound."""
     points = state.task.problem.family.embedding()
     for column in list(state.r.T):
         items = np.flatnonzero(column > 0.5)
@@ -231,7 +213,7 @@ START_SWEEPS = 50
 ROUND_SWEEPS = 20
 ROUNDS = 10
 ROUGH = 1e-4
-"""Nats per item and sweep below which a start or a round is rather given up to the next moves."""
+"""Nats per item and sweep below which a start or a round ends."""
 
 
 @dataclass(frozen=True)
@@ -255,14 +237,11 @@ class Ascent:
         self.note()
 
     def note(self) -> None:
-        """Write down the bound."""
+        """Append the bound to the path."""
         self.path.append(self.state.bound)
 
     def sweeps(self, most: int, tolerance: float) -> bool:
-        """Sweep until the bound rises by less than `tolerance`.
-
-        False if it still rose after the last sweep allowed.
-        """
+        """Sweep until the bound rises by less than `tolerance`; False if it never did."""
         for _ in range(most):
             self.state.sweep()
             self.hyper.climb(self.state)
@@ -314,7 +293,7 @@ def fit_variational(
 
 
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
-    """A start, swept with the noise held, and then with it learned."""
+    """A start, swept with the noise fixed, and then with it learned."""
     state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     held = Ascent(state)

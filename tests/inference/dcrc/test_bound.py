@@ -6,7 +6,6 @@ from scipy.special import softmax
 
 import bayesclust as bc
 from bayesclust.inference.dcrc.em import (
-    IMPOSSIBLE,
     SETTLED,
     agreement_table,
     max_compatible,
@@ -132,20 +131,6 @@ def test_certain_labels_are_the_limit_of_falling_temperature(rng):
     np.testing.assert_allclose(ends[1e-3].W, ends[0.0].W, atol=1e-6)
     gaps = [abs(ends[t].bound - ends[0.0].bound) for t in (1.0, 0.1, 1e-3)]
     assert gaps[2] < 1e-3 < gaps[0]
-
-
-def test_binding_answers_are_the_limit_of_falling_eps(rng):
-    """One E-step from the same distributions: Eq. 13 comes to Eq. 14 as eps falls."""
-    view = random_views(rng, N, bc.UniformNoise(0.1), pairs=False)[0]
-    X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
-    literal = ascent(X, [view], W, agreement_table([view], IMPOSSIBLE), literal=True)
-    literal.expect()
-    distance = []
-    for eps in (1e-1, 1e-3, 1e-30, 1e-300):
-        state = ascent(X, [view], W, agreement_table([view], float(np.log(eps / 2))))
-        state.expect()
-        distance.append(np.abs(state.q - literal.q).max())
-    assert distance[-1] < 1e-12 < 1e-2 < distance[0]
 
 
 def test_eq_14_is_where_eq_13_tends(rng):

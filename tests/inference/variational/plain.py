@@ -1,7 +1,4 @@
-"""The mean field once more in plain loops.
-
-No shared algebra with the fast version but the families' expected densities.
-"""
+"""The mean field once more in plain loops, of which families give the expected densities alone."""
 
 from itertools import product
 
@@ -13,10 +10,7 @@ from bayesclust.constraints.base import equality_patterns
 
 
 def pattern_probabilities(view, r):
-    """Probability of each pattern of each answer, by going through all labels of its items.
-
-    Item, pattern by loops.
-    """
+    """Probability of each pattern of each answer, by going through all labels of its items."""
     found = np.zeros((len(view), view.n_patterns))
     for f, items in enumerate(view.items):
         for labels in product(range(r.shape[1]), repeat=len(items)):
@@ -47,10 +41,7 @@ def surrogate(views, tables, logits, r):
 
 
 def sweep(views, tables, logits, r, order):
-    """One round of coordinate ascent, item after item.
-
-    The logits of each by putting it wholly in every component.
-    """
+    """One round of coordinate ascent, item after item, by putting each wholly in every component."""
     r = r.copy()
     for i in order:
         values = []

@@ -1,7 +1,4 @@
-"""The weights of the components.
-
-Against plain loops and integrals, derivatives and draws of sticks.
-"""
+"""Weights of the components: against loops, integrals, derivatives and draws of sticks."""
 
 import numpy as np
 import pytest
