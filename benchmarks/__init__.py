@@ -1,1 +1,5 @@
-"""Benchmarks: what the package does beside its peers and beside plain versions of itself, in one run."""
+"""Benchmarks of the package: ``python -m benchmarks --help``."""
+
+from tools import kernel_cache
+
+kernel_cache.use()

@@ -95,13 +95,14 @@ def _begin(path: Path, quick: bool, resume: bool) -> Results:
     old = Results.read(path)
     if replace(old, benchmarks={}) != new:
         raise ValueError(
-            f"{path} is of another machine, version or size: run without --resume, or into another folder."
+            f"{path} is of another machine, version or size: run without --resume, or into "
+            "another folder."
         )
     return old
 
 
 def _run(names: Sequence[str], results: Results, scale: Scale, folder: Path) -> int:
-    """Run benchmarks that are not among the results; each is written when it is done, and one that fails stops no other."""
+    """Run benchmarks that are not among the results; one that fails stops no other."""
     code = 0
     for variable, value in ONE_THREAD.items():
         os.environ.setdefault(

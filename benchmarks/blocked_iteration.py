@@ -1,4 +1,4 @@
-"""A sweep of the blocked sampler against an iteration of scikit-learn's BayesianGaussianMixture with as many components."""
+"""A sweep of the blocked sampler against an iteration of BayesianGaussianMixture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPAN, WARM_UP = 5, 10
 
 
 def iterations(X: NDArray[np.float64], K: int, number: int) -> Run:
-    """So many iterations of variational inference for a truncated Dirichlet process, full covariances."""
+    """So many iterations of mean field for a truncated Dirichlet process, full covariances."""
 
     def fit() -> None:
         with warnings.catch_warnings():
@@ -48,7 +48,8 @@ def run(scale: Scale) -> Iterator[Race]:
         peer = "iteration of BayesianGaussianMixture"
         yield race(
             f"Blocked sampler, n = {n}, d = {d}, {slots} slots",
-            f"CPU time of a sweep, and of a further iteration (the difference between {1 + SPAN} and 1, by {SPAN})",
+            "CPU time of a sweep, and of a further iteration (the difference between "
+            f"{1 + SPAN} and 1, by {SPAN})",
             {
                 "sweep": chain.sweep,
                 peer: Entry(

@@ -53,7 +53,7 @@ class Change:
 
     @property
     def verdict(self) -> str:
-        """Whether all repetitions of one run lay beyond all of the other, ratios counting where there are any."""
+        """Whether all repetitions of one run lay beyond all of the other, and over the limit."""
         spread = self.ratios or self.seconds
         word = "slower" if spread.least > 1 else "faster" if spread.most < 1 else ""
         limit = LIMITS.get(self.what, LIMIT)
@@ -130,13 +130,14 @@ def _quotients(new: Iterable[float], old: Iterable[float]) -> Spread:
 
 def lines(old: Results, new: Results) -> Iterator[str]:
     """The comparison as text."""
-    yield f"old: {old.machine.get('commit', 'commit unknown')}; new: {new.machine.get('commit', 'commit unknown')}"
+    commits = [each.machine.get("commit", "commit unknown") for each in (old, new)]
+    yield f"old: {commits[0]}; new: {commits[1]}"
     for name in sorted(old.machine.keys() | new.machine.keys()):
         a, b = old.machine.get(name, "unknown"), new.machine.get(name, "unknown")
         if a != b and name != "commit":
             yield f"{name}: {a} against {b}"
     if any(old.machine.get(name) != new.machine.get(name) for name in HARDWARE):
-        yield "The machines differ: read ratios to the reference, which carry over, and not seconds."
+        yield "The machines differ: read ratios to the reference, which carry over, not seconds."
     if old.quick or new.quick:
         yield "Of a quick run the figures mean nothing."
     found = list(changes(old, new))

@@ -21,7 +21,7 @@ def mixture(
 
 
 def noisy_draws(n: int, draws: int, K: int = 8, seed: int = 0) -> NDArray[np.int64]:
-    """Draws around one partition: a quarter of the items uncertain, small clusters coming and going."""
+    """Draws around one partition: a quarter of the items uncertain, small clusters that pass."""
     rng = np.random.default_rng(seed)
     truth, second = rng.integers(K, size=(2, n))
     doubt = np.where(rng.random(n) < 0.25, rng.uniform(0.05, 0.5, n), 0.005)

@@ -1,4 +1,4 @@
-"""CPU seconds for each effective draw of the collapsed sampler, by what a sweep moves: items, linked groups, clusters."""
+"""CPU seconds for each effective draw of the collapsed sampler, by the moves of a sweep."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FOLLOWED = {
 def sampled(
     problem: TVClustProblem, z: NDArray[np.int64], moves: Moves, seed: int, sweeps: int
 ) -> tuple[float, list[float]]:
-    """CPU seconds of the sweeps after the warm-up, and the effective draws of each functional (ArviZ's bulk ESS)."""
+    """CPU seconds of the sweeps after the warm-up, and ArviZ's bulk ESS of each functional."""
     chain = collapsed_chain(problem, z, np.random.default_rng(seed), moves)
     for _ in range(sweeps // 5):
         chain.sweep(adapt=True)
@@ -50,7 +50,7 @@ def sampled(
 
 
 def run(scale: Scale) -> Iterator[Race]:
-    """As many sweeps of every kind from the same start, under few answers and under many; a repetition is another seed."""
+    """As many sweeps of every kind, under few answers and under many; seeds repeat."""
     sweeps, seeds = scale.pick((2000, 5), (60, 2))
     data = make_mixture(N, FEATURES, CLUSTERS, seed=0)
     for number in LINKS:
@@ -65,7 +65,8 @@ def run(scale: Scale) -> Iterator[Race]:
                 spent[name].append([seconds / each for each in ess])
         for f, words in enumerate(FOLLOWED.values()):
             yield Race(
-                f"Effective draws of the {words}, n = {N}, d = {FEATURES}, {CLUSTERS} classes, {number} links",
+                f"Effective draws of the {words}, n = {N}, d = {FEATURES}, {CLUSTERS} classes, "
+                f"{number} links",
                 f"CPU time for each effective draw, {sweeps} sweeps; one answer in ten is wrong",
                 ITEMS,
                 tuple(

@@ -1,4 +1,4 @@
-"""The first fit of `TVClust` after an installation and after a start of Python, a second one, and the import.
+"""The first fit of `TVClust` with nothing compiled and in a new process, a second one, the import.
 
 Seconds by the clock, each in a process of its own, since other processes and threads compile and
 sample too. ``python -m benchmarks.one_fit`` is what they do.
@@ -28,7 +28,7 @@ NOTHING, BEFORE, CALL, AGAIN, IMPORT = (
 
 
 def in_a_process(cache: Path) -> dict[str, float]:
-    """What `benchmarks.one_fit` measures, in a fresh process. It may keep Python's bytecode, which installations have."""
+    """What `benchmarks.one_fit` measures, in a fresh process that may keep Python's bytecode."""
     command = [sys.executable, "-m", "benchmarks.one_fit"]
     settings = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
     settings.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -54,7 +54,8 @@ def run(scale: Scale) -> Iterator[Race]:
             cold.append(in_a_process(Path(folder)))
             warm.append(in_a_process(Path(folder)))
     yield Race(
-        f"First fit, {ITEMS} x {COLUMNS}, {SHARE:.0%} of the pairs answered, four chains, 6000 sweeps",
+        f"First fit, {ITEMS} x {COLUMNS}, {SHARE:.0%} of the pairs answered, four chains, "
+        "6000 sweeps",
         "seconds by the clock, imports with them",
         NOTHING,
         (

@@ -1,4 +1,4 @@
-"""One pass of RDP-means over many items with many links, against an iteration of scikit-learn's KMeans and a plain pass."""
+"""A pass of RDP-means over many linked items, against an iteration of KMeans and a plain pass."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Start = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def data(n: int) -> tuple[NDArray[np.float64], PairwiseConstraints, Start]:
-    """Overlapping clusters, as many links as items, one in ten wrong, and a start from nearest random items."""
+    """Overlapping clusters, as many links as items, one in ten wrong, and a start."""
     X, y = mixture(n, D, K, np.random.default_rng(0))
     links = PairwiseConstraints.sample(y, size=n, error_rate=0.1, seed=0)
     return X, links, means(X, SquaredEuclidean().between(X, X[:K]).argmin(axis=1))
@@ -47,7 +47,7 @@ def one_pass(posed: Problem, labels: NDArray[np.int64], centers: NDArray[np.floa
 
 
 def plain_pass(posed: Problem, labels: NDArray[np.int64], centers: NDArray[np.float64]) -> Any:
-    """The same pass as one would write it first: distances of an item at once, its links one by one."""
+    """The same pass as one would write it first, item by item and link by link."""
     points, _, _, graph, penalty = posed
     assert isinstance(graph, LinkGraph)
     z, rows, sizes = labels.copy(), list(centers), np.bincount(labels).tolist()
@@ -67,7 +67,7 @@ def plain_pass(posed: Problem, labels: NDArray[np.int64], centers: NDArray[np.fl
 
 
 def lloyd(X: NDArray[np.float64], iterations: int) -> Callable[[], Any]:
-    """Iterations of KMeans from the same start; the first costs more, as data are copied and labels taken at the end."""
+    """Iterations of KMeans from the same start; the first one costs more."""
 
     def run() -> None:
         with warnings.catch_warnings():
@@ -92,7 +92,7 @@ def prepare(n: int) -> Callable[[], Run]:
 
 
 def run(scale: Scale) -> Iterator[Record]:
-    """Race the pass, an iteration of KMeans and, on a tenth of the items, the plain pass; then let items grow."""
+    """Race the pass, KMeans and, on a tenth of the items, the plain pass; then let items grow."""
     n = scale.pick(N, 2000)
     X, links, start = data(n)
     posed = problem(X, links)
@@ -100,7 +100,8 @@ def run(scale: Scale) -> Iterator[Record]:
     small = problem(few, few_links)
     yield race(
         f"RDP-means, n = {n}, d = {D}, K = {K}, {n} links",
-        f"CPU time of a pass; of KMeans, a further iteration (the difference between {1 + SPAN} and 1, by {SPAN})",
+        "CPU time of a pass; of KMeans, a further iteration (the difference between "
+        f"{1 + SPAN} and 1, by {SPAN})",
         {
             "pass of RDP-means": lambda: one_pass(posed, *start),
             "iteration of KMeans": Entry(lloyd(X, 1 + SPAN), less=lloyd(X, 1), steps=SPAN),

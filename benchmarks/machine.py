@@ -48,7 +48,7 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """The commit of the working tree, with a word if files differ from it; nothing where there is no git."""
+    """The commit of the working tree, and whether files differ from it; empty without git."""
     here = Path(__file__).parent
     try:
         words = [

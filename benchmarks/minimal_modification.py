@@ -1,4 +1,4 @@
-"""Minimal modification under a thousand constraints: letters (20,000 items) and images like MNIST's (10,000 items).
+"""Minimal modification under a thousand constraints: 20,000 letters, and 10,000 images.
 
 The yardstick is the fit of k-means whose partition is modified.
 """
@@ -22,7 +22,10 @@ from benchmarks.timing import Entry, Run, Scale, race
 CONSTRAINTS, WRONG, SHARE = 1000, 0.1, 0.85
 SETTINGS = {"0 / 1": (0.0, 1.0), ".2 / .3": (0.2, 0.3)}
 """alpha / beta: as published (every item by itself), and the defaults."""
-PUBLISHED = "Published for letters and alpha / beta = 0 / 1, elsewhere: 201 to 302 s for pairs, 132 to 617 s for triplets."
+PUBLISHED = (
+    "Published for letters and alpha / beta = 0 / 1, elsewhere: 201 to 302 s for pairs, 132 to "
+    "617 s for triplets."
+)
 MOST_SECONDS = {"pairs, 0 / 1": 10, "triplets, 0 / 1": 20}
 YARDSTICK = "k-means"
 
@@ -39,7 +42,7 @@ def letters(rng: Generator) -> Data:
 
 
 def images(rng: Generator) -> Data:
-    """Scikit-learn's digits blown up from 8 x 8 to 28 x 28, shifted and with noise: 10,000 of 784 pixels."""
+    """Scikit-learn's digits as 28 x 28 pixels, shifted and with noise: 10,000 of them."""
     digits = load_digits()
     chosen = rng.integers(len(digits.data), size=10_000)
     blown = np.kron(digits.images[chosen] * 16.0, np.ones((3, 3)))
@@ -114,7 +117,8 @@ def run(scale: Scale) -> Iterator[Race]:
         for wrong, share in ((0.0, 1.0), (WRONG, SHARE)):
             published = name == "letters" and not wrong
             yield race(
-                f"Minimal modification, {name}, {number} constraints, {wrong:.0%} wrong, at least {share:.0%} satisfied",
+                f"Minimal modification, {name}, {number} constraints, {wrong:.0%} wrong, "
+                f"at least {share:.0%} satisfied",
                 "CPU time of a fit",
                 entries(X, y, wrong, share, number, once=not published),
                 scale,

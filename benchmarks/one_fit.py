@@ -1,4 +1,4 @@
-"""Two fits in this process, with the seconds that each takes, as JSON: ``python -m benchmarks.one_fit``.
+"""Seconds of two fits in this process, as JSON: ``python -m benchmarks.one_fit``.
 
 Nothing of the package is imported before the clock is started.
 """
@@ -12,7 +12,7 @@ ITEMS, COLUMNS, CLUSTERS, SHARE, WRONG = 200, 4, 5, 0.01, 0.1
 
 
 def measure() -> dict[str, float]:
-    """Seconds of the import, of all to the end of a first fit with the defaults, of its call alone, and of another fit."""
+    """Seconds of the import, of all to the end of a first fit, of its call, and of a second."""
     begun = time.perf_counter()
     import bayesclust as bc
 

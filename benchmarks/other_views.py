@@ -1,8 +1,9 @@
-"""Sweeps where a cluster is a mixture of components or columns are of several kinds, beside plain ones."""
+"""Sweeps with several components to a cluster, and with columns of several kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def mixtures(n: int, d: int, K: int) -> dict[str, Entry | Run]:
 
 
 def kinds(n: int, d: int, K: int) -> dict[str, Entry | Run]:
-    """Half of the columns hold zeros in half of the items, a quarter are measured, a quarter are counts."""
+    """Half of the columns are half zeros, a quarter are measured, a quarter are counts."""
     rng = np.random.default_rng(0)
     X, z = mixture(n, d, K, rng)
     half, rest = d // 2, d // 4
@@ -54,8 +55,8 @@ def kinds(n: int, d: int, K: int) -> dict[str, Entry | Run]:
         Product([(name, list(range(block.shape[1])))]).bind(block) for name, block in blocks.items()
     ]
 
-    def sweep(bound: object) -> Run:
-        return collapsed_chain(TVClustProblem(bound), z, np.random.default_rng(1), SCAN_ONLY).sweep  # type: ignore[arg-type]
+    def sweep(bound: Any) -> Run:
+        return collapsed_chain(TVClustProblem(bound), z, np.random.default_rng(1), SCAN_ONLY).sweep
 
     one, parts = sweep(together), [sweep(bound) for bound in alone]
     return {

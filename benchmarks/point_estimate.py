@@ -17,12 +17,12 @@ from benchmarks.timing import Entry, Run, Scale, grow, race
 SIZES = (1000, 2000, 5000)
 DRAWS, RUNS = 1000, 16
 SALSO_SECONDS = {1000: 0.28, 2000: 1.1, 5000: 4.6}
-"""R's salso with the same numbers of draws and runs on one core, measured on another machine: an orientation only."""
+"""R's salso with as many draws and runs on one core of another machine: for orientation."""
 
 
 @njit(cache=True)
 def plain_run(draws: NDArray[np.int64], order: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
-    """One run: allocation in turn, then scans until nothing moves, every price from counts and logarithms."""
+    """One run: allocation in turn, then scans until nothing moves."""
     B, n = draws.shape
     width = draws.max() + 1
     labels, size, used = np.full(n, -1), np.zeros(limit, np.int64), 0
@@ -73,7 +73,7 @@ def run(scale: Scale) -> Iterator[Record]:
         elsewhere, targets, note = SALSO_SECONDS.get(n), [], ""
         if elsewhere is not None:
             targets = [Target(ours, most=2 * elsewhere, unit="s")]
-            note = f"Measured elsewhere: R's salso with as many draws and runs on one core, {elsewhere} s."
+            note = f"Measured elsewhere: R's salso with as many draws and runs, {elsewhere} s."
         title, measured = f"Point estimate by VI, n = {n}, {draws} draws", "CPU time of the search"
         yield race(title, measured, entries, scale, reference=ours, targets=targets, note=note)
     title, measured = "Point estimate by VI along", f"CPU time of the search, {RUNS} runs"

@@ -50,7 +50,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Alternative:
-    """CPU seconds of every repetition; `share` is the part of the reference's work that was done in them."""
+    """CPU seconds of every repetition, in which `share` of the reference's work was done."""
 
     name: str
     seconds: tuple[float, ...]
@@ -123,7 +123,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Growth:
-    """Time and memory along one size, from small to large; `most_slope` is the largest slope that is asked for."""
+    """Time and memory along one size, from small to large; a slope up to `most_slope` is asked."""
 
     kind: ClassVar[str] = "growth"
     title: str
@@ -136,7 +136,7 @@ class Growth:
 
     @property
     def slope(self) -> float:
-        """Slope of the logarithm of the seconds on that of the size, by least squares over the last decade.
+        """Slope of log seconds on log size, by least squares over the last decade.
 
         Where the last decade holds a single size, the one before takes part.
         """

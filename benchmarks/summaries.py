@@ -1,4 +1,4 @@
-"""How summaries of a posterior grow with the number of draws: similarities of items, and credibilities of answers."""
+"""How similarities of items and credibilities of answers grow with the number of draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times alternatives in turn, so that their ratio holds when the machine's speed drifts, and curves of growth."""
+"""Times alternatives in turn, so that ratios hold when the machine's speed drifts; and growth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_ARRAYS = "arrays of NumPy at the peak, data aside"
 
 Run = Callable[[], object]
 Prepare = Callable[[int], Callable[[], Run]]
-"""Of a size: makes the data, and returns what builds all else from them and returns the run to be timed."""
+"""From a size to data, to what is built from them, to the run that is timed."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def race(
     targets: Sequence[Target] = (),
     note: str = "",
 ) -> Race:
-    """Run every alternative once uncounted, then all of them in turn, as often as the budget allows."""
+    """Run every alternative once uncounted, then all in turn, as often as the budget allows."""
     entered = {
         name: entry if isinstance(entry, Entry) else Entry(entry) for name, entry in entries.items()
     }

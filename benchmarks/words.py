@@ -76,7 +76,7 @@ def notes(record: Record) -> Iterator[str]:
     if isinstance(record, Race):
         for each in record.alternatives:
             if each.share != 1.0:
-                yield f"{each.name}: {each.share:.3g} of the work was done; shown is what all of it would take."
+                yield f"{each.name}: {each.share:.3g} of the work was done; shown is all of it."
         yield from (
             f"{asked}: {measured}, {verdict}." for asked, measured, verdict in _judged(record)
         )

@@ -1,4 +1,4 @@
-"""Settings of the documentation site, built by ``make docs``; nothing outside this checkout is fetched."""
+"""Settings of the documentation site, built by ``make docs``; nothing is fetched."""
 
 import hashlib
 import os
@@ -14,6 +14,10 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 os.environ["PYTHONWARNINGS"] = (
     "ignore:IProgress not found"  # tqdm's, of bars for which ipywidgets would be needed
 )
+
+from tools import kernel_cache  # noqa: E402
+
+kernel_cache.use()
 
 import bayesclust  # noqa: E402
 
@@ -47,7 +51,7 @@ myst_heading_anchors = 3
 
 
 def _fingerprint() -> str:
-    """Of all that a notebook's outputs follow from beside its own cells: they are computed anew where it changes."""
+    """Of all that a notebook's outputs follow from beside its own cells."""
     digest = hashlib.sha256()
     for path in sorted((ROOT / "bayesclust").rglob("*.py")):
         digest.update(path.read_bytes())

@@ -1,1 +1,5 @@
-"""Runs from data to figures, written as a user would: only by the public door."""
+"""The papers' experiments, which use the package as its users do."""
+
+from tools import kernel_cache
+
+kernel_cache.use()

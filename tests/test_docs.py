@@ -165,6 +165,16 @@ def test_contributing_names_every_skeleton():
     ] == []
 
 
+def test_contributing_counts_what_a_new_part_takes():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `([\w/]+\.py)` \| (\d+) \|", text, re.M)
+    assert len(rows) >= 7
+    for path, most in rows:
+        assert len((ROOT / path).read_text(encoding="utf-8").splitlines()) <= int(most), path
+    for path in re.findall(r"`((?:tests|experiments|benchmarks|tools|docs)/[\w/.]+)`", text):
+        assert (ROOT / path).exists(), path
+
+
 def test_no_how_to_is_left_out():
     files = {path.stem for path in DOCS.glob("howto/*.md")} - {"index"}
     listed = set(

@@ -1,7 +1,7 @@
 """Where numba keeps compiled kernels in a checkout: a folder named by a digest of the sources.
 
-numba compiles a kernel again when its own file changes, but not when a function that it calls, from another
-file, does. With a folder for each state of the sources nothing stale is ever found.
+numba compiles a kernel again when its own file changes, but not when a function that it calls, from
+another file, does. With a folder for each state of the sources nothing stale is ever found.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def folder() -> Path:
 
 
 def use(part: str = "") -> None:
-    """Have numba, not imported yet, keep its code there; processes that compile at once need a part each."""
+    """Have numba keep its code there; processes that compile at once need a part each."""
     if "NUMBA_CACHE_DIR" not in os.environ:
         chosen = folder()
         chosen.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Keep the notebooks and the percent scripts beside them equal.
 
-    python tools/pair_notebooks.py                     # notebooks are written anew from their scripts
-    python tools/pair_notebooks.py --from-notebooks    # scripts from notebooks that were edited; outputs are stripped
+    python tools/pair_notebooks.py                     # notebooks from their scripts
+    python tools/pair_notebooks.py --from-notebooks    # scripts from edited notebooks
 
 A script is plain Python, in which ``# %%`` opens a cell of code and ``# %% [markdown]`` one of
 text, every line of which is a comment; editors and Jupytext know it as the percent format. Changes

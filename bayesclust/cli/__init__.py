@@ -43,19 +43,26 @@ def parser(with_models: bool = True) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {version('bayesclust')}")
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
-    fit.add(commands, with_models)
+
+    def command(name: str, text: str, about: str, epilog: str) -> argparse.ArgumentParser:
+        raw = argparse.RawDescriptionHelpFormatter
+        return commands.add_parser(
+            name, help=text, description=about, epilog=epilog, formatter_class=raw
+        )
+
+    fit.add(command, with_models)
     for module in (summary, compare, ask):
-        module.add(commands)
+        module.add(command)
     for name, instead in INSTEAD.items():
         text = f"is run from a checkout of the repository: {instead}"
         own = commands.add_parser(name, help=text, description=f"bayesclust {name} {text}.")
         own.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        own.set_defaults(run=_say_instead, name=name)
+        own.set_defaults(run=_refuse, name=name)
     return top
 
 
-def _say_instead(settings: argparse.Namespace) -> int:
-    """Refuse a command, and say where it is run instead."""
+def _refuse(settings: argparse.Namespace) -> int:
+    """Refuse a command of checkouts, and say where it is run instead."""
     raise ValueError(
         f"{settings.name} is run from a checkout of the repository, by {INSTEAD[settings.name]}."
     )
@@ -67,22 +74,15 @@ def say(text: str, error: BaseException) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line.
+    """Run a command line, by default that of the process, and return the exit code.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process where None.
 
     Returns
     -------
     int
-        The exit code.
-
-    Raises
-    ------
-    SystemExit
-        From argparse: 0 after ``--help`` and ``--version``, 2 where options are not understood.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     top = parser(with_models="fit" in given[:1])

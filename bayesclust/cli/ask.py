@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from bayesclust._io import replaced
+from bayesclust.cli.tables import add_reading, items_asked
 
 if TYPE_CHECKING:
     from bayesclust.active import InteractiveSession, Query
 
 ABOUT = """Ask about items of a data set, and change the partition no more than the answers require.
 
-DATA is a file of numbers, one item a line, with a header or without (.csv), an array (.npy), or the
-name of a data set of bayesclust.datasets, whose classes measure the quality. Answers are read line
-by line from standard input: y yes, n no, ? don't know, m modify now, u undo, q stop. The session is
-saved after each; the same command resumes it."""
+DATA is a table as for bayesclust fit (.csv), an array (.npy), or the name of a data set of
+bayesclust.datasets, whose classes measure the quality. Answers are read line by line from standard
+input: y yes, n no, ? don't know, m modify now, u undo, q stop. The session is saved after each; the
+same command resumes it."""
 
 EPILOG = """examples:
   bayesclust ask iris --session iris.npz --n-clusters 3
@@ -28,71 +29,37 @@ EPILOG = """examples:
   yes y | bayesclust ask plants.csv --session all.npz --queries 5"""
 
 
-def add(commands: Any) -> None:
+HELP = "y yes, n no, ? don't know, m modify now, u undo, q stop"
+FEATURES_SHOWN = 8
+
+
+def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
     text = "answer questions about pairs or triplets, and see the partition follow"
-    parser = commands.add_parser(
-        "ask",
-        help=text,
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command("ask", text, ABOUT, EPILOG)
+    file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    number: dict[str, Any] = {"type": int, "metavar": "N"}
     parser.add_argument("data", metavar="DATA", help="file of numbers, or name of a data set")
-    parser.add_argument(
-        "--session",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="where the session is kept (.npz)",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write the labels to, one a line"
-    )
+    text = "where the session is kept (.npz)"
+    parser.add_argument("--session", required=True, help=text, **file)
+    parser.add_argument("--out", help="file to write the labels to, one a line", **file)
+    parser.add_argument("--queries", help="stop after so many answers", **number)
+    text = "modify after so many answers (%(default)s)"
+    parser.add_argument("--every", default=1, help=text, **number)
     begin = parser.add_argument_group("a new session")
-    begin.add_argument(
-        "--partition",
-        type=Path,
-        metavar="FILE",
-        help="labels to start from, one a line, counted from 0",
-    )
-    begin.add_argument(
-        "--n-clusters",
-        type=int,
-        metavar="K",
-        help="start from k-means (default: from DP-means, K unknown)",
-    )
-    begin.add_argument(
-        "--query-strategy",
-        default="random",
-        metavar="NAME",
-        help="how queries are chosen (default: %(default)s)",
-    )
-    begin.add_argument(
-        "--min-satisfied",
-        type=float,
-        default=1.0,
-        metavar="S",
-        help="share of answers to satisfy (default: 1)",
-    )
-    begin.add_argument(
-        "--new-clusters",
-        type=int,
-        default=0,
-        metavar="N",
-        help="clusters that may be added (default: 0)",
-    )
-    begin.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of questions and k-means (default: 0)"
-    )
-    parser.add_argument("--queries", type=int, metavar="N", help="stop after so many answers")
-    parser.add_argument(
-        "--every",
-        type=int,
-        default=1,
-        metavar="N",
-        help="modify after so many answers (default: 1)",
-    )
+    text = "labels to start from, one a line, counted from 0"
+    begin.add_argument("--partition", help=text, **file)
+    text = "start from k-means (default: from DP-means, K unknown)"
+    begin.add_argument("--n-clusters", type=int, metavar="K", help=text)
+    text = "how queries are chosen (%(default)s)"
+    begin.add_argument("--query-strategy", default="random", metavar="NAME", help=text)
+    text = "share of answers to satisfy (%(default)s)"
+    begin.add_argument("--min-satisfied", type=float, default=1.0, metavar="S", help=text)
+    text = "clusters that may be added (%(default)s)"
+    begin.add_argument("--new-clusters", default=0, help=text, **number)
+    text = "of questions and k-means (%(default)s)"
+    begin.add_argument("--seed", default=0, help=text, **number)
+    add_reading(parser)
     parser.set_defaults(run=run)
 
 
@@ -103,7 +70,7 @@ def run(settings: argparse.Namespace) -> int:
 
     every = check_int(settings.every, "every")
     number = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
-    X, y = _data(settings.data)
+    X, y = _data(settings)
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
         print(f"resumed: {session!r}", file=sys.stderr)
@@ -111,14 +78,10 @@ def run(settings: argparse.Namespace) -> int:
         session = _begin(settings, X, y)
         session.save(settings.session)
 
-    answer_queries(
-        session,
-        sys.stdin,
-        sys.stdout,
-        n_answers=number,
-        every=every,
-        save=lambda: session.save(settings.session),
-    )
+    def save() -> None:
+        session.save(settings.session)
+
+    answer_queries(session, sys.stdin, sys.stdout, n_answers=number, every=every, save=save)
     print(session.history.to_string())
     if settings.out is not None:
         with replaced(settings.out) as draft:
@@ -126,64 +89,50 @@ def run(settings: argparse.Namespace) -> int:
     return 0
 
 
-def _begin(settings: argparse.Namespace, X: Any, y: Any) -> Any:
+def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
+    """A new session, from labels, k-means or DP-means."""
     from sklearn.cluster import KMeans
 
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int, check_items
     from bayesclust.estimators import MinimalModification
 
-    points, seed = check_items(X), check_int(settings.seed, "seed", least=0)
+    points = check_items(X)
+    seed = check_int(settings.seed, "seed", least=0)
     partition: Any = None
     if settings.partition is not None:
         partition = np.loadtxt(settings.partition, dtype=np.int64, ndmin=1)
     elif settings.n_clusters is not None:
-        K = check_int(settings.n_clusters, "n_clusters", most=len(points))
-        partition = KMeans(K, n_init=10, random_state=seed)
+        number = check_int(settings.n_clusters, "n_clusters", most=len(points))
+        partition = KMeans(number, n_init=10, random_state=seed)
     modification = MinimalModification(
         min_satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
     )
-    return InteractiveSession(
-        points,
-        partition,
-        y=y,
-        modification=modification,
-        query_strategy=settings.query_strategy,
-        random_state=seed,
-    )
+    strategy: dict[str, Any] = {"query_strategy": settings.query_strategy, "random_state": seed}
+    return InteractiveSession(points, partition, y=y, modification=modification, **strategy)
 
 
-def _data(name: str) -> tuple[Any, Any]:
-    """What a file or a name stands for: data, and classes where they are known."""
-    import pandas as pd
-
+def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
+    """The data of a file or a name, and their classes where these are known."""
     from bayesclust import datasets
 
-    path = Path(name)
+    name, path = settings.data, Path(settings.data)
     if not path.exists() and name in datasets.names():
         found = datasets.load(name)
         return found.X, found.y
     if path.suffix == ".npy":
         return np.load(path, allow_pickle=False), None
-    frame = pd.read_csv(path, header=None)
-    words = pd.to_numeric(frame.iloc[0], errors="coerce").isna()
-    return (pd.read_csv(path) if words.any() else frame), None
-
-
-HELP = "y yes, n no, ? don't know, m modify now, u undo, q stop"
-FEATURES_SHOWN = 8
+    return items_asked(settings).X, None
 
 
 def describe(session: InteractiveSession, query: Query) -> str:
     """The items of a query with their features and clusters, one line each."""
-    labels, lines = session.labels, []
+    lines = []
     for item in query.items:
         row = session.X[item]
+        features = " ".join(f"{x:.4g}" for x in row[:FEATURES_SHOWN])
         more = " ..." if len(row) > FEATURES_SHOWN else ""
-        lines.append(
-            f"  {item:>6} in cluster {labels[item]}: "
-            f"{' '.join(f'{x:.4g}' for x in row[:FEATURES_SHOWN])}{more}"
-        )
+        lines.append(f"  {item:>6} in cluster {session.labels[item]}: {features}{more}")
     return "\n".join(lines)
 
 
@@ -196,7 +145,7 @@ def answer_queries(
     every: int = 1,
     save: Callable[[], None] = lambda: None,
 ) -> int:
-    r"""Ask, read answers line by line, and modify the partition; return how many were given."""
+    """Ask, read answers line by line, and modify the partition; return how many were given."""
     from bayesclust.active.protocol import VOCABULARY
 
     taken = 0
@@ -264,9 +213,6 @@ def _modify(session: InteractiveSession, out: TextIO) -> None:
         return
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
-    print(
-        f"{found.n_clusters_} clusters after {session.n_answers} answers: {len(found.moved_)} "
-        "items moved, "
-        f"{len(found.violated_)} constraints violated{quality}",
-        file=out,
-    )
+    changed = f"{len(found.moved_)} items moved, {len(found.violated_)} constraints violated"
+    after = f"{found.n_clusters_} clusters after {session.n_answers} answers"
+    print(f"{after}: {changed}{quality}", file=out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from bayesclust._io import check_target, replaced
 from bayesclust.cli.summary import read_posterior
 from bayesclust.cli.tables import Sheet, hint, read_sheet
+from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,40 +37,23 @@ columns:
   f, ari, nmi    pairwise F, adjusted Rand index, normalised mutual information with --truth"""
 
 
-def add(commands: Any) -> None:
+def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
-        "compare",
-        help="several fits, and labels of any origin, side by side",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    text = "several fits, and labels of any origin, side by side"
+    parser = command("compare", text, ABOUT, EPILOG)
+    file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
-    parser.add_argument("--truth", type=Path, metavar="FILE", help="table of true labels")
-    parser.add_argument(
-        "--reference",
-        metavar="NAME",
-        help="whose posterior judges: a name as printed (default: the first)",
-    )
-    parser.add_argument(
-        "--measure",
-        choices=("vi", "ari", "nmi", "f"),
-        default="vi",
-        help="of agreement (%(default)s)",
-    )
-    parser.add_argument(
-        "--level", type=float, default=0.95, metavar="P", help="of the credible ball (%(default)s)"
-    )
-    parser.add_argument(
-        "--id", metavar="COLUMN", help="the column that names the items in tables (default: id)"
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="also write the first table, comma-separated"
-    )
-    parser.add_argument(
-        "--figure", type=Path, metavar="FILE", help="also draw the agreement (.png, .svg or .pdf)"
-    )
+    parser.add_argument("--truth", help="table of true labels", **file)
+    text = "with whose posterior all are compared: a name as printed (default: the first)"
+    parser.add_argument("--reference", metavar="NAME", help=text)
+    measures: dict[str, Any] = {"choices": ("vi", "ari", "nmi", "f"), "default": "vi"}
+    parser.add_argument("--measure", help="of agreement (%(default)s)", **measures)
+    text = "of the credible ball (%(default)s)"
+    parser.add_argument("--level", type=float, default=0.95, metavar="P", help=text)
+    text = "the column that names the items in tables (default: id)"
+    parser.add_argument("--id", metavar="COLUMN", help=text)
+    parser.add_argument("--out", help="also write the first table, comma-separated", **file)
+    parser.add_argument("--figure", help="also draw the agreement (.png, .svg or .pdf)", **file)
     parser.set_defaults(run=run)
 
 
@@ -111,9 +95,9 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
     items: list[str] | None = None
     first: Path | None = None
     for path, tree in trees.items():
-        own = _item_names(tree)
-        if own is None:
+        if "item" not in tree["posterior"].coords:
             continue
+        own = [str(name) for name in tree["posterior"].coords["item"].values]
         if items is not None and own != items:
             raise ValueError(
                 f"{path} has other items than {first}, or in another order: compare fits of the "
@@ -126,7 +110,9 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
             methods[name] = trees[path]
             continue
         if items is None and not trees:
-            items = _ids(read_sheet(path), id_column)
+            sheet = read_sheet(path)
+            named = sheet.id_column(id_column)
+            items = None if named is None else sheet.cells(named)
         methods[name] = _labels(path, id_column, items)
     return methods, items
 
@@ -144,63 +130,44 @@ def _short(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _item_names(tree: Any) -> list[str] | None:
-    coords = tree["posterior"].coords
-    return [str(name) for name in coords["item"].values] if "item" in coords else None
-
-
-def _id_column(sheet: Sheet, id_column: str | None) -> str | None:
-    if id_column is not None:
-        return sheet.header[sheet.column(id_column)]
-    return next((name for name in sheet.header if name.lower() == "id"), None)
-
-
-def _ids(sheet: Sheet, id_column: str | None) -> list[str] | None:
-    own = _id_column(sheet, id_column)
-    return None if own is None else [cells[sheet.column(own)] for _, cells in sheet.rows]
-
-
-def _labels(
-    path: Path, id_column: str | None, items: list[str] | None
-) -> np.ndarray[Any, np.dtype[np.str_]]:
+def _labels(path: Path, id_column: str | None, items: list[str] | None) -> NDArray[np.str_]:
     """Labels of a table, in the order of the items."""
     sheet = read_sheet(path)
-    own = _id_column(sheet, id_column)
+    own = sheet.id_column(id_column)
     others = [name for name in sheet.header if name != own]
-    column = next(
-        (name for name in others if name.lower() in ("label", "cluster")),
-        others[0] if len(others) == 1 else None,
-    )
+    called = [name for name in others if name.lower() in ("label", "cluster")]
+    column = called[0] if called else others[0] if len(others) == 1 else None
     if column is None:
         raise ValueError(
             f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels "
             "label or cluster."
         )
-    at = sheet.column(column)
-    words = [cells[at] for _, cells in sheet.rows]
-    for line, cells in sheet.rows:
-        if not cells[at]:
+    words = sheet.cells(column)
+    for (line, _), word in zip(sheet.rows, words, strict=True):
+        if not word:
             raise ValueError(f"{sheet.at(line)}: {column} is empty: give every item a label.")
     if own is None:
         return np.array(words)
     if items is None:
         items = [str(row) for row in range(len(words))]
-    return np.array(_in_order(sheet, sheet.column(own), words, items))
+    return np.array(_in_order(sheet, sheet.cells(own), words, items))
 
 
-def _in_order(sheet: Sheet, at: int, words: list[str], items: list[str]) -> list[str]:
-    known, found = set(items), dict[str, str]()
-    for (line, cells), word in zip(sheet.rows, words, strict=True):
-        if cells[at] not in known:
+def _in_order(sheet: Sheet, names: list[str], words: list[str], items: list[str]) -> list[str]:
+    """The labels of the named items in the order of `items`, or a refusal."""
+    known = set(items)
+    found: dict[str, str] = {}
+    for (line, _), name, word in zip(sheet.rows, names, words, strict=True):
+        if name not in known:
             raise ValueError(
-                f"{sheet.at(line)}: no item is called {cells[at]!r} in the other "
-                f"fits{hint(cells[at], items)}."
+                f"{sheet.at(line)}: no item is called {name!r} in the other "
+                f"fits{hint(name, items)}."
             )
-        if cells[at] in found:
+        if name in found:
             raise ValueError(
-                f"{sheet.at(line)}: {cells[at]!r} has a label already: name each item once."
+                f"{sheet.at(line)}: {name!r} has a label already: name each item once."
             )
-        found[cells[at]] = word
+        found[name] = word
     missing = [name for name in items if name not in found]
     if missing:
         raise ValueError(

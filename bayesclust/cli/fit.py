@@ -8,15 +8,13 @@ import json
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bayesclust._io import check_target, write_netcdf
-from bayesclust.cli.tables import Answers, Items, read_answers, read_items
-from bayesclust.typing import FloatArray
+from bayesclust.cli.tables import Answers, Items, add_reading, items_asked, read_answers
 
 INTERRUPTED = 130
 TVCLUST = "tvclust"
@@ -66,15 +64,10 @@ In Python, arviz.from_netcdf("run.nc") reads what is written. Ctrl-C ends a run 
 the draws so far; the exit code is then 130. The file is written whole or not at all."""
 
 
-def add(commands: Any, with_models: bool = True) -> None:
+def add(command: Callable[..., argparse.ArgumentParser], with_models: bool = True) -> None:
     """Describe the command; the options of the models take time to load."""
-    parser = commands.add_parser(
-        "fit",
-        help="cluster a table with answers about pairs and triplets; write the posterior",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    text = "cluster a table with answers about pairs and triplets; write the posterior"
+    parser = command("fit", text, ABOUT, EPILOG)
     files: dict[str, Any] = {"type": Path, "nargs": "+", "default": [], "metavar": "FILE"}
     parser.add_argument("data", type=Path, help="table of items")
     parser.add_argument("--pairs", help="answers about pairs", **files)
@@ -87,19 +80,7 @@ def add(commands: Any, with_models: bool = True) -> None:
     random = "of everything random (default: %(default)s)"
     parser.add_argument("--seed", type=int, default=0, metavar="N", help=random)
     parser.add_argument("--no-progress", action="store_true", help="say nothing while fitting")
-    table = parser.add_argument_group("how data.csv is read")
-    columns: dict[str, Any] = {"nargs": "+", "metavar": "COLUMN"}
-    named = "the column that names the items (default: id, if there is one)"
-    table.add_argument("--id", metavar="COLUMN", help=named)
-    table.add_argument("--features", help="columns to cluster by (default: all others)", **columns)
-    dropped = "columns to leave out, such as known classes"
-    table.add_argument("--drop", default=[], help=dropped, **columns)
-    scaled = "scale columns to mean 0 and standard deviation 1"
-    table.add_argument("--standardize", action="store_true", help=scaled)
-    between = "between cells of all files (default: a comma; a tab in .tsv)"
-    table.add_argument("--delimiter", metavar="CHAR", help=between)
-    header = "the first line holds an item; columns are 0, 1, 2, ..."
-    table.add_argument("--no-header", action="store_true", help=header)
+    add_reading(parser)
     if with_models:
         _add_models(parser)
     parser.set_defaults(run=run)
@@ -129,14 +110,15 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         for models in owners.values()
     }
     for name, models in owners.items():
-        text = "; ".join(
-            f"{model}: {_described(estimators[model], name)}" if len(models) > 1
-            else _described(estimators[model], name)
-            for model in models
-        )  # fmt: skip
-        groups[tuple(models)].add_argument(
-            option_of(name), dest=name, type=_value, metavar="VALUE", help=text.replace("%", "%%")
-        )
+        texts = [_described(estimators[model], name) for model in models]
+        if len(models) > 1:
+            texts = [f"{model}: {text}" for model, text in zip(models, texts, strict=True)]
+        look: dict[str, Any] = {
+            "type": _value,
+            "metavar": "VALUE",
+            "help": "; ".join(texts).replace("%", "%%"),
+        }
+        groups[tuple(models)].add_argument(option_of(name), dest=name, **look)
     own = groups[(TVCLUST,)]
     noise = "learn one error rate for triplets (default), or how each truth is answered"
     own.add_argument("--triplet-noise", choices=("rate", "confusion"), help=noise)
@@ -212,37 +194,27 @@ def run(settings: argparse.Namespace) -> int:
     """Read, fit and write; return 130 if the run was interrupted, whose draws are kept."""
     estimator = _estimator(settings)
     check_target(settings.out)
-    items = read_items(
-        settings.data,
-        id_column=settings.id,
-        features=settings.features,
-        drop=settings.drop,
-        delimiter=settings.delimiter,
-        header=not settings.no_header,
-        missing=estimator.__sklearn_tags__().input_tags.allow_nan,
-    )
+    allows_missing = estimator.__sklearn_tags__().input_tags.allow_nan
+    items = items_asked(settings, missing=allows_missing)
     answers = {
         name: read_answers(paths, size, items, settings.delimiter)
         for name, paths, size in (("links", settings.pairs, 2), ("triplets", settings.triplets, 3))
         if paths
     }
-    _say(
-        settings,
-        f"{len(items.names)} items, {len(items.features)} features, {_number(answers)} answers; "
-        "fitting.",
-    )
+    about = f"{len(items.names)} items, {len(items.features)} features"
+    number = sum(len(own.answers) for own in answers.values())
+    _say(settings, f"{about}, {number} answers; fitting.")
     for note in (note for own in answers.values() for note in own.notes):
         _say(settings, note)
     views = [
         own.constraints(len(items.names), settings.triplet_noise == "confusion")
         for own in answers.values()
     ]
-    X = _standardized(items.X) if settings.standardize else items.X
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(X, constraints=views or None, **keep)
-        tree = _tree(settings, estimator, X, views)
+        estimator.fit(items.X, constraints=views or None, **keep)
+        tree = _tree(settings, estimator, items.X, views)
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             print(f"bayesclust: {warning.message}", file=sys.stderr)
@@ -260,18 +232,6 @@ def run(settings: argparse.Namespace) -> int:
 def _say(settings: argparse.Namespace, text: str) -> None:
     if not settings.no_progress:
         print(text, file=sys.stderr)
-
-
-def _number(answers: dict[str, Answers]) -> int:
-    return sum(len(own.answers) for own in answers.values())
-
-
-def _standardized(
-    X: FloatArray,
-) -> FloatArray:
-    """Columns of mean 0 and standard deviation 1 over the cells seen; constant ones become 0."""
-    mean, deviation = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
-    return (X - mean) / np.where(deviation > 0, deviation, 1.0)
 
 
 def _tree(settings: argparse.Namespace, estimator: Any, X: Any, constraints: list[Any]) -> Any:
@@ -305,11 +265,7 @@ def _named(tree: Any, items: Items, answers: dict[str, Answers]) -> Any:
         features=items.features,
         sources=sources,
     )
-    named.attrs |= {
-        "data": items.path.name,
-        "named_by": items.named or "",
-        "sources": json.dumps(sources),
-    }
+    named.attrs |= {"data": items.path.name, "sources": json.dumps(sources)}
     return named
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +34,12 @@ REPORT_EPILOG = """examples:
   bayesclust report run.nc --out run.html --title "Second round of answers" --max-listed 100"""
 
 
-def add(commands: Any) -> None:
+def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the commands."""
-    raw: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    text = "summarize a posterior in the terminal"
-    summary = commands.add_parser(
-        "summary", help=text, description=SUMMARY, epilog=SUMMARY_EPILOG, **raw
-    )
+    file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    summary = command("summary", "summarize a posterior in the terminal", SUMMARY, SUMMARY_EPILOG)
     text = "summarize a posterior as one page for a browser"
-    report = commands.add_parser(
-        "report", help=text, description=REPORT, epilog=REPORT_EPILOG, **raw
-    )
+    report = command("report", text, REPORT, REPORT_EPILOG)
     for parser, most in ((summary, 10), (report, 20)):
         text = "netCDF file that fit wrote, or any in ArviZ's groups with z"
         parser.add_argument("posterior", type=Path, help=text)
@@ -52,10 +47,8 @@ def add(commands: Any) -> None:
         parser.add_argument("--max-listed", type=int, default=most, metavar="N", help=listed)
         ball = "probability of the credible ball (%(default)s)"
         parser.add_argument("--level", type=float, default=0.95, metavar="P", help=ball)
-    text = "also write a table: id, cluster, confidence"
-    summary.add_argument("--labels", type=Path, metavar="FILE", help=text)
-    text = "HTML file to write"
-    report.add_argument("--out", type=Path, required=True, metavar="FILE", help=text)
+    summary.add_argument("--labels", help="also write a table: id, cluster, confidence", **file)
+    report.add_argument("--out", required=True, help="HTML file to write", **file)
     text = "heading (default: the name of the data)"
     report.add_argument("--title", metavar="TEXT", help=text)
     summary.set_defaults(run=run_summary)
@@ -97,29 +90,22 @@ def run_summary(settings: argparse.Namespace) -> int:
     found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
     print(as_text(found))
     if settings.labels is not None:
-        sure = cluster_confidence(posterior, found.labels)
-        with (
-            replaced(settings.labels) as draft,
-            draft.open("w", encoding="utf-8", newline="") as file,
-        ):
-            table = csv.writer(file)
-            table.writerow(["id", "cluster", "confidence"])
-            for name, label, share in zip(found.names, found.labels, sure, strict=True):
-                table.writerow([name, int(label), f"{share:.4f}"])
+        import pandas as pd
+
+        sure = cluster_confidence(posterior, found.labels).round(4)
+        columns = {"id": found.names, "cluster": found.labels, "confidence": sure}
+        with replaced(settings.labels) as draft:
+            pd.DataFrame(columns).to_csv(draft, index=False)
     return 0
 
 
 def run_report(settings: argparse.Namespace) -> int:
     """Write the page."""
-    from bayesclust.report import report_page
+    from bayesclust.report import write_report
 
     check_target(settings.out)
     posterior = read_posterior(settings.posterior)
     print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
-    page = report_page(
-        posterior, title=settings.title, max_listed=settings.max_listed, level=settings.level
-    )
-    with replaced(settings.out) as draft:
-        draft.write_text(page, encoding="utf-8")
-    print(settings.out)
+    chosen = {name: getattr(settings, name) for name in ("title", "max_listed", "level")}
+    print(write_report(posterior, settings.out, **chosen))
     return 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +50,17 @@ class Sheet:
             )
         return self.header.index(name)
 
+    def cells(self, name: str) -> list[str]:
+        """The cells of a column."""
+        at = self.column(name)
+        return [cells[at] for _, cells in self.rows]
+
+    def id_column(self, name: str | None) -> str | None:
+        """The column that names the items: the one given, or the one called id."""
+        if name is not None:
+            return self.header[self.column(name)]
+        return next((name for name in self.header if name.lower() == "id"), None)
+
 
 def hint(name: str, known: list[str]) -> str:
     """Ask whether a known name was meant that looks like this one."""
@@ -56,8 +68,8 @@ def hint(name: str, known: list[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) -> Sheet:
-    r"""Read a table of words."""
+def read_sheet(path: Path, delimiter: str | None = None, header: bool | None = True) -> Sheet:
+    """Read a table of words; with header=None its first line names columns if it has a word."""
     if delimiter is None:
         delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     lines = [(line, [cell.strip() for cell in cells]) for line, cells in _lines(path, delimiter)]
@@ -75,8 +87,7 @@ def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) ->
         if len(cells) != len(names):
             raise ValueError(
                 f"{path}, line {line}: there are {len(cells)} cells, but {len(names)} columns "
-                f"({', '.join(names)}): "
-                "every row needs one cell for each."
+                f"({', '.join(names)}): every row needs one cell for each."
             )
     return Sheet(path, names, lines)
 
@@ -103,8 +114,7 @@ def _check_header(path: Path, names: list[str]) -> None:
     if all(_is_number(name) for name in names):
         raise ValueError(
             f"{path}, line 1: the names of the columns are all numbers ({', '.join(names[:5])}): "
-            "put a line of names first, "
-            "or pass --no-header."
+            "put a line of names first, or pass --no-header."
         )
     for at, name in enumerate(names):
         if not name:
@@ -153,6 +163,41 @@ class Answers:
         return found.with_noise(found.learned_noise(confusion=True)) if confusion else found
 
 
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a table of items is read."""
+    table = parser.add_argument_group("how the table of items is read")
+    columns: dict[str, Any] = {"nargs": "+", "metavar": "COLUMN"}
+    named = "the column that names the items (default: id, if there is one)"
+    table.add_argument("--id", metavar="COLUMN", help=named)
+    table.add_argument("--features", help="columns to cluster by (default: all others)", **columns)
+    dropped = "columns to leave out, such as known classes"
+    table.add_argument("--drop", default=[], help=dropped, **columns)
+    scaled = "scale columns to mean 0 and standard deviation 1"
+    table.add_argument("--standardize", action="store_true", help=scaled)
+    between = "between cells of all files (default: a comma; a tab in .tsv)"
+    table.add_argument("--delimiter", metavar="CHAR", help=between)
+    header = "the first line holds an item; columns are 0, 1, 2, ..."
+    table.add_argument("--no-header", action="store_true", help=header)
+
+
+def items_asked(settings: argparse.Namespace, *, missing: bool = False) -> Items:
+    """Read the table of items as the options say."""
+    items = read_items(
+        Path(settings.data),
+        id_column=settings.id,
+        features=settings.features,
+        drop=settings.drop,
+        delimiter=settings.delimiter,
+        header=not settings.no_header,
+        missing=missing,
+    )
+    if not settings.standardize:
+        return items
+    deviation = np.nanstd(items.X, axis=0)
+    scaled = (items.X - np.nanmean(items.X, axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    return replace(items, X=scaled)
+
+
 def read_items(
     path: Path,
     *,
@@ -165,7 +210,7 @@ def read_items(
 ) -> Items:
     """Read the data."""
     sheet = read_sheet(path, delimiter, header)
-    own = id_column or next((name for name in sheet.header if name.lower() == "id"), None)
+    own = sheet.id_column(id_column)
     names = [str(row) for row in range(len(sheet.rows))] if own is None else _names(sheet, own)
     left_out = {sheet.header[sheet.column(name)] for name in drop}
     chosen = list(features) if features else [name for name in sheet.header if name != own]
@@ -179,45 +224,39 @@ def read_items(
 
 
 def _names(sheet: Sheet, column: str) -> list[str]:
-    at = sheet.column(column)
     first: dict[str, int] = {}
-    for line, cells in sheet.rows:
-        name = cells[at]
+    for (line, _), name in zip(sheet.rows, sheet.cells(column), strict=True):
         if not name:
             raise ValueError(f"{sheet.at(line)}: the item has no {column}: give it a name.")
         if name in first:
             raise ValueError(
-                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: names must "
-                "differ."
+                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: "
+                "names must differ."
             )
         first[name] = line
     return list(first)
 
 
 def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
-    at = sheet.column(column)
     values = np.empty(len(sheet.rows))
-    for row, (line, cells) in enumerate(sheet.rows):
-        word = cells[at]
-        if word.lower() in MISSING:
-            if not missing:
-                raise ValueError(
-                    f"{sheet.at(line)}: {column} is missing: fill it in, take the line out, or "
-                    "choose a --family or "
-                    "--divergence that leaves missing cells out."
-                )
+    for row, word in enumerate(sheet.cells(column)):
+        where = f"{sheet.at(sheet.rows[row][0])}: {column}"
+        if word.lower() in MISSING and missing:
             values[row] = np.nan
-            continue
-        try:
-            values[row] = float(word)
-        except ValueError:
+        elif word.lower() in MISSING:
             raise ValueError(
-                f"{sheet.at(line)}: {column} is {word!r}, which is no number: leave the column out "
-                f"with --drop {column}, "
-                f"or name items by it with --id {column}."
-            ) from None
-        if not math.isfinite(values[row]):
-            raise ValueError(f"{sheet.at(line)}: {column} is infinite: fill in a number.")
+                f"{where} is missing: fill it in, take the line out, or let fit have a --family "
+                "or --divergence that leaves missing cells out."
+            )
+        elif not _is_number(word):
+            raise ValueError(
+                f"{where} is {word!r}, which is no number: leave the column out "
+                f"with --drop {column}, or name items by it with --id {column}."
+            )
+        elif not math.isfinite(float(word)):
+            raise ValueError(f"{where} is infinite: fill in a number.")
+        else:
+            values[row] = float(word)
     return values
 
 
@@ -263,8 +302,8 @@ def _columns(sheet: Sheet, size: int) -> list[int]:
     if any(name not in sheet.header for name in wanted):
         raise ValueError(
             f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but "
-            f"{', '.join(wanted[:-1])} and answer are needed "
-            f"for {'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): "
+            f"{', '.join(wanted[:-1])} and answer are needed for "
+            f"{'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): "
             "rename them."
         )
     return [sheet.header.index(name) for name in wanted]
@@ -276,8 +315,7 @@ def _item(sheet: Sheet, line: int, name: str, items: Items, number: dict[str, in
     if items.named is None:
         raise ValueError(
             f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are "
-            "row numbers from 0 to "
-            f"{len(items.names) - 1}."
+            f"row numbers from 0 to {len(items.names) - 1}."
         )
     raise ValueError(
         f"{sheet.at(line)}: no item of {items.path} has the {items.named} "

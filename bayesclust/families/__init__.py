@@ -1,18 +1,16 @@
-"""Likelihood families with their conjugate priors, one file each; to add one is a line in FAMILIES."""
+"""Likelihood families with their conjugate priors; to add one is a line in FAMILIES."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, get_family
+from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior, get_family
 from bayesclust.families.columns import TiedColumnsWarning, dequantize
 from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import FullGaussian
-from bayesclust.families.gaussian_columns import DiagonalGaussian
-from bayesclust.families.gaussian_spherical import SphericalGaussian
+from bayesclust.families.gaussian_columns import DiagonalGaussian, SphericalGaussian
 from bayesclust.families.gaussian_tied import TiedGaussian
-from bayesclust.families.hyper import HyperPrior
 from bayesclust.families.mixed import HurdleGaussian, Mixed, Product, mixed_family
 from bayesclust.families.multinomial import Multinomial
 from bayesclust.families.poisson import Poisson

@@ -26,21 +26,22 @@ multiplied by it. The item that a predictive is asked about may have another wei
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma
+from scipy.special import digamma, ndtr, ndtri
 
 from bayesclust import _numba
 from bayesclust._numba import FAST, device, generic, kernel
 from bayesclust.checks import check_items
 from bayesclust.families.divergence import Divergence
-from bayesclust.families.hyper import HyperPrior
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 Terms = tuple[Any, ...]
@@ -230,27 +231,110 @@ def log_normalisers(prior: Any, mass: FloatArray, total: FloatArray) -> FloatArr
 
 
 @dataclass(frozen=True)
+class HyperPrior:
+    """Log-normal prior of a positive hyper-parameter, cut off below; fixed if ``log_sd`` is 0.
+
+    Parameters
+    ----------
+    name : str
+        The variable's name in the posterior.
+    median : float
+        Median before the cut, or the fixed value.
+    log_sd : float
+        Standard deviation of the logarithm before the cut.
+    lower : float, default 0
+        Smallest value possible.
+
+    Raises
+    ------
+    ValueError
+        If the median is not positive and finite, `log_sd` or `lower` is negative or infinite, or
+        the cut leaves next to nothing of the prior.
+
+    Examples
+    --------
+    >>> from bayesclust.families import HyperPrior
+    >>> round(HyperPrior("base_scale", median=0.5, log_sd=1.0).log_prob(0.5), 3)
+    -0.919
+    """
+
+    name: str
+    median: float
+    log_sd: float
+    lower: float = 0.0
+
+    def __post_init__(self) -> None:
+        for what, value, allowed in (
+            ("median", self.median, 0 < self.median < np.inf),
+            ("log_sd", self.log_sd, 0 <= self.log_sd < np.inf),
+            ("lower", self.lower, 0 <= self.lower < np.inf),
+        ):
+            if not allowed:
+                kind = "positive" if what == "median" else "not negative"
+                raise ValueError(
+                    f"{what}={value!r} of the prior of {self.name} is not a finite number that is "
+                    f"{kind}."
+                )
+        if self.log_sd > 0 and self._cut > 0.999:
+            raise ValueError(
+                f"lower={self.lower!r} cuts off nearly all of the prior of {self.name} with median "
+                f"{self.median!r}: reduce it or raise the median."
+            )
+
+    @property
+    def _cut(self) -> float:
+        """Probability that the cut takes away."""
+        if self.lower == 0:
+            return 0.0
+        return float(ndtr(np.log(self.lower / self.median) / self.log_sd))
+
+    def log_prob(self, value: float) -> float:
+        """Log density of the parameter's logarithm; 0 where it is fixed, -inf below ``lower``."""
+        if self.log_sd == 0:
+            return 0.0
+        if not self.lower <= value < np.inf or value == 0:
+            return -np.inf
+        standard = math.log(value / self.median) / self.log_sd
+        norm = math.log(self.log_sd) + 0.5 * math.log(2 * math.pi) + math.log1p(-self._cut)
+        return -0.5 * standard**2 - norm
+
+    def sample(self, rng: Generator) -> float:
+        """One draw."""
+        if self.log_sd == 0:
+            return self.median
+        uniform = self._cut + (1.0 - self._cut) * rng.random()
+        return float(self.median * np.exp(self.log_sd * ndtri(uniform)))
+
+
+Hyper = float | str | HyperPrior
+"""A hyper-parameter as users give it: a fixed value, "learn" or a prior."""
+
+
+def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
+    """The default prior for "learn", a prior of the user's own, or a fixed value."""
+    if isinstance(value, HyperPrior):
+        return replace(value, name=default.name)
+    short = default.name.removeprefix("base_")
+    kinds = "'learn', a positive number or a HyperPrior"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (str, Real)):
+        raise TypeError(f"{short} is a {type(value).__name__}; give {kinds}.")
+    if value == "learn":
+        return default
+    if isinstance(value, str) or not 0 < float(value) < np.inf:
+        raise ValueError(
+            f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}."
+        )
+    return HyperPrior(default.name, float(value), 0.0)
+
+
+@dataclass(frozen=True)
 class BoundFamily(ABC):
     """A family with its prior, bound to data.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        The data in the coordinates in which the samplers compute.
-    log_constant : float
-        What the log marginals of all clusters lack to be log p(X | partition) in the user's units.
-    hyper_priors : tuple of HyperPrior
-        The hyper-parameters of the prior, all positive.
-    power : float, default 1
-        Weight of an item: its likelihood is raised to this power. See `coarsened`.
-    predictive_power : float or None, default None
-        Weight of an item that the predictive is asked about; None is that of all others.
-    reader : callable or None, default None
-        How the user's rows become ours, where that is not the family's own way.
-    takes_missing : bool
-        Whether further rows may have missing cells (NaN), which are left out of the likelihood.
-    takes_power : bool
-        Whether the family can be coarsened.
+    X (n, d) are the data in the coordinates in which samplers compute. The log marginals of all
+    clusters lack `log_constant` to be log p(X | partition) in the user's units. `power` is the
+    weight of an item (see `coarsened`), `predictive_power` that of one whose predictive is asked
+    for, None for the same. `reader` reads the user's rows where that is not the family's own way.
     """
 
     X: FloatArray
@@ -261,7 +345,9 @@ class BoundFamily(ABC):
     reader: Callable[[Any], FloatArray] | None = field(default=None, kw_only=True)
 
     takes_missing: ClassVar[bool] = False
+    """Whether further rows may have missing cells (NaN), left out of the likelihood."""
     takes_power: ClassVar[bool] = True
+    """Whether the family can be coarsened."""
     State: ClassVar[Any] = Clusters
     Prior: ClassVar[Any] = None
     n_arrays: ClassVar[int] = 2
@@ -278,42 +364,29 @@ class BoundFamily(ABC):
         raise NotImplementedError
 
     def rows(self, X: FloatArray) -> Terms:
-        """Arrays of which row i belongs to item i; the first is T(x), (n, m)."""
+        """Arrays with a row for each item; the first is T(x), (n, m)."""
         raise NotImplementedError
 
     def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
-        """(eta (K, m), a (K,)) of parameters given (n (K,), t (K, m)), which need not be whole.
-
-        Drawn by `rng` from their posteriors, or in expectation over them. A family gives this, or
-        `draw` and `expected` where they have little in common.
-        """
+        """(eta (K, m), a (K,)) given (n (K,), t (K, m)): drawn by `rng`, or else in expectation."""
         raise NotImplementedError
-
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        """Terms of parameters drawn from their posteriors."""
-        return self.terms(statistics, hyper, rng)
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        """Terms in expectation over the posteriors."""
-        return self.terms(statistics, hyper)
 
     @abstractmethod
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
-        """The family as NumPyro code: called in the plate of components, it samples their parameters.
+        """NumPyro sites of the parameters, in the plate of components, given JAX scalars `hyper`.
 
-        `hyper` are the hyper-parameters in the order of `hyper_priors`, as JAX scalars. It gives a
-        function from the labels to the distribution of the items, in the user's units.
+        It gives a function from the labels to the distribution of the items, in the user's units.
         """
 
     # What a family may give.
 
     def caches(self, slots: int) -> Mapping[str, Any]:
-        """Fields of the family's own state beside `powers`, `prior`, `count`, `total` and `items`."""
+        """Fields of a state beside those that `new_state` knows."""
         (T, *_), asked = self.rows(self.X), self.powers[1]
         return {"asked": T if asked == 1 else asked * T, "level": np.zeros(slots)}
 
     def columns(self, X: FloatArray) -> Any:
-        """The columns of the user's data that the family models: all, unless it leaves some out."""
+        """The columns of the user's data that the family models."""
         return X
 
     def log_base(self, rows: FloatArray) -> FloatArray:
@@ -321,7 +394,7 @@ class BoundFamily(ABC):
         return np.full(len(rows), self.log_constant / (self.power * max(len(self.X), 1)))
 
     def embedding(self) -> FloatArray:
-        """The items as points whose Euclidean distances make sense, for starts and proposals."""
+        """The items as points with sensible Euclidean distances, for starts and proposals."""
         return self.X
 
     def transform(self, X: ArrayLike) -> FloatArray:
@@ -376,17 +449,18 @@ class BoundFamily(ABC):
 
     def new_state(self, capacity: int, hyper: FloatArray) -> Any:
         """Cluster state with `capacity` empty slots and the prior slot."""
-        slots, (T, *_) = capacity + 1, self.rows(self.X)
-        prior = self.prior(hyper)
+        slots, (T, *_), wanted = capacity + 1, self.rows(self.X), self.State._fields
         known = {
             "items": T if self.power == 1 else self.power * T,
             "powers": self.powers,
-            "prior": type(prior)(*(np.array(value) for value in prior)),
             "count": np.zeros(slots, np.int64),
             "total": np.zeros((slots, T.shape[1])),
         }
-        own = {name: value for name, value in known.items() if name in self.State._fields}
-        state = self.State(**own, **self.caches(slots))
+        if "prior" in wanted:
+            prior = self.prior(hyper)
+            known["prior"] = type(prior)(*(np.array(value) for value in prior))
+        own = {name: value for name, value in known.items() if name in wanted}
+        state = self.State(**own | dict(self.caches(slots)))
         self.set_hyper(state, hyper)
         return state
 
@@ -396,7 +470,7 @@ class BoundFamily(ABC):
             old[...] = new
 
     def components(self) -> Components:
-        """The clusters with their parameters in hand, for methods that do not integrate them out."""
+        """The clusters with their parameters in hand."""
         return Components(self)
 
     def log_marginal(self, X: FloatArray, hyper: FloatArray) -> float:
@@ -406,18 +480,14 @@ class BoundFamily(ABC):
         return float(self.log_marginals(statistics, hyper)[0])
 
     def log_data(self, clusters: Iterable[FloatArray], hyper: FloatArray) -> float:
-        """log p(X | partition), the rows of each cluster given; what is shared is integrated out."""
+        """log p(X | partition), the rows of each cluster given."""
         parts = [
             self.statistics(np, self.rows(X), np.full((len(X), 1), self.power)) for X in clusters
         ]
         return self.log_total(tuple(map(np.concatenate, zip(*parts, strict=True))), hyper)
 
     def coarsened(self, power: float) -> Self:
-        """Every item's likelihood raised to a power in (0, 1], parameters integrated out as before.
-
-        A posterior that asks the data to fit the model only roughly (Miller and Dunson 2019, Sec.
-        3). It is conjugate where the family is, since sums over items are multiplied by the power.
-        """
+        """Every item's likelihood raised to a power in (0, 1] (Miller and Dunson 2019, Sec. 3)."""
         if power == 1:
             return self
         if not self.takes_power or self.reader is not None:
@@ -439,7 +509,7 @@ class BoundFamily(ABC):
         return np.array([self.power, asked])
 
     def row_constants(self, rows: FloatArray) -> FloatArray:
-        """What log L lacks to be log p of each row in the user's units; times the power, `log_constant`."""
+        """What log L lacks to be log p of each row in the user's units."""
         return self.log_base(rows) if self.reader is None else np.zeros(len(rows))
 
     def with_rows(self, rows: FloatArray) -> Self:
@@ -477,10 +547,8 @@ class Family(ABC):
     divergence: ClassVar[type[Divergence] | None] = None
     """The Bregman divergence that the family's small-variance limit has."""
 
-    @property
-    def takes_missing(self) -> bool:
-        """Whether data may have missing cells (NaN), which are then left out of the likelihood."""
-        return False
+    takes_missing: ClassVar[bool] = False
+    """Whether data may have missing cells (NaN), which are then left out of the likelihood."""
 
     @abstractmethod
     def bind(self, X: FloatArray) -> BoundFamily:
@@ -502,8 +570,7 @@ class Components:
     """Clusters of a bound family with their parameters in hand.
 
     Items weigh `family.power`: sums are multiplied by it here, so that families need not know it.
-    *Terms* are what `draw` and `expected` give, arrays with one slice for each cluster, and
-    `log_density` takes.
+    *Terms* are arrays with one slice for each cluster.
     """
 
     family: BoundFamily
@@ -524,18 +591,17 @@ class Components:
 
     def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
         """Terms drawn from their posteriors given the statistics; from the prior without items."""
-        return self.family.draw(self._weighted(statistics), hyper, rng)
+        return self.family.terms(self._weighted(statistics), hyper, rng)
 
     def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
         """Terms by which `log_density` is the expectation over the posteriors."""
-        return self.family.expected(self._weighted(statistics), hyper)
+        return self.family.terms(self._weighted(statistics), hyper)
 
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,).
 
-        For weights of 0 and 1 it is the log marginal likelihood of a cluster. For responsibilities,
-        their sum over k is what the data contribute to the variational bound with q(theta) at its
-        optimum.
+        For weights of 0 and 1 the marginal likelihood of a cluster; for responsibilities, their sum
+        is the data's part of the variational bound with q(theta) at its optimum.
         """
         return self.family.log_marginals(self._weighted(statistics), hyper)
 
@@ -610,10 +676,8 @@ def get_family(family: str | Family) -> Family:
 
     Raises
     ------
-    ValueError
-        If no family has that name.
-    TypeError
-        If it is neither a name nor a family.
+    ValueError, TypeError
+        If no family has that name, or it is neither a name nor a family.
 
     Examples
     --------

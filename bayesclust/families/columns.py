@@ -1,26 +1,18 @@
-"""What kind of numbers a column holds: measured, rounded, counted, coded, or one value over and over.
+"""What numbers a column holds: measured, rounded, counted, coded, or one value over and over.
 
 A Gaussian cluster of m items that share a value of one column has no variance there: its density
 has no bound but the base measure's, so that with m well above the strength of that (15 items) ties
-win clusters of their own, whatever the other columns and the answers say. Such columns are found
-here from the data alone, and each kind has a family that takes its values for what they are.
+win clusters of their own, whatever other columns and the constraints say. Such columns are found here
+from the data alone, and each kind has a family that takes its values for what they are.
 
 The *step* of a column is the largest h of which all differences between its values are whole
-multiples: what it was recorded in. Rounding to h adds h^2 / 12 to a variance (Sheppard), and none
-below that can be measured.
-
-A value recorded in steps of h stands for all of [x - h/2, x + h/2). Clusters of a density on the
-recorded values can have any variance, down to none; priors of the Gaussian families expect
-h^2 / 12 more, but n items outweigh an expectation. With u uniform on [-h/2, h/2) and independent of
-all else, x + u has a density, its clusters a variance of h^2 / 12 or more (Sheppard), and by
-Jensen's inequality
+multiples: what it was recorded in. With u uniform on [-h/2, h/2) and independent of all else, x + u
+has a density, its clusters a variance of h^2 / 12 or more (Sheppard), and by Jensen's inequality
 
     E_u log p(x + u) <= log of the integral of p over [x - h/2, x + h/2), divided by h
 
-(uniform dequantization: Theis, van den Oord and Bethge 2016, Eq. 3 to 6): what a model gains on x +
-u, it gains on the recorded values too, and a cluster of one recorded value gains nothing by being
-narrower than a step. The posterior given x + u is that of an ordinary model of ordinary data, exact
-for all samplers.
+(Theis, van den Oord and Bethge 2016, Eq. 3 to 6): what a model gains on x + u, it gains on the
+recorded values too, and a cluster of one value gains nothing by being narrower than a step.
 """
 
 from __future__ import annotations
@@ -29,22 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bayesclust.checks import check_items, check_random_state
-from bayesclust.typing import FloatArray, Seed
+from bayesclust.checks import check_items, check_random_state, rows_in_words
+from bayesclust.typing import BoolArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "Column",
-    "TiedColumnsWarning",
-    "dequantize",
-    "describe_column",
-    "describe_columns",
-    "recording_step",
-]
 
 CONSTANT, BINARY, NEARLY_CONSTANT, CATEGORICAL = (
     "constant",
@@ -84,60 +66,25 @@ class TiedColumnsWarning(UserWarning):
 
 
 class Column(NamedTuple):
-    """A column as it was found: its kind, and what tells it.
-
-    Attributes
-    ----------
-    kind : str
-        "constant", "binary" (two values), "nearly constant" (one value in 95% of the items),
-        "categorical" (up to 7 values), "counts", "inflated" (single values far more often than
-        those around them), "rounded" (values shared by two items on average) or "continuous".
-    distinct : int
-        Number of different values; of those that differ by floating-point error alone, one.
-    step : float
-        What the values were recorded in, in the column's units; 0 if no step explains them.
-    value, share : float
-        The most frequent value, and in which share of the items seen; NaN and 0 without any.
-    atoms : tuple of float
-        Values that are far too frequent for a density, the most frequent first; of a binary column
-        the more frequent one.
-    family : str
-        Of `bayesclust.families`, that takes such values for what they are: "gaussian", "hurdle",
-        "bernoulli" (zeros and ones), "categorical" or "poisson".
-    ties : int
-        Items that share a value which a Gaussian cluster would fit with next to no variance; 0
-        where that is harmless.
-    """
+    """A column as it was found."""
 
     kind: str
-    distinct: int
-    step: float
-    value: float
-    share: float
-    atoms: tuple[float, ...]
-    family: str
-    ties: int
+    distinct: int  # values; those that differ by floating-point error alone count once
+    step: float  # what the values were recorded in; 0 if no step explains them
+    value: float  # the most frequent one; NaN without any
+    share: float  # of the items seen that have it
+    atoms: tuple[float, ...]  # values too frequent for a density, the most frequent first
+    family: str  # that takes such values for what they are
+    ties: int  # items that share a value which a Gaussian cluster would fit without variance
 
 
-def recording_step(values: NDArray[np.float64]) -> float:
-    """Return the largest step of which all gaps between the values are whole multiples.
+def recording_step(values: FloatArray) -> float:
+    """The largest step of which all gaps between ascending values are whole multiples, or 0.
 
     Gaps are measured against a fifth, ..., the whole of the smallest one, the small gaps first, so
     that the step is known well enough for the large ones. Five gaps without a step between them
     pass with a probability below 1e-3.
 
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-        Different values, ascending.
-
-    Returns
-    -------
-    float
-        In the values' units; 0 if there is no step, or fewer than two values.
-
-    Examples
-    --------
     >>> recording_step(np.array([1.5, 1.75, 2.5]))
     0.25
     >>> recording_step(np.sqrt([1.0, 2.0, 3.0, 5.0, 7.0, 11.0]))
@@ -159,20 +106,9 @@ def recording_step(values: NDArray[np.float64]) -> float:
     return 0.0
 
 
-def describe_column(x: NDArray[np.float64]) -> Column:
-    """Say what kind of numbers a column holds.
+def describe_column(x: FloatArray) -> Column:
+    """What kind of numbers a column holds, missing cells (NaN) left out.
 
-    Parameters
-    ----------
-    x : ndarray of shape (n,)
-        Missing cells, NaN, are left out.
-
-    Returns
-    -------
-    Column
-
-    Examples
-    --------
     >>> rain = np.r_[np.zeros(40), np.random.default_rng(0).gamma(2.0, size=60)]
     >>> column = describe_column(rain)
     >>> column.kind, column.share, column.atoms
@@ -194,8 +130,8 @@ def describe_column(x: NDArray[np.float64]) -> Column:
     return Column(kind, m, step, float(values[top]), share, atoms, family, ties)
 
 
-def _values(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Different values and how often each occurs; neighbours within floating-point error are one, the more frequent."""
+def _values(cells: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Different values, those within floating-point error as one, and how often each occurs."""
     values, counts = np.unique(cells, return_counts=True)
     if len(values) < 2:
         return values, counts
@@ -210,7 +146,7 @@ def _values(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def _kind(
-    values: NDArray[np.float64], counts: NDArray[np.int64], step: float, share: float
+    values: FloatArray, counts: IntArray, step: float, share: float
 ) -> tuple[str, tuple[float, ...]]:
     n, m = int(counts.sum()), len(values)
     if m == 1:
@@ -227,7 +163,7 @@ def _kind(
     return (ROUNDED if step > 0 and n >= 2 * m else CONTINUOUS), ()
 
 
-def _counted(values: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
+def _counted(values: FloatArray, counts: IntArray) -> bool:
     """Whole numbers from 0 or 1 on, each of which occurs up to the upper quartile."""
     if values[0] not in (0.0, 1.0) or (values != np.floor(values)).any():
         return False
@@ -235,8 +171,8 @@ def _counted(values: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
     return bool((values <= quartile).sum() == quartile - values[0] + 1)
 
 
-def _atoms(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, ...]:
-    """Values far more frequent than those around them and than nearly all others, or several that stand apart."""
+def _atoms(values: FloatArray, counts: IntArray) -> tuple[float, ...]:
+    """Values far more frequent than those around them and than nearly all others."""
     beside = np.maximum(np.r_[0, counts[:-1]], np.r_[counts[1:], 0])
     others = np.sort(counts)[:-3]
     usual = others[int(0.9 * (len(others) - 1))] if len(others) else counts.max()
@@ -250,9 +186,7 @@ def _atoms(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[floa
 
 
 def describe_columns(X: Any) -> pd.DataFrame:
-    """Say of each column what kind of numbers it holds, and whether Gaussian clusters can take them.
-
-    Nothing but the data is looked at, no labels and no answers.
+    """Say what kind of numbers each column holds, and whether Gaussian clusters can take them.
 
     Parameters
     ----------
@@ -264,18 +198,16 @@ def describe_columns(X: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row per column, named as in a DataFrame or numbered:
 
-        - kind: "continuous", "rounded", "inflated" (one value, or a few, far more often than those
-          around them: a detection limit, a zero that means missing, an end of the scale), "nearly
-          constant", "counts", "categorical" (up to seven values), "binary" or "constant";
+        - kind: "continuous", "rounded", "inflated" (a few values far more often than those around
+          them: a detection limit, a zero that means missing), "nearly constant", "counts",
+          "categorical" (up to seven values), "binary" or "constant";
         - distinct: number of different values;
         - step: what the values were recorded in; 0 if no step explains them;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
-        - family: the one that takes such values for what they are, as
-          `bayesclust.families.get_family` knows it;
+        - family: the one that takes such values for what they are;
         - finding: "ties win clusters of their own" where at least 15 items, which is what the base
-          measure of the Gaussian families is worth, share a value that a Gaussian cluster would fit
-          with next to no variance; else "fine".
+          measure of the Gaussian families is worth, share a value; else "fine".
 
     Raises
     ------
@@ -284,7 +216,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
 
     See Also
     --------
-    bayesclust.families.mixed_family : the families of the columns put together; ``family="mixed"`` does so in a fit.
+    bayesclust.families.mixed_family : the families of the columns put together.
 
     Examples
     --------
@@ -310,13 +242,12 @@ def describe_columns(X: Any) -> pd.DataFrame:
 
 
 def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
-    """Return the data with every recorded value moved to some place within the step that it stands for.
+    """Move every recorded value to some place within the step that it stands for.
 
-    Items that share a value of a column are spread evenly over its step, in random order; each
-    place is uniform. Fit Gaussian clusters to what comes out, and no cluster gains by being
-    narrower than a step. It is for coarse columns, whose step comes near the spread within a
-    cluster; steps of half of it did no harm where this was tried, with up to 3000 items. New items
-    are predicted as they are.
+    Items that share a value of a column are spread evenly over its step, in random order. Fit
+    Gaussian clusters to what comes out, and no cluster gains by being narrower than a step. It is
+    for coarse columns, whose step comes near the spread within a cluster. New items are predicted
+    as they are.
 
     Parameters
     ----------
@@ -324,8 +255,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
         Missing cells (NaN) stay missing.
     steps : "data" or array-like of shape (d,), default "data"
         What each column was recorded in, 0 for columns to leave alone. "data" takes the steps that
-        `bayesclust.describe_columns` finds in continuous, rounded and inflated columns; the exact
-        values that stand out of an inflated column stay, and so do codes, counts, zeros and ones.
+        `bayesclust.describe_columns` finds in continuous, rounded and inflated columns; atoms stay.
     seed : int, Generator or None, default 0
         Of the order. Another one shows how much depends on it.
 
@@ -369,8 +299,8 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     return items
 
 
-def _places(x: NDArray[np.float64], rng: Generator) -> FloatArray:
-    """Uniform numbers; those of equal values are one in each of as many equal parts of the unit interval."""
+def _places(x: FloatArray, rng: Generator) -> FloatArray:
+    """Uniform numbers; of m equal values one lies in each m-th part of the unit interval."""
     order = np.lexsort((rng.random(len(x)), x))
     _, first, number = np.unique(x[order], return_index=True, return_counts=True)
     rank = np.empty(len(x))
@@ -393,3 +323,116 @@ def _check_steps(steps: Any, d: int) -> FloatArray:
             f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
         )
     return given
+
+
+# Cells: which are refused, which are missing, which columns vary, and standard units.
+
+
+def refuse_cells(flags: BoolArray, what: str, remedy: str, columns: IntArray | None = None) -> None:
+    """Raise if any cell is flagged, naming the first such column (by `columns`) and its rows.
+
+    >>> refuse_cells(np.array([[False, True]]), "negative counts", "pass how often it was seen")
+    Traceback (most recent call last):
+    ValueError: X has negative counts in column 1, row 0: pass how often it was seen.
+    """
+    if flags.any():
+        column = int(flags.any(axis=0).argmax())
+        known = column if columns is None else int(columns[column])
+        rows = rows_in_words(flags[:, column, None])
+        raise ValueError(f"X has {what} in column {known}, {rows}: {remedy}.")
+
+
+def check_whole(X: FloatArray, what: str, remedy: str, columns: IntArray | None = None) -> None:
+    """Refuse cells that are negative or not whole; NaN passes."""
+    refuse_cells(X < 0, f"negative {what}", remedy, columns)
+    refuse_cells((np.floor(X) != X) & ~np.isnan(X), f"{what} that are not whole", remedy, columns)
+
+
+def varying_columns(X: FloatArray) -> IntArray:
+    """Columns with at least two different values seen; the first one if there is none.
+
+    >>> varying_columns(np.array([[1.0, 0.0, np.nan], [1.0, 2.0, 5.0]]))
+    array([1])
+    """
+    missing = np.isnan(X)
+    lowest = np.where(missing, np.inf, X).min(axis=0)
+    highest = np.where(missing, -np.inf, X).max(axis=0)
+    kept = np.flatnonzero(highest > lowest)
+    return kept if len(kept) else np.zeros(1, np.int64)
+
+
+def column_means(X: FloatArray, otherwise: float) -> FloatArray:
+    """Means of the cells seen, shape (d,); `otherwise` for columns without any value."""
+    seen = ~np.isnan(X)
+    number = seen.sum(axis=0)
+    means: FloatArray = np.where(seen, X, 0.0).sum(axis=0) / np.maximum(number, 1)
+    return np.where(number > 0, means, otherwise)
+
+
+def fill_in(X: FloatArray) -> FloatArray:
+    """Missing cells replaced by their column's mean, 0 for a column without any value."""
+    return np.where(np.isnan(X), column_means(X, 0.0), X)
+
+
+def cells_and_seen(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The cells with 0 for missing ones, and 1 where there is a value, else 0."""
+    seen = ~np.isnan(X)
+    return np.where(seen, X, 0.0), seen.astype(np.float64)
+
+
+def marked_cells(flags: BoolArray) -> tuple[IntArray, IntArray]:
+    """Where the marked cells of each row begin, shape (n + 1,), and their columns."""
+    row, column = np.nonzero(flags)
+    return np.searchsorted(row, np.arange(len(flags) + 1)).astype(np.int64), column.astype(np.int64)
+
+
+def sparse(flags: BoolArray) -> dict[str, IntArray]:
+    """The same as fields `start` and `column` of a cluster state."""
+    return dict(zip(("start", "column"), marked_cells(flags), strict=True))
+
+
+class StandardColumns(NamedTuple):
+    """Informative columns, centred and divided by their standard deviation."""
+
+    X: FloatArray
+    centre: FloatArray
+    unit: FloatArray
+    floor: FloatArray  # variance of rounding
+    kept: IntArray
+
+
+def resolution(column: FloatArray) -> float:
+    """Median distance between neighbouring distinct values; 0 for a constant column.
+
+    >>> resolution(np.array([1.0, 3.0, 2.0, 2.0]))
+    1.0
+    """
+    values = np.unique(column[~np.isnan(column)])
+    return float(np.median(np.diff(values))) if len(values) > 1 else 0.0
+
+
+def standard_columns(X: FloatArray, *, common_unit: bool = False) -> StandardColumns:
+    """Standardise by the cells seen, without the constant columns, which tell nothing.
+
+    At least one column stays. With `common_unit` every column is divided by the root mean variance
+    instead of its own standard deviation: spherical clusters have no private units.
+    """
+    # a column without any value is constant
+    cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
+    largest = np.nanmax(np.abs(cells), axis=0)
+    shrunk = cells / np.where(largest > 0, largest, 1.0)
+    spread = np.nanstd(shrunk, axis=0)
+    kept = np.flatnonzero(spread > 1e-12)
+    if len(kept) == 0:
+        kept = np.array([0])
+    scale = np.where(largest > 0, largest, 1.0)[kept]
+    shrunk = shrunk[:, kept]
+    spread = np.where(spread[kept] > 1e-12, spread[kept], 1.0)
+    if common_unit:
+        scale = np.full(len(kept), scale.max())
+        shrunk = cells[:, kept] / scale
+        spread = np.full(len(kept), max(np.sqrt(np.nanvar(shrunk, axis=0).mean()), 1e-12))
+    centre = np.nanmean(shrunk, axis=0)
+    Z = np.ascontiguousarray((X[:, kept] / scale - centre) / spread)
+    floor = np.array([resolution(column) for column in Z.T]) ** 2 / 12
+    return StandardColumns(Z, centre * scale, spread * scale, floor, kept)

@@ -8,8 +8,8 @@ s_j = sum_l c_jl the number of cells seen (missing at random)
 
     L = prod_j  Gamma(B_j) / Gamma(B_j + s_j)  prod_l Gamma(beta_jl + c_jl) / Gamma(beta_jl)
 
-and the predictive of code l is (beta_jl + c_jl) / (B_j + s_j); of an item of weight w, Gamma(beta_jl
-+ c_jl + w) / Gamma(beta_jl + c_jl) Gamma(B_j + s_j) / Gamma(B_j + s_j + w).
+and the predictive of code l is (beta_jl + c_jl) / (B_j + s_j); of an item of weight w,
+Gamma(beta_jl + c_jl + w) / Gamma(beta_jl + c_jl) Gamma(B_j + s_j) / Gamma(B_j + s_j + w).
 
 Most cells of a column show one and the same code, its *reference*: a cluster caches the log
 predictive of an item that shows the references alone, and what each other code, or none, changes of
@@ -33,8 +33,8 @@ from bayesclust._numba import FAST, device
 from bayesclust._numpyro import numpyro_modules, seen_only
 from bayesclust.checks import check_items
 from bayesclust.families import base
-from bayesclust.families.base import Terms
-from bayesclust.families.cells import (
+from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
+from bayesclust.families.columns import (
     check_whole,
     fill_in,
     marked_cells,
@@ -42,7 +42,6 @@ from bayesclust.families.cells import (
     varying_columns,
 )
 from bayesclust.families.divergence import Divergence, Smoothed, SmoothedColumns, Unbound
-from bayesclust.families.hyper import Hyper, HyperPrior, hyper_prior
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 STRENGTH_PRIOR = HyperPrior("base_strength", 2.0, 1.0)
@@ -54,10 +53,7 @@ REMEDY = "number the categories of each column 0, 1, 2, ..."
 class DiscreteFamily(base.Family, ABC):
     """A family on discrete columns, which models those that vary and leaves missing cells out."""
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
-
+    takes_missing = True
     expects: ClassVar[tuple[str, str]]
     """What cells should be, in the plural, and what to do about others."""
 
@@ -125,17 +121,10 @@ class BoundDirichlet(base.BoundFamily):
     """Columns of shares with Dirichlet priors; hyper = (one factor of all pseudo-counts,).
 
     X holds numbers of times that each code was shown, all columns side by side, shape (n, F).
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (d,)
-        Numbers of codes.
-    shares : ndarray of shape (F,)
-        Pseudo-counts of all columns' codes where the factor is one.
     """
 
-    sizes: IntArray
-    shares: FloatArray
+    sizes: IntArray  # (d,) numbers of codes
+    shares: FloatArray  # (F,) pseudo-counts of all codes where the factor is one
 
     @property
     def first(self) -> IntArray:
@@ -178,7 +167,7 @@ class BoundDirichlet(base.BoundFamily):
 
 
 class CodedState(NamedTuple):
-    """Clusters of codes; C slots and the prior slot, d columns, F codes; code F + j is a missing cell."""
+    """Clusters of d columns, F codes; code F + j is a missing cell; C slots and the prior slot."""
 
     code: IntArray  # (n, d) the code that a cell shows, numbered through
     start: IntArray  # (n + 1,) where an item's codes that are no reference begin
@@ -367,9 +356,8 @@ class Bernoulli(DiscreteFamily):
     ----------
     strength : float, HyperPrior or "learn", default "learn"
         s: how many items the prior is worth. Small values expect columns that are nearly always 0
-        or nearly always 1 within a cluster, large ones clusters that resemble each other, so it is
-        learned (log-normal with median 2, which in a balanced column is the uniform distribution,
-        and standard deviation 1 of the logarithm).
+        or 1 within a cluster, large ones clusters that resemble each other. Learned: log-normal
+        with median 2, the uniform distribution in a balanced column.
 
     Notes
     -----
@@ -379,7 +367,7 @@ class Bernoulli(DiscreteFamily):
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7, which ask for any exponential family with its conjugate prior.
+    Khashabi et al., Eq. 3, 4 and 7.
 
     Examples
     --------
@@ -408,7 +396,7 @@ class Bernoulli(DiscreteFamily):
 
 @dataclass(frozen=True)
 class CategoricalDivergence(Smoothed, Unbound):
-    """D(x, m) = sum_j KL(x_j | m_j) over columns of codes 0, 1, 2, ...; missing cells are left out."""
+    """D(x, m) = sum_j KL(x_j | m_j) over columns of codes; missing cells are left out."""
 
     name = "categorical"
     takes_missing = True
@@ -492,11 +480,11 @@ class BoundCategorical(BoundCoded):
         refuse_unknown(rows, self.sizes, self.kept)
 
     def columns(self, X: FloatArray) -> Any:
-        """The columns that vary, whole numbers; missing cells, which the program masks, are zero."""
+        """The columns that vary, whole numbers; missing cells, which are masked, are zero."""
         return np.nan_to_num(X[:, self.kept]).astype(np.int64)
 
     def embedding(self) -> FloatArray:
-        """One column per code, different codes at distance one; missing cells as all items' shares."""
+        """One column per code, different codes at distance one; missing cells as all shares."""
         (shown,) = self.rows(self.X)
         seen = np.maximum(np.add.reduceat(shown.sum(axis=0), self.first[:-1]), 1.0)
         share = shown.sum(axis=0) / np.repeat(seen, self.sizes)
@@ -525,9 +513,8 @@ class Categorical(DiscreteFamily):
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
         beta: prior pseudo-count of every code of every column. Small values expect clusters that
-        show one code each, large ones clusters that resemble each other, so it is learned
-        (log-normal with median 1, the uniform distribution, and standard deviation 1 of the
-        logarithm).
+        show one code each, large ones clusters that resemble each other. Learned: log-normal with
+        median 1, the uniform distribution.
 
     Notes
     -----
@@ -536,7 +523,7 @@ class Categorical(DiscreteFamily):
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7, which ask for any exponential family with its conjugate prior.
+    Khashabi et al., Eq. 3, 4 and 7.
 
     Examples
     --------
@@ -596,7 +583,7 @@ class BoundRecoded(BoundCategorical):
 
 @dataclass(frozen=True)
 class Recoded(base.Family):
-    """Columns of few different values without order, such as 0.5 and 1: `Categorical` on their codes.
+    """Columns of few different values without order: `Categorical` on their codes.
 
     Missing cells (NaN) are left out of the likelihood. A column with a single value is left out.
 
@@ -604,10 +591,6 @@ class Recoded(base.Family):
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
         Prior pseudo-count of every value of every column, as in `Categorical`.
-
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7.
 
     Examples
     --------
@@ -621,9 +604,7 @@ class Recoded(base.Family):
 
     concentration: Hyper = "learn"
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
+    takes_missing = True
 
     def bind(self, X: FloatArray) -> BoundRecoded:
         """Number the values of each column; 10000 different ones are a ValueError."""

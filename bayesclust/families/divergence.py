@@ -11,10 +11,9 @@ So a divergence needs phi and its gradient only, which a family's file gives bes
 passes over items are the same compiled code for all.
 
 Independent columns have D(x, m) = sum_j d(x_j, m_j), d of a convex function phi of one number. With
-w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is a Bregman divergence again:
-that of the perspective function sum_j w_j phi(u_j / w_j) between the points (u, w) = (w x, w),
-whose mean over a cluster, (U, W), stands for the centre m = U / W, the means of the cells seen. So
-passes, merges and the proof that J never rises need no change, and a missing cell costs nothing.
+w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence,
+that of the perspective function sum_j w_j phi(u_j / w_j) between points (u, w) = (w x, w), whose
+mean over a cluster, (U, W), stands for the centre m = U / W, the means of the cells seen.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from bayesclust.checks import check_items, check_positive
-from bayesclust.families.cells import column_means
+from bayesclust.families.columns import column_means
 from bayesclust.typing import FloatArray
 
 
@@ -51,7 +50,7 @@ class Divergence(ABC):
     """Whether D(x, m) = |x - m|^2, computed without cancellation; natural(m) is then m."""
 
     def bind(self, X: Any) -> Divergence:
-        """Take from the data what the divergence needs of them, such as units; most need nothing."""
+        """Take from the data what the divergence needs of them, such as units."""
         return self
 
     def shown(self, centers: FloatArray) -> FloatArray:
@@ -64,7 +63,7 @@ class Divergence(ABC):
 
     @abstractmethod
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        """Check data and turn it into points whose mean is the centre of a cluster, shape (n, d)."""
+        """Check data and make points of them whose mean is the centre of a cluster, (n, d)."""
 
     @abstractmethod
     def phi(self, points: FloatArray) -> FloatArray:
@@ -75,7 +74,7 @@ class Divergence(ABC):
         """The gradient of phi at each centre, shape (K, d)."""
 
     def at_gamma(self, points: FloatArray, gamma: float) -> Any:
-        """The family with density exp(-gamma D) up to h(x), bound to points; None if there is none."""
+        """The family with density exp(-gamma D) up to h(x), bound to points, if there is one."""
         return None
 
     def log_peaks(self, points: FloatArray, gamma: float) -> FloatArray:
@@ -100,7 +99,7 @@ class Divergence(ABC):
 
 
 class Unbound(Divergence):
-    """A divergence that takes something from the data, as their covariance, before `bind` saw them."""
+    """A divergence that takes something from the data, before `bind` saw them."""
 
     @abstractmethod
     def bind(self, X: Any) -> Divergence:
@@ -184,9 +183,7 @@ class SmoothedColumns(Smoothed, ColumnDivergence):
 class SeenCells(Divergence):
     """A sum over columns that leaves missing cells out.
 
-    `otherwise` (d,) are centres of clusters that have no value in a column. Whatever they are, J is
-    the same once an item with a value has joined and the means are taken; the means of all items
-    are sensible until then.
+    `otherwise` (d,) are centres of clusters that have no value in a column, until one has joined.
     """
 
     columns: ColumnDivergence

@@ -6,7 +6,8 @@ With n items of mean xbar and scatter S in a cluster (Murphy 2007, Eq. 250 to 26
 
     kappa_n = kappa0 + n,  nu_n = nu0 + n,  m_n = (kappa0 m0 + n xbar) / kappa_n
     Psi_n   = Psi0 + S + kappa0 n / kappa_n (xbar - m0)(xbar - m0)'
-    p(X)    = pi^(-nd/2) Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2) (kappa0/kappa_n)^(d/2)
+    p(X)    = pi^(-nd/2) (kappa0/kappa_n)^(d/2)
+              Gamma_d(nu_n/2) / Gamma_d(nu0/2) |Psi0|^(nu0/2) / |Psi_n|^(nu_n/2)
 
 and the predictive is a Student t. Data are centred at m0, so that m0 = 0 below. A cluster keeps the
 inverse of Psi_n, which an item changes by a rank-one term (Sherman and Morrison).
@@ -26,27 +27,25 @@ the quadratic form is larger by d / kappa_n, and
 
     E log |Sigma^-1| = sum_j psi((nu_n - j) / 2) + d log 2 - log |Psi_n|,    j = 0, ..., d - 1.
 
-All Gaussian families have the same three hyper-parameters, in units of each column's standard
-deviation: ``base_scale`` (psi), the expected within-cluster variance as a share of the column's;
+All Gaussian families have three hyper-parameters, in units of each column's standard deviation:
+``base_scale`` (psi), the expected within-cluster variance as a share of the column's;
 ``base_strength`` (nu0 - d - 1), how many observations that expectation is worth; and
 ``base_mean_precision`` (kappa0), the precision of a cluster's mean relative to that of one of its
-items. The scale of the clusters within the data decides the answer more than anything else, so the
-first is learned, under a log-normal prior that is wide enough for tight and for overlapping
-clusters. The others can be learned, but are held at 15 and at 0.05: real columns have few digits,
-shared values (a detection limit) and heavy tails. A cluster of items that share a value has no
-variance there and a likelihood without bound, so a learned strength runs to its least value and
-constraints drown in spikes; a learned kappa0 grows to admit clusters of a few outliers. Against
-spikes, too, the expected variance has a floor, r^2 / 12 for a column recorded to a resolution r,
-and the priors of what is learned are cut off below.
+items. The scale decides more than anything else, and is learned. The others can be learned, but are
+held at 15 and at 0.05: a cluster of items that share a value has no variance there and a likelihood
+without bound, so a learned strength runs to its least value and constraints drown in spikes; a
+learned kappa0 grows to admit clusters of a few outliers. Against spikes, too, the expected variance
+has a floor, r^2 / 12 for a column recorded to a resolution r, and the priors of what is learned are
+cut off below.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -56,10 +55,9 @@ from bayesclust._numba import FAST, device
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_items
 from bayesclust.families import base
-from bayesclust.families.base import Terms
-from bayesclust.families.cells import standard_columns
+from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
+from bayesclust.families.columns import standard_columns
 from bayesclust.families.divergence import Unbound
-from bayesclust.families.hyper import Hyper, HyperPrior, hyper_prior
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -74,24 +72,14 @@ LEAST_VARIANCE = 1e-10
 """Share of the largest variance below which a direction is rounding."""
 
 
-def gaussian_priors(
-    scale: object, strength: object, mean_precision: object
-) -> tuple[HyperPrior, HyperPrior, HyperPrior]:
-    """The priors of the three hyper-parameters, each as `hyper_prior` reads it."""
-    return (
-        hyper_prior(scale, SCALE_PRIOR),
-        hyper_prior(strength, STRENGTH_PRIOR),
-        hyper_prior(mean_precision, MEAN_PRECISION_PRIOR),
-    )
-
-
 @dataclass(frozen=True)
 class BoundColumns(base.BoundFamily, ABC):
-    """A family on standardised columns, as `standard_columns` found them."""
+    """A family on columns as `standard_columns` found them; `floor` is the variance of rounding."""
 
     centre: FloatArray
     unit: FloatArray
     kept: IntArray
+    floor: FloatArray
 
     def columns(self, X: FloatArray) -> FloatArray:
         return X[:, self.kept]
@@ -101,12 +89,39 @@ class BoundColumns(base.BoundFamily, ABC):
         return rows
 
     def log_base(self, rows: FloatArray) -> FloatArray:
-        """Minus the log units."""
-        return np.full(len(rows), -float(np.log(self.unit).sum()))
+        """Minus the log units of the cells seen."""
+        return -(~np.isnan(rows) * np.log(self.unit)).sum(axis=1)
 
 
-# Positive definite matrices in compiled code, by plain loops: they compile in a fraction of the time
-# of LAPACK's wrappers, need half the multiplications of a general inverse, and read rows in order.
+@dataclass(frozen=True)
+class GaussianFamily(base.Family):
+    """Gaussian clusters on standardised columns, by the three hyper-parameters of this module."""
+
+    scale: Hyper = "learn"
+    strength: Hyper = STRENGTH
+    mean_precision: Hyper = MEAN_PRECISION
+    common_unit: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def bound_type(self) -> type[BoundColumns]:
+        """The family on data."""
+
+    def bind(self, X: FloatArray) -> BoundColumns:
+        """Standardise the columns and fill in the prior."""
+        own = standard_columns(X, common_unit=self.common_unit)
+        priors = (
+            hyper_prior(self.scale, SCALE_PRIOR),
+            hyper_prior(self.strength, STRENGTH_PRIOR),
+            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
+        )
+        floor = own.floor.mean(keepdims=True) if self.common_unit else own.floor
+        bound = self.bound_type(own.X, 0.0, priors, own.centre, own.unit, own.kept, floor)
+        return bound.with_rows(own.X)
+
+
+# Positive definite matrices by plain loops, which compile in a fraction of the time of LAPACK's
+# wrappers and need half the multiplications of a general inverse.
 
 
 @device(fastmath=FAST, no_refcount=True)
@@ -216,7 +231,7 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
 
 @device(fastmath=FAST, no_refcount=True)
 def _move(state: FullState, i: int, k: int, sign: float) -> None:
-    """Put an item into what a cluster caches (sign = 1), or take it out (-1), before it is counted."""
+    """Put an item into what a cluster caches (sign = 1), or take it out (-1), uncounted."""
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison
     # for the inverse
     d, power, u = state.X.shape[1], sign * state.power[0], state.work
@@ -369,16 +384,13 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class BoundFullGaussian(BoundColumns):
-    """Normal-inverse-Wishart clusters in standardised columns; `floor` is the variance of rounding.
+    """Normal-inverse-Wishart clusters; hyper = (scale, strength, mean precision).
 
-    hyper = (scale, strength, mean precision). Statistics: n (K,), sums (K, d), sums of x x' (K, d,
-    d). Terms: R (K, d, d), R mu (K, d), offset (K,). JAX makes use of the symmetry of x x'. NumPy
-    does not: arrays of all products of columns, fresh in every sweep, would cost it several times
-    what the matrix products cost.
+    Statistics: n (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset
+    (K,). JAX makes use of the symmetry of x x', by which NumPy would be slower.
     """
 
-    floor: FloatArray
-
+    State: ClassVar[Any] = FullState
     n_arrays = 3
 
     def parameters(self, hyper: Any) -> tuple[Any, Any, Any]:
@@ -400,33 +412,25 @@ class BoundFullGaussian(BoundColumns):
         centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
 
-    def new_state(self, capacity: int, hyper: FloatArray) -> Any:
-        """Cluster state with empty slots."""
-        (n, d), slots = self.X.shape, capacity + 1
-        total, mean = np.zeros((2, slots, d))
-        outer, precision = np.zeros((2, slots, d, d))
-        state = FullState(
-            X=self.X,
-            count=np.zeros(slots, np.int64),
-            total=total,
-            outer=outer,
-            mean=mean,
-            precision=precision,
-            logdet=np.zeros(slots),
-            psi0=np.zeros((d, d)),
-            kappa0=np.zeros(1),
-            nu0=np.zeros(1),
-            constant=np.zeros(n + 1),
-            height=np.zeros(n + 1),
-            power=self.powers,
-            work=np.zeros(d),
-            square=np.zeros((d, d)),
-        )
-        self.set_hyper(state, hyper)
-        return state
+    def caches(self, slots: int) -> Mapping[str, Any]:
+        n, d = self.X.shape
+        fields = {
+            "mean": (slots, d),
+            "outer": (slots, d, d),
+            "precision": (slots, d, d),
+            "logdet": slots,
+            "psi0": (d, d),
+            "kappa0": 1,
+            "nu0": 1,
+            "constant": n + 1,
+            "height": n + 1,
+            "work": d,
+            "square": (d, d),
+        }
+        own = {name: np.zeros(shape) for name, shape in fields.items()}
+        return {"X": self.X, "power": self.powers} | own
 
     def set_hyper(self, state: Any, hyper: FloatArray) -> None:
-        """Write hyper-parameters and the normalisers that depend on them alone."""
         kappa0, nu0, psi0 = self.parameters(hyper)
         # unless learned, they are the same from one sweep to the next
         known = (state.kappa0[0], state.nu0[0]) == (kappa0, nu0)
@@ -473,22 +477,19 @@ class BoundFullGaussian(BoundColumns):
         squares = (X[:, first] * X[:, second]) @ precision.T - 2.0 * (X @ linear.T)
         return offset - 0.5 * (squares + xp.square(centre).sum(axis=1))
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         kappa, nu, mean, lower = self._posterior(statistics, hyper)
         number, d = mean.shape
-        root, log_root = draw_roots(nu, lower, rng)
-        step = np.linalg.solve(root, rng.standard_normal((number, d, 1)))[..., 0]
-        mean = mean + step / np.sqrt(kappa)[:, None]
-        offset = log_root - 0.5 * d * math.log(2 * math.pi)
-        return root, np.einsum("kab,kb->ka", root, mean), offset
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        kappa, nu, mean, lower = self._posterior(statistics, hyper)
-        d = mean.shape[1]
-        root = np.sqrt(nu)[:, None, None] * np.linalg.inv(lower)
-        log_precision = digamma(0.5 * (nu[:, None] - np.arange(d))).sum(axis=1)
-        log_precision -= 2 * _log_diagonal(lower)
-        offset = 0.5 * (log_precision - d * math.log(math.pi) - d / kappa)
+        if rng is None:
+            root = np.sqrt(nu)[:, None, None] * np.linalg.inv(lower)
+            log_precision = digamma(0.5 * (nu[:, None] - np.arange(d))).sum(axis=1)
+            log_precision -= 2 * _log_diagonal(lower)
+            offset = 0.5 * (log_precision - d * math.log(math.pi) - d / kappa)
+        else:
+            root, log_root = draw_roots(nu, lower, rng)
+            step = np.linalg.solve(root, rng.standard_normal((number, d, 1)))[..., 0]
+            mean = mean + step / np.sqrt(kappa)[:, None]
+            offset = log_root - 0.5 * d * math.log(2 * math.pi)
         return root, np.einsum("kab,kb->ka", root, mean), offset
 
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
@@ -511,7 +512,7 @@ class BoundFullGaussian(BoundColumns):
 
 
 def draw_roots(nu: FloatArray, lower: FloatArray, rng: Generator) -> tuple[FloatArray, FloatArray]:
-    """Roots R (K, d, d) of precisions, (R'R)^-1 ~ IW(nu, L L'), and log |R| (K,); nu above d - 1."""
+    """Roots R (K, d, d) of precisions, (R'R)^-1 ~ IW(nu, L L'), nu > d - 1, and log |R| (K,)."""
     number, d, _ = lower.shape
     # R'R = L^-T A A' L^-1 with A Bartlett's triangle of a standard Wishart matrix
     bartlett = np.tril(rng.standard_normal((number, d, d)), -1)
@@ -563,13 +564,10 @@ def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArra
 class Mahalanobis(Unbound):
     """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of one covariance S / gamma.
 
-    The small-variance limit of Gaussians lets covariances shrink together. With a covariance of its
-    own in every cluster there is no limit of Bregman form: -(1 / gamma) log det Sigma_k and the fit
-    of Sigma_k stay of one order, and D would change with the partition, so that J need not fall.
-    What remains is one covariance for all clusters, fixed before the first pass. The default is the
-    *total* covariance of the data: it needs no partition, and makes D the same whatever unit, or
-    mix, the columns come in. The pooled covariance within clusters is the better metric, where a
-    partition is known from which to take it, as `RDPMeans.from_posterior` does.
+    With a covariance of its own in every cluster there is no limit of Bregman form: D would change
+    with the partition, and J need not fall. What remains is one covariance for all, fixed before
+    the first pass: that of all the data, which needs no partition, or where one is known, as by
+    `RDPMeans.from_posterior`, the better metric of the pooled covariance within clusters.
 
     Parameters
     ----------
@@ -623,7 +621,7 @@ def _check_covariance(covariance: Any, d: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class FullGaussian(base.Family):
+class FullGaussian(GaussianFamily):
     """Gaussian clusters, each with its own full covariance matrix.
 
     Parameters
@@ -640,8 +638,8 @@ class FullGaussian(base.Family):
     Notes
     -----
     ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation
-    and r_j its resolution, and m0 the mean of the data: the fit does not change when a column is
-    shifted or given another unit. Constant columns are left out.
+    and r_j its resolution: the fit does not change when a column is shifted or given another unit.
+    Constant columns are left out.
 
     References
     ----------
@@ -656,14 +654,5 @@ class FullGaussian(base.Family):
     (10, 2)
     """
 
-    scale: Hyper = "learn"
-    strength: Hyper = STRENGTH
-    mean_precision: Hyper = MEAN_PRECISION
     divergence = Mahalanobis
-
-    def bind(self, X: FloatArray) -> BoundFullGaussian:
-        """Standardise the columns and fill in the prior."""
-        own = standard_columns(X)
-        priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
-        bound = BoundFullGaussian(own.X, 0.0, priors, own.centre, own.unit, own.kept, own.floor)
-        return bound.with_rows(own.X)
+    bound_type = BoundFullGaussian

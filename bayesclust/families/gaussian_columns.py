@@ -1,19 +1,22 @@
-"""Gaussian clusters whose columns are independent, with a normal-inverse-gamma prior per column.
+"""Gaussian clusters of independent columns, with a variance for each column or one for all.
 
-    mu_kj | v_kj ~ N(m0_j, v_kj / kappa0),    v_kj ~ InvGamma(a0, b0_j)
+    mu_kj | v_kg ~ N(m0_j, v_kg / kappa0),    v_kg ~ InvGamma(a0, b0_g)
 
-T(x) = (x_j, x_j^2)_j, and where cells are missing (at random) 1 for each cell seen, so that every
-column has its own n. Data are centred at m0, so that m0 = 0 below. With n cells of a column, their
-sum s and sum of squares q (Murphy 2007, Eq. 197 to 206):
+A variance g is that of the columns J_g: one column each (diagonal), or all d (spherical, whose
+small-variance limit is DP-means, TVClust Sec. 4). T(x) = (x_j)_j, (sum of x_j^2 over J_g)_g, and
+where cells are missing (at random) 1 for each cell seen, so that every column has its own n. Data
+are centred at m0, so that m0 = 0 below. With n_j cells of a column, their sum s_j, and the sum of
+squares q_g (Murphy 2007, Eq. 197 to 206; products and sums over j are those over J_g):
 
-    kappa_n = kappa0 + n,  a_n = a0 + n / 2,  m_n = s / kappa_n,  b_n = b0 + (q - kappa_n m_n^2) / 2
-    L       = prod_j (2 pi)^(-n/2) Gamma(a_n) / Gamma(a0) b0_j^a0 / b_nj^a_n (kappa0 / kappa_n)^(1/2)
+    kappa_j = kappa0 + n_j,  a_n = a0 + sum_j n_j / 2,  b_n = b0 + (q - sum_j s_j^2 / kappa_j) / 2
+    L       = prod_g Gamma(a_n) / Gamma(a0) b0^a0 / b_n^a_n
+              prod_j (2 pi)^(-n_j/2) (kappa0 / kappa_j)^(1/2)
 
-The predictive of an item of weight w is a Student t for each column,
+With a variance for each column, the predictive of an item of weight w is a Student t for each,
 
-    height_j (1 + (x_j - m_nj)^2 / width_j)^-(a_n + w/2),    width = 2 (kappa_n + w) b_n / (w kappa_n)
+    height_j (1 + (x_j - m_j)^2 / width_j)^-(a_n + w/2),   width = 2 (kappa_j + w) b_n / (w kappa_j)
 
-of which a cluster caches all that does not depend on the item. Where no cell is missing, all columns
+of which a cluster caches all that does not depend on the item. Where no cell is missing, columns
 have one exponent, and eight of them share a logarithm.
 """
 
@@ -22,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -32,20 +35,12 @@ from bayesclust._numpyro import numpyro_modules, seen_only
 from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Terms
-from bayesclust.families.cells import cells_and_seen, sparse, standard_columns
+from bayesclust.families.columns import cells_and_seen, sparse
 from bayesclust.families.divergence import ColumnDivergence, Divergence, Unbound
-from bayesclust.families.gaussian import (
-    MEAN_PRECISION,
-    STRENGTH,
-    BoundColumns,
-    Whitened,
-    gaussian_priors,
-    units,
-)
-from bayesclust.families.hyper import Hyper
+from bayesclust.families.gaussian import BoundColumns, GaussianFamily, Whitened, units
+from bayesclust.families.squared_distance import LOG_TWO_PI, SquaredEuclidean
 from bayesclust.typing import FloatArray, IntArray
 
-LOG_TWO_PI = math.log(2 * math.pi)
 TOGETHER = 8
 """Columns under one logarithm, as many as a processor multiplies at once."""
 SMALLEST, LARGEST = 1e-200, 1e200
@@ -53,11 +48,12 @@ SMALLEST, LARGEST = 1e-200, 1e200
 
 
 class ColumnsPrior(NamedTuple):
-    """The normal-inverse-gamma distributions of all columns."""
+    """The normal-inverse-gamma distributions of G variances, G being 1 or d."""
 
     kappa: FloatArray  # (1,) kappa0
     shape: FloatArray  # (1,) a0
-    rate: FloatArray  # (d,) b0
+    rate: FloatArray  # (G,) b0
+    columns: IntArray  # (1,) d
 
 
 class ColumnsState(NamedTuple):
@@ -114,27 +110,30 @@ def sum_of_tails(X: FloatArray, i: int, mean: FloatArray, width: FloatArray, k: 
 
 
 @device(no_refcount=True, fastmath=FAST)
-def _level(prior: ColumnsPrior, n: float) -> float:
-    """log L of n cells of a column but for the rates."""
-    kappa0, shape0 = prior.kappa[0], prior.shape[0]
-    value = math.lgamma(shape0 + 0.5 * n) - math.lgamma(shape0) - 0.5 * n * LOG_TWO_PI
-    return float(value + 0.5 * math.log(kappa0 / (kappa0 + n)))
+def _level(prior: ColumnsPrior, n: float, columns: int) -> float:
+    """log L of n cells in each of the columns of one variance, but for the rates."""
+    kappa0, shape0, half = prior.kappa[0], prior.shape[0], 0.5 * n * columns
+    value = math.lgamma(shape0 + half) - math.lgamma(shape0) - half * LOG_TWO_PI
+    return float(value + 0.5 * columns * math.log(kappa0 / (kappa0 + n)))
 
 
 @base.implements(base.log_normaliser, ColumnsPrior)
 def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
-    d, shape0, n = len(prior.rate), prior.shape[0], mass
-    complete = len(first) == 2 * d
-    value, level = 0.0, _level(prior, mass)
-    for j in range(d):
-        if not complete:
-            n = first[2 * d + j] + second[2 * d + j]
-            level = _level(prior, n)
-        total, square = first[j] + second[j], first[d + j] + second[d + j]
-        scatter = max(square - total * total / (prior.kappa[0] + n), 0.0)
-        rate0 = prior.rate[j]
+    d, number, shape0, n = prior.columns[0], len(prior.rate), prior.shape[0], mass
+    columns, complete = d // number, len(first) == d + number
+    value, level = 0.0, _level(prior, mass, columns)
+    for g in range(number):
+        if not complete:  # each column has a variance
+            n = first[2 * d + g] + second[2 * d + g]
+            level = _level(prior, n, 1)
+        squares = 0.0
+        for j in range(g * columns, (g + 1) * columns):
+            total = first[j] + second[j]
+            squares += total * total
+        scatter = max(first[d + g] + second[d + g] - squares / (prior.kappa[0] + n), 0.0)
+        rate0 = prior.rate[g]
         rate = rate0 + 0.5 * scatter
-        value += level + shape0 * math.log(rate0 / rate) - 0.5 * n * math.log(rate)
+        value += level + shape0 * math.log(rate0 / rate) - 0.5 * n * columns * math.log(rate)
     return value
 
 
@@ -189,33 +188,41 @@ def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class BoundDiagonalGaussian(BoundColumns):
-    """Normal-inverse-gamma columns; hyper = (scale, strength, mean precision); missing cells are NaN."""
-
-    floor: FloatArray
+    """Normal-inverse-gamma columns; hyper = (scale, strength, mean precision)."""
 
     takes_missing = True
-    State = ColumnsState
-    Prior = ColumnsPrior
+    one_variance: ClassVar[bool] = False
+    State: ClassVar[Any] = ColumnsState
 
     def parameters(self, hyper: Any) -> tuple[Any, Any, Any]:
-        """(kappa0, a0, b0) in our coordinates; E[v_kj] = b0_j / (a0 - 1)."""
+        """(kappa0, a0, b0 (G,)) in our coordinates; E[v_kg] = b0_g / (a0 - 1)."""
         scale, strength, kappa0 = hyper
         return kappa0, 1.0 + 0.5 * strength, 0.5 * strength * (scale + self.floor)
+
+    def prior(self, hyper: FloatArray) -> ColumnsPrior:
+        kappa, shape, rate = map(np.atleast_1d, self.parameters(hyper))
+        return ColumnsPrior(kappa, shape, rate, np.array([self.X.shape[1]]))
+
+    def _by_variance(self, cells: FloatArray) -> FloatArray:
+        """Sums over the columns of each variance, (n, d) to (n, G)."""
+        return cells.sum(axis=1, keepdims=True) if self.one_variance else cells
 
     def rows(self, X: FloatArray) -> Terms:
         if np.isnan(self.X).any() or np.isnan(X).any():
             cells, seen = cells_and_seen(X)
             return (np.concatenate([cells, np.square(cells), seen], axis=1),)
-        return (np.concatenate([X, np.square(X)], axis=1),)
+        return (np.concatenate([X, self._by_variance(np.square(X))], axis=1),)
 
     def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         kappa0, shape0, rate0 = self.parameters(hyper)
-        d, (weight, sums) = len(rate0), statistics
-        complete = sums.shape[1] == 2 * d
-        n = np.repeat(weight[:, None], d, axis=1) if complete else sums[:, 2 * d :]
-        total, square, kappa = sums[:, :d], sums[:, d : 2 * d], kappa0 + n
-        rate = rate0 + 0.5 * np.maximum(square - total**2 / kappa, 0.0)
-        log_precision, precision = base.gammas(shape0 + 0.5 * n, rate, rng)
+        d, (weight, sums) = self.X.shape[1], statistics
+        end = d + len(rate0)
+        complete = sums.shape[1] == end
+        n = np.repeat(weight[:, None], d, axis=1) if complete else sums[:, end:]
+        total, kappa = sums[:, :d], kappa0 + n
+        scatter = sums[:, d:end] - self._by_variance(total**2 / kappa)
+        rate = rate0 + 0.5 * np.maximum(scatter, 0.0)
+        log_precision, precision = base.gammas(shape0 + 0.5 * self._by_variance(n), rate, rng)
         centre = total / kappa
         if rng is None:
             log_precision = log_precision - 1.0 / kappa
@@ -230,14 +237,14 @@ class BoundDiagonalGaussian(BoundColumns):
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         jnp, numpyro, dist = numpyro_modules()
         kappa0, a0, b0 = self.parameters(hyper)
-        variance = numpyro.sample("variance", dist.InverseGamma(a0, b0).to_event(1))
-        mean = numpyro.sample("mean", dist.Normal(0.0, jnp.sqrt(variance / kappa0)).to_event(1))
+        if self.one_variance:
+            variance = numpyro.sample("variance", dist.InverseGamma(a0, b0[0]))[..., None]
+        else:
+            variance = numpyro.sample("variance", dist.InverseGamma(a0, b0).to_event(1))
+        at_origin = dist.Normal(jnp.zeros(self.X.shape[1]), jnp.sqrt(variance / kappa0))
+        mean = numpyro.sample("mean", at_origin.to_event(1))
         centre, sd = self.centre + self.unit * mean, self.unit * jnp.sqrt(variance)
         return lambda z: seen_only(dist.Normal(centre[z], sd[z]), self.X).to_event(1)
-
-    def log_base(self, rows: FloatArray) -> FloatArray:
-        """Minus the log units of the cells seen."""
-        return -(~np.isnan(rows) * np.log(self.unit)).sum(axis=1)
 
     def embedding(self) -> FloatArray:
         """The items in standard units; missing cells have the mean of the data, zero."""
@@ -246,6 +253,16 @@ class BoundDiagonalGaussian(BoundColumns):
     def caches(self, slots: int) -> Mapping[str, Any]:
         table = base.tables(slots, self.X.shape[1], "mean", "width", "height", "exponent")
         return {"X": self.X} | sparse(~np.isnan(self.X)) | table
+
+
+@dataclass(frozen=True)
+class BoundSphericalGaussian(BoundDiagonalGaussian):
+    """The same with one variance for all columns, in a common unit; no cell is missing."""
+
+    takes_missing = False
+    one_variance = True
+    State = base.Clusters
+    caches = base.BoundFamily.caches
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +315,7 @@ class Standardized(Unbound):
 
 
 @dataclass(frozen=True)
-class DiagonalGaussian(base.Family):
+class DiagonalGaussian(GaussianFamily):
     """Gaussian clusters whose columns are independent, each with its own variance.
 
     Missing cells (NaN) are left out of the likelihood, which is right where they are missing at
@@ -309,22 +326,18 @@ class DiagonalGaussian(base.Family):
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance.
     strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation is worth (2 a0 - 2). Learned, it falls in columns in
-        which many items share one value.
+        How many observations that expectation is worth (2 a0 - 2).
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has variance v_kj / kappa0 around the mean of the data.
-        The default penalises a cluster of few outliers; learned, it grows to admit them.
 
     Notes
     -----
     ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and
-    r_j its resolution, and m0 the mean of the data, all of the cells seen. Constant columns are
-    left out. In one column it is `FullGaussian`.
+    r_j its resolution, of the cells seen. Constant columns are left out.
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian
-    distribution, Sec. 6.
+    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Sec. 6.
 
     Examples
     --------
@@ -335,18 +348,45 @@ class DiagonalGaussian(base.Family):
     array([0.5 , 4.  , 0.05])
     """
 
-    scale: Hyper = "learn"
-    strength: Hyper = STRENGTH
-    mean_precision: Hyper = MEAN_PRECISION
+    takes_missing = True
     divergence = Standardized
+    bound_type = BoundDiagonalGaussian
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
 
-    def bind(self, X: FloatArray) -> BoundDiagonalGaussian:
-        """Standardise the columns and fill in the prior."""
-        own = standard_columns(X)
-        priors = gaussian_priors(self.scale, self.strength, self.mean_precision)
-        bound = BoundDiagonalGaussian(own.X, 0.0, priors, own.centre, own.unit, own.kept, own.floor)
-        return bound.with_rows(own.X)
+@dataclass(frozen=True)
+class SphericalGaussian(GaussianFamily):
+    """Gaussian clusters with one variance for all columns.
+
+    Unlike with the other Gaussian families, the unit of a column matters: multiply one by 1000, and
+    it decides alone. Give columns the units in which clusters are round.
+
+    Parameters
+    ----------
+    scale : float, HyperPrior or "learn", default "learn"
+        Expected within-cluster variance as a share of the mean variance of the columns.
+    strength : float, HyperPrior or "learn", default 15
+        How many observations that expectation is worth (2 a0 - 2).
+    mean_precision : float, HyperPrior or "learn", default 0.05
+        kappa0: a cluster's mean has variance v_k / kappa0 around the mean of the data.
+
+    Notes
+    -----
+    Columns are centred and divided by one unit, the root of their mean variance. Constant columns
+    are left out.
+
+    References
+    ----------
+    Khashabi et al., Eq. 3, 4 and 7, and Sec. 4; Murphy (2007), Sec. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.families import SphericalGaussian
+    >>> X = np.random.default_rng(0).normal(size=(10, 2))
+    >>> SphericalGaussian(scale=0.5).bind(X).hyper_priors[0]
+    HyperPrior(name='base_scale', median=0.5, log_sd=0.0, lower=0.0)
+    """
+
+    divergence = SquaredEuclidean
+    bound_type = BoundSphericalGaussian
+    common_unit = True

@@ -1,4 +1,4 @@
-"""Gaussian clusters that share one covariance, which is learned with the partition: for many columns.
+"""Gaussian clusters that share one covariance, learned with the partition: for many columns.
 
     mu_k | W ~ N(m0, W / kappa0),    W ~ IW(nu0, Psi0), one for all clusters
 
@@ -14,20 +14,18 @@ of mean xbar_k and scatter S_k in cluster k, W has the pooled scatter:
 by which W is drawn in every sweep. In a vector of hyper-parameters W stands behind the three that
 have priors of their own. Data are centred at m0, so that m0 = 0 below.
 
-Why this and not a low rank plus a diagonal for each cluster: in d columns a covariance has d (d +
-1) / 2 numbers. Where n is about 10 d, a cluster of n / K items has not the data to learn its own,
-of whatever form: a factor of rank r still takes d (r + 1) numbers from n / K items, r has to be
-learned too, and the factors have no conjugate prior, so that they cannot be integrated out where
-clusters open and close. All n items together do have the data for one covariance, of any shape, and
-it stays conjugate. What is lost are clusters that differ in shape; ``cluster_model="mixture"``
-makes them of components of one shape.
+Why not a low rank plus a diagonal for each cluster: where n is about 10 d, a cluster of n / K items
+has not the data to learn a covariance of its own, of whatever form, and factors have no conjugate
+prior, so that they cannot be integrated out where clusters open and close. All items together have
+the data for one covariance. What is lost are clusters that differ in shape;
+``cluster_model="mixture"`` makes them of components of one shape.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,9 +34,13 @@ from scipy.special import multigammaln
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.families import base
-from bayesclust.families.base import Terms
-from bayesclust.families.gaussian import STRENGTH, BoundFullGaussian, FullGaussian, draw_roots
-from bayesclust.families.hyper import Hyper
+from bayesclust.families.base import Hyper, Terms
+from bayesclust.families.gaussian import (
+    BoundFullGaussian,
+    GaussianFamily,
+    Mahalanobis,
+    draw_roots,
+)
 from bayesclust.families.squared_distance import LOG_TWO_PI, NormalPrior, with_square
 from bayesclust.typing import FloatArray
 
@@ -105,19 +107,18 @@ class BoundTiedGaussian(BoundFullGaussian):
         centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower)
 
-    def new_state(self, capacity: int, hyper: FloatArray) -> Any:
-        """Cluster state with empty slots."""
-        (n, d), slots = self.X.shape, capacity + 1
-        items, prior = np.zeros((n, d + 1)), NormalPrior(np.zeros(1), np.zeros(1))
-        asked = items if self.powers[0] == self.powers[1] else np.zeros((n, d + 1))
-        total, level = np.zeros((slots, d + 1)), np.zeros(slots)
-        count = np.zeros(slots, np.int64)
-        state = base.Clusters(items, asked, self.powers, prior, count, total, level)
-        self.set_hyper(state, hyper)
-        return state
+    # A state of `Clusters`, not one of full covariances; its items are written by `set_hyper`.
+
+    State = base.Clusters
+
+    def caches(self, slots: int) -> Mapping[str, Any]:
+        items = np.zeros((len(self.X), self.X.shape[1] + 1))
+        asked = items if self.powers[0] == self.powers[1] else items.copy()
+        total = np.zeros((slots, items.shape[1]))
+        return {"items": items, "asked": asked, "total": total, "level": np.zeros(slots)}
 
     def set_hyper(self, state: Any, hyper: FloatArray) -> None:
-        """Write hyper-parameters, and the items in coordinates in which W is the identity."""
+        """Also write the items in coordinates in which W is the identity."""
         super(BoundFullGaussian, self).set_hyper(state, hyper)
         T = with_square(self.X @ self._root(hyper).T)
         state.items[:], state.asked[:] = state.powers[0] * T, state.powers[1] * T
@@ -128,14 +129,16 @@ class BoundTiedGaussian(BoundFullGaussian):
         squares = xp.square(standard).sum(axis=1)[:, None] - 2.0 * (standard @ centre.T)
         return offset - 0.5 * (squares + xp.square(centre).sum(axis=1))
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        root, kappa, centre = self._centres(statistics, hyper)
-        centre = centre + rng.standard_normal(centre.shape) / np.sqrt(kappa)[:, None]
-        return self._terms(root, centre, np.zeros(len(kappa)))
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        root, kappa, centre = self._centres(statistics, hyper)
-        return self._terms(root, centre, -0.5 * centre.shape[1] / kappa)
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
+        root, kappa = self._root(hyper), hyper[2] + statistics[0]
+        centre = (statistics[1] / kappa[:, None]) @ root.T
+        number, d = centre.shape
+        offset = np.full(number, _log_diagonal(root) - 0.5 * d * LOG_TWO_PI)
+        if rng is None:
+            offset -= 0.5 * d / kappa
+        else:
+            centre = centre + rng.standard_normal(centre.shape) / np.sqrt(kappa)[:, None]
+        return np.repeat(root[None], number, axis=0), centre, offset
 
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         mass, total, outer = (np.asarray(part) for part in statistics)
@@ -170,19 +173,6 @@ class BoundTiedGaussian(BoundFullGaussian):
         psi = psi0 + outer.sum(axis=0) - (total / kappa[:, None]).T @ total
         return kappa, nu0 + weight.sum(), 0.5 * (psi + psi.T)
 
-    def _centres(
-        self, statistics: Terms, hyper: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(R (d, d), kappa_k (K,), R m_k (K, d))."""
-        root, kappa = self._root(hyper), hyper[2] + statistics[0]
-        return root, kappa, (statistics[1] / kappa[:, None]) @ root.T
-
-    @staticmethod
-    def _terms(root: FloatArray, centre: FloatArray, offset: FloatArray) -> Terms:
-        number, d = centre.shape
-        level = _log_diagonal(root) - 0.5 * d * LOG_TWO_PI
-        return np.repeat(root[None], number, axis=0), centre, offset + level
-
 
 def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:
     """Draw from the inverse Wishart distribution of mean psi / (nu - d - 1), nu above d - 1.
@@ -200,36 +190,31 @@ def _log_diagonal(triangle: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class TiedGaussian(base.Family):
+class TiedGaussian(GaussianFamily):
     """Gaussian clusters that share one full covariance matrix, learned with the partition.
 
     For many columns, say more than 20: each cluster of a `FullGaussian` would have to learn d^2 / 2
     numbers from its own few items, which prefers few and wide clusters or, where columns are not
-    Gaussian, many spurious ones. One covariance has all items to be learned from; it is a metric in
-    which clusters are spheres, as in linear discriminant analysis. Clusters that differ in shape
-    are beyond it, unless they are mixtures (``TVClust(cluster_model="mixture")``).
+    Gaussian, many spurious ones. Clusters that differ in shape are beyond it, unless they are
+    mixtures (``TVClust(cluster_model="mixture")``).
 
     Parameters
     ----------
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance (psi).
     strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0):
-        the covariance is drawn towards it with a weight of strength / (strength + n).
+        How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0).
     mean_precision : float, HyperPrior or "learn", default "learn"
         kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of
         n_k items costs about d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more,
-        in many columns, than true clusters can win; and K means of d numbers each tell kappa0 well.
+        in many columns, than true clusters can win.
 
     Notes
     -----
-    ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` as in `FullGaussian`, with s_j a
-    column's standard deviation and r_j its resolution. With n items the prior's share in W is about
-    15 / (15 + n), 4% where n = 350: enough to keep W regular where columns are collinear or d is
-    near n, and too little to matter else. The covariance of a draw is not recorded: given the
-    partition its distribution is known, and prediction draws it from there.
-
-    By "variational" the covariance is a point value, its mean given the rest.
+    ``Psi0`` is that of `FullGaussian`; its share in W is strength / (strength + n), 4% where n =
+    350. The covariance of a draw is not recorded: given the partition its distribution is known,
+    and prediction draws it from there. By "variational" it is a point value, its mean given the
+    rest.
 
     References
     ----------
@@ -245,12 +230,6 @@ class TiedGaussian(base.Family):
     (25, 25)
     """
 
-    scale: Hyper = "learn"
-    strength: Hyper = STRENGTH
     mean_precision: Hyper = "learn"
-    divergence = FullGaussian.divergence
-
-    def bind(self, X: FloatArray) -> BoundTiedGaussian:
-        """Standardise the columns and fill in the prior."""
-        full = FullGaussian(self.scale, self.strength, self.mean_precision).bind(X)
-        return BoundTiedGaussian(**{own.name: getattr(full, own.name) for own in fields(full)})
+    divergence = Mahalanobis
+    bound_type = BoundTiedGaussian

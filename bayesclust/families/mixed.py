@@ -8,7 +8,7 @@ hyper-parameters.
 A *hurdle* is for columns in which a few exact values stand out, such as zeros. With atoms a_1, ...,
 a_R of a column, in every cluster k
 
-    x = a_1 with probability theta_1, else x = a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
+    x = a_1 with probability theta_1, else a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
     theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_columns`
 
 (Cragg 1971, with a Gaussian beyond the hurdle). The density is taken with respect to Lebesgue
@@ -17,9 +17,8 @@ that say whether an item has an atom, missing for items that have an earlier one
 `Bernoulli`; and values, missing for items with an atom, are columns of `DiagonalGaussian`. So a
 hurdle is two families, and nothing is new but how columns are read.
 
-In compiled code the states of the parts are a chain of pairs. Code that walks a tuple of unlike
-states in a loop counts references to all their arrays at every step, which costs five times what it
-does with them; of a chain every link is a type of its own, and nothing is left of the walk.
+In compiled code the states of the parts are a chain of pairs: in a loop over a tuple of unlike
+states numba would count references to all their arrays at every step.
 """
 
 from __future__ import annotations
@@ -37,16 +36,13 @@ from numpy.random import Generator
 from bayesclust._numpyro import numpyro_modules, side_by_side
 from bayesclust.checks import check_choice, check_items
 from bayesclust.families import base
-from bayesclust.families.base import Terms, get_family
-from bayesclust.families.cells import refuse_cells
-from bayesclust.families.columns import Column, describe_column
+from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
+from bayesclust.families.columns import Column, describe_column, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
 from bayesclust.families.divergence import Divergence, Unbound
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
-from bayesclust.families.gaussian_columns import DiagonalGaussian, Standardized
-from bayesclust.families.gaussian_spherical import SphericalGaussian
+from bayesclust.families.gaussian_columns import DiagonalGaussian, SphericalGaussian, Standardized
 from bayesclust.families.gaussian_tied import TiedGaussian
-from bayesclust.families.hyper import Hyper, HyperPrior
 from bayesclust.families.poisson import Poisson
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -54,7 +50,7 @@ Atoms = tuple[tuple[float, ...], ...]
 Pairs = Sequence[tuple[base.Family, Any]]
 ATOM_STRENGTH = "base_atom_strength"
 MOST_FULL = 20
-"""Columns of one full covariance, at most: above it a cluster has too many to learn from most data."""
+"""Columns of one full covariance, at most."""
 
 
 class Parts(NamedTuple):
@@ -132,14 +128,8 @@ def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
 class BoundProduct(base.BoundFamily):
     """Independent parts; X holds their columns side by side, hyper their hyper-parameters.
 
-    Attributes
-    ----------
-    parts : tuple of BoundFamily
-        Each holds its columns of X.
-    given : tuple of ndarray of int
-        The columns of each part, among those of the user and one behind them for every atom.
-    atoms : tuple of tuples of float
-        Exact values of each of the user's columns that stand out.
+    `given` are the columns of each part, among those of the user and one behind them for every
+    atom; `atoms` exact values of each of the user's columns that stand out.
     """
 
     parts: tuple[base.BoundFamily, ...]
@@ -245,13 +235,9 @@ class BoundProduct(base.BoundFamily):
         triples = zip(self.parts, rows, own, strict=True)
         return sum(part.log_density(xp, (row,), its) for part, row, its in triples)
 
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        drawn = [part.draw(own, its, rng) for part, own, its in self._given(statistics, hyper)]
-        return tuple(term for terms in drawn for term in terms)
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        terms = [part.expected(own, its) for part, own, its in self._given(statistics, hyper)]
-        return tuple(term for its in terms for term in its)
+    def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
+        triples = self._given(statistics, hyper)
+        return tuple(term for part, own, its in triples for term in part.terms(own, its, rng))
 
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         triples = self._given(statistics, hyper)
@@ -388,11 +374,7 @@ def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> bas
 
 @dataclass(frozen=True)
 class PartsDivergence(Unbound):
-    """The sum of the divergences of a product's parts.
-
-    Parts count equally, so that each is in a unit of its own kind: nats for counts and codes,
-    standard deviations for Gaussian columns.
-    """
+    """The sum of the divergences of a product's parts, in nats or standard deviations."""
 
     family: Product
     name = "product"
@@ -435,10 +417,8 @@ class BoundParts(Divergence):
         return list(zip(self.parts, np.split(points, self.cuts, axis=-1), strict=True))
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        items, pairs = (
-            check_items(X, least=least, missing=True),
-            zip(self.parts, self.given, strict=True),
-        )
+        items = check_items(X, least=least, missing=True)
+        pairs = zip(self.parts, self.given, strict=True)
         blocks = [part.points(items[:, own], least=least) for part, own in pairs]
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
@@ -478,8 +458,8 @@ class Product(base.Family):
 
     Notes
     -----
-    Hyper-parameters are those of the parts in their order; the second of a name, as "base_scale",
-    is "base_scale_2". Every combination of families is compiled once.
+    Hyper-parameters are those of the parts in their order; the second "base_scale" is
+    "base_scale_2". Every combination of families is compiled once.
 
     Examples
     --------
@@ -494,7 +474,7 @@ class Product(base.Family):
     parts: Sequence[tuple[base.Family | str, Any]]
 
     @property
-    def takes_missing(self) -> bool:
+    def takes_missing(self) -> bool:  # type: ignore[override]
         return any(family.takes_missing for family, _ in check_parts(self.parts))
 
     def bind(self, X: FloatArray) -> BoundProduct:
@@ -509,26 +489,20 @@ class Product(base.Family):
 class HurdleGaussian(base.Family):
     """Independent columns that have certain exact values with a probability, and are Gaussian else.
 
-    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. That many
-    items share such a value tells as much about the clusters as a yes or no does, and no more: a
-    Gaussian cluster would explain the coincidence at any price. Missing cells (NaN) are left out of
-    the likelihood.
+    For detection limits, zeros that mean "none" or "not measured", and ends of a scale: to share
+    such a value tells as much about the clusters as a yes or no does, and no more. Missing cells
+    (NaN) are left out of the likelihood.
 
     Parameters
     ----------
     atoms : "data", float or sequence of sequences of float, default "data"
-        The exact values: "data" takes those that `bayesclust.describe_columns` finds, a number is
-        one for every column, and a list has a list for each column, which may be empty. Up to five
-        are looked for in a column.
+        The exact values: up to five in a column that `bayesclust.describe_columns` finds, one for
+        every column, or a list for each column, which may be empty.
     scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
-        The prior of the values that are none of these, as in `DiagonalGaussian`; units are those of
-        these values.
+        The prior of the values that are none of these, as in `DiagonalGaussian`.
     atom_strength : float, HyperPrior or "learn", default "learn"
-        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`.
-
-    Notes
-    -----
-    In a fit the last is "base_atom_strength".
+        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`;
+        "base_atom_strength" in a fit.
 
     References
     ----------
@@ -550,19 +524,17 @@ class HurdleGaussian(base.Family):
     mean_precision: Hyper = MEAN_PRECISION
     atom_strength: Hyper = "learn"
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
+    takes_missing = True
 
     def bind(self, X: FloatArray) -> BoundProduct:
-        """Find the atoms, and fill in the priors of values and atoms; refuse atoms that are none."""
+        """Find the atoms, and fill in the priors of values and atoms."""
         items = check_items(X, missing=True)
         return bind_parts([(self, np.arange(items.shape[1]))], items)
 
     def factors(
         self, wide: FloatArray, values: IntArray, indicators: IntArray
     ) -> Iterator[tuple[base.Family, IntArray, str]]:
-        """The families of values and atoms, their columns of `beyond_hurdles`, and a prior's name."""
+        """Families of values and atoms, their columns of `beyond_hurdles`, and a prior's name."""
         cells = wide[:, values]
         varies = np.nanmax(cells, initial=-np.inf) > np.nanmin(cells, initial=np.inf)
         if len(indicators) == 0 or varies:
@@ -602,24 +574,21 @@ def _is_sequence(value: Any) -> bool:
 def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     """A family for each kind of column, put together, by what `bayesclust.describe_columns` finds.
 
-    Continuous and rounded columns get Gaussian clusters, with a full covariance among them where no
-    cell is missing and they are at most 20; inflated, nearly constant and two-valued columns a
-    `HurdleGaussian`; zeros and ones `Bernoulli`; counts `Poisson`; few values `Recoded`, which is
-    `Categorical` on their codes. Within a cluster the groups are independent. Nothing but the data
-    is looked at.
+    Continuous and rounded columns get Gaussian clusters, with a full covariance where no cell is
+    missing and they are at most 20; inflated, nearly constant and two-valued columns a
+    `HurdleGaussian`; zeros and ones `Bernoulli`; counts `Poisson`; few values `Recoded`.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The items. Missing cells (NaN) are let through, and are left out of the likelihood.
+        Missing cells (NaN) are left out of the likelihood.
     covariance : {"full", "diagonal"}, default "full"
         Whether the Gaussian columns may covary within a cluster.
 
     Returns
     -------
     Family
-        A `Product`, all parts written out, or the only family there is need of. Change what you
-        know better, and pass it as ``family=...``.
+        A `Product`, all parts written out, or the only family there is need of.
 
     Raises
     ------
@@ -631,12 +600,11 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     >>> import numpy as np
     >>> from bayesclust.families import mixed_family
     >>> rng = np.random.default_rng(0)
-    >>> X = np.c_[rng.normal(size=(100, 2)), rng.normal(size=100).clip(min=0), rng.random(100) < 0.2]
+    >>> X = np.c_[rng.normal(size=(100, 2)), rng.random(100) < 0.2]
     >>> for family, columns in mixed_family(X).parts:
     ...     print(type(family).__name__, columns)
     FullGaussian [0, 1]
-    HurdleGaussian [2]
-    Bernoulli [3]
+    Bernoulli [2]
     """
     check_choice(covariance, "covariance", ("full", "diagonal"))
     items = check_items(X, missing=True)
@@ -673,7 +641,7 @@ def _independent(found: list[Column]) -> base.Family:
 
 @dataclass(frozen=True)
 class Mixed(base.Family):
-    """Every column in a family of its kind, chosen by what the columns hold, as `mixed_family` does.
+    """Every column in a family of its kind, chosen as `mixed_family` does.
 
     Parameters
     ----------
@@ -691,9 +659,7 @@ class Mixed(base.Family):
 
     covariance: str = "full"
 
-    @property
-    def takes_missing(self) -> bool:
-        return True
+    takes_missing = True
 
     def bind(self, X: FloatArray) -> base.BoundFamily:
         """Bind the families of the columns' kinds to them."""

@@ -22,15 +22,15 @@ from scipy.special import gammaln
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_items
 from bayesclust.families import base
-from bayesclust.families.cells import sparse
+from bayesclust.families.base import Hyper, hyper_prior
+from bayesclust.families.columns import sparse
 from bayesclust.families.discrete import CONCENTRATION_PRIOR, BoundDirichlet, DirichletPrior
 from bayesclust.families.divergence import Smoothed
-from bayesclust.families.hyper import Hyper, hyper_prior
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
 class MultinomialState(NamedTuple):
-    """Clusters of count vectors; C slots and the prior slot, d columns; items by non-zero columns."""
+    """Clusters of count vectors, items by non-zero columns; C slots and the prior slot."""
 
     X: FloatArray  # (n, d)
     start: IntArray  # (n + 1,) where an item's non-zero columns begin
@@ -75,9 +75,8 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 class KullbackLeibler(Smoothed):
     """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, the limit of multinomial counts.
 
-    Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing). Every item
-    weighs the same, however many counts it has, as in TVClust section 5.3 (Table 4), which has the
-    default 0.3.
+    Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing), so that items
+    weigh the same, however many counts they have (TVClust Sec. 5.3, Table 4, has the default).
 
     Examples
     --------
@@ -152,9 +151,8 @@ class Multinomial(base.Family):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        beta: prior pseudo-count of every column. It decides how different clusters are expected to
-        be, so it is learned (log-normal with median 1, the uniform distribution, and standard
-        deviation 1 of the logarithm).
+        beta: prior pseudo-count of every column, by which clusters differ. Learned: log-normal with
+        median 1, the uniform distribution.
 
     References
     ----------
@@ -172,7 +170,7 @@ class Multinomial(base.Family):
     divergence = KullbackLeibler
 
     def bind(self, X: FloatArray) -> BoundMultinomial:
-        """Check that the data are counts, some in every row: a ValueError names rows that are not."""
+        """Check that the data are counts, some in every row."""
         X = check_items(X, counts=True)
         prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
         d = X.shape[1]

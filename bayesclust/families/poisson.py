@@ -2,13 +2,13 @@
 
     lambda_kj ~ Gamma(a0, b0_j),    x_ij | lambda_kj ~ Poisson(lambda_kj)
 
-T(x) = (x_j, 1 if the cell is seen)_j, so that t holds the sums t_j and the numbers s_j of cells seen
+T(x) = (x_j, 1 if the cell is seen)_j, so that t holds sums t_j and numbers s_j of cells seen
 (missing at random). With a_j = a0 + t_j and b_j = b0_j + s_j
 
     L = prod_j  b0_j^a0 / Gamma(a0)  Gamma(a_j) / b_j^a_j,    h(x) = prod_j 1 / x_j!
 
 and the predictive is negative binomial. A cluster caches that of zeros, so that they cost nothing;
-small whole counts enter through one product of all a_j (a_j + 1) ... (a_j + x - 1), one logarithm.
+small counts enter by one product of all a_j (a_j + 1) ... (a_j + x - 1), under one logarithm.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from numpy.random import Generator
 from scipy.special import gammaln, xlogy
 
 from bayesclust._numpyro import numpyro_modules, seen_only
-from bayesclust.families import base, cells
-from bayesclust.families.base import Terms
+from bayesclust.families import base, columns
+from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
 from bayesclust.families.discrete import BoundDiscrete, DiscreteFamily
 from bayesclust.families.divergence import SmoothedColumns
-from bayesclust.families.hyper import Hyper, HyperPrior, hyper_prior
 from bayesclust.typing import FloatArray, IntArray
 
 SHAPE_PRIOR = HyperPrior("base_shape", 1.0, 1.0)
@@ -141,7 +140,7 @@ class BoundPoisson(BoundDiscrete):
         return hyper[0], hyper[0] / self.mean
 
     def rows(self, X: FloatArray) -> Terms:
-        return (np.hstack(cells.cells_and_seen(X)),)
+        return (np.hstack(columns.cells_and_seen(X)),)
 
     def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         (shape, rate), (total, seen) = self.parameters(hyper), np.hsplit(statistics[1], 2)
@@ -160,12 +159,12 @@ class BoundPoisson(BoundDiscrete):
 
     def embedding(self) -> FloatArray:
         """Twice the square roots, whose variance is near one; missing ones by the mean."""
-        return cells.fill_in(2.0 * np.sqrt(self.X))
+        return columns.fill_in(2.0 * np.sqrt(self.X))
 
     def caches(self, slots: int) -> Mapping[str, Any]:
         X = np.where(np.isnan(self.X), -1.0, self.powers[1] * self.X)
         large = (X.max(axis=0) > SMALL) | (np.floor(X) != X).any(axis=0)
-        own = {"X": X, "large": large, "zeros": np.zeros(slots)} | cells.sparse(X != 0)
+        own = {"X": X, "large": large, "zeros": np.zeros(slots)} | columns.sparse(X != 0)
         return own | base.tables(slots, X.shape[1], "slope", "zero", "log_gamma")
 
 
@@ -195,6 +194,6 @@ class Poisson(DiscreteFamily):
         return self._on(*self.varying(X))
 
     def _on(self, X: FloatArray, kept: IntArray) -> BoundPoisson:
-        mean, prior = cells.column_means(X, 1.0), hyper_prior(self.shape, SHAPE_PRIOR)
+        mean, prior = columns.column_means(X, 1.0), hyper_prior(self.shape, SHAPE_PRIOR)
         bound = BoundPoisson(X, 0.0, (prior,), kept, self, np.where(mean > 0, mean, 1.0))
         return bound.with_rows(X)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily
-from bayesclust.partition_priors import WITHIN, DirichletProcess, PartitionPrior
+from bayesclust.partition_priors import WITHIN, DirichletProcess, Nested, PartitionPrior
 from bayesclust.typing import IntArray
 
 
@@ -46,8 +46,4 @@ class TwoLevelProblem(TVClustProblem):
     within: PartitionPrior = WITHIN
 
     def __post_init__(self) -> None:
-        if not self.within.separable:
-            raise ValueError(
-                f"{type(self.within).__name__} cannot be the prior of components within a cluster: pass a "
-                "DirichletProcess or PitmanYor."
-            )
+        Nested(self.partition_prior, self.within)  # refuses priors that do not nest

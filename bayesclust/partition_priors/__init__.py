@@ -1,4 +1,4 @@
-"""Priors over partitions: the Dirichlet process, Pitman-Yor, mixtures of finite mixtures, and a known number of clusters."""
+"""Priors over partitions: Dirichlet process, Pitman-Yor, finite mixtures of K unknown or known."""
 
 from bayesclust.partition_priors.base import Parameter as Parameter
 from bayesclust.partition_priors.base import PartitionPrior

@@ -1,4 +1,4 @@
-"""Gibbs-type priors over partitions, p(z) = V(n, K) prod_k W(n_k) (Gnedin and Pitman 2006; De Blasi et al. 2015).
+"""Gibbs-type priors over partitions, p(z) = V(n, K) prod_k W(n_k) (Gnedin and Pitman 2006).
 
 A prior says log W and log V. Its parameters' updates, simulation, prediction and the tables that
 samplers read (`Tables`) follow. With K clusters and their sizes counted after an item or a block of
@@ -7,8 +7,8 @@ c items was taken out, the block
     joins a cluster of m items with the weight    W(m + c) / W(m),
     opens a cluster with the weight               V(n, K + 1) / V(n, K) W(c),
 
-and a split of m items into a and b is V(n, K + 1) / V(n, K) W(a) W(b) / W(m) times as probable as the
-merge. Multiplying W by c and V by c^-K changes nothing, so that the tables have W(1) = 1.
+and a split of m items into a and b is V(n, K + 1) / V(n, K) W(a) W(b) / W(m) times as probable as
+the merge. Multiplying W by c and V by c^-K changes nothing, so that the tables have W(1) = 1.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from bayesclust.typing import FloatArray, IntArray
 Values = Mapping[str, float]
 """Parameters of a prior by name."""
 REMEMBERED = 64
-NODES = {1: 2000, 2: 90}
+NODES = {1: 500, 2: 60}
 """Of each parameter's quadrature, by the number of learned parameters."""
+NEGLIGIBLE = 45.0
+"""How far below its largest value the log of an integrand is left out."""
 
 
 class Tables(NamedTuple):
@@ -38,9 +40,7 @@ class Tables(NamedTuple):
 
     log_w: FloatArray  # (n + 1,) log W(m); 0 at m = 0 and 1
     log_join: FloatArray  # (n + 1,) log W(m + 1) - log W(m); 0 at m = 0
-    log_open: (
-        FloatArray  # (K_max + 1,) log V(n, K + 1) - log V(n, K), -inf where K + 1 is impossible
-    )
+    log_open: FloatArray  # (K_max + 1,) log V(n, K + 1) - log V(n, K), -inf if impossible
 
 
 class Parameter(NamedTuple):
@@ -110,15 +110,14 @@ class Parameter(NamedTuple):
 
 
 class PartitionPrior(ABC):
-    """A Gibbs-type prior; a frozen dataclass with `log_w`, `log_v` and, where it has parameters, `parameters`.
+    """A Gibbs-type prior: a frozen dataclass with `log_w`, `log_v` and perhaps `parameters`.
 
     Attributes
     ----------
     most_clusters : int or None
         The largest possible number of clusters, if there is one.
     separable : bool
-        Whether log V(n, K) is a sum of a function of n and one of K: components within clusters
-        take such priors alone.
+        Whether log V(n, K) is a sum of a function of n and one of K, as components need it.
     w_parameters : tuple of str or None
         Names of the parameters on which W depends; None is all of them.
     """
@@ -133,7 +132,7 @@ class PartitionPrior(ABC):
 
     @abstractmethod
     def log_v(self, n: Any, number: Any, values: Values) -> Any:
-        """log V of n items in some numbers of clusters (0 included; arrays broadcast), given the parameters."""
+        """log V of n items in some numbers of clusters; arrays broadcast."""
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -146,10 +145,10 @@ class PartitionPrior(ABC):
         return {name: one for name, one in self.parameters.items() if one.fixed is None}
 
     def stick_parameters(self, values: Values) -> tuple[Any, Any]:
-        """(d, c) of the weights in size-biased order; a ValueError where sticks are not independent.
+        """(d, c) of the weights in size-biased order; refused where sticks are not independent.
 
-        Stick j = 1, 2, ... is Beta(1 - d, c + j d). Given K clusters of n_k items their weights and what is
-        left are Dirichlet(n_1 - d, ..., n_K - d, c + K d) (Pitman 1996, Corollary 20).
+        Stick j = 1, 2, ... is Beta(1 - d, c + j d). Given K clusters of n_k items their weights and
+        what is left are Dirichlet(n_1 - d, ..., n_K - d, c + K d) (Pitman 1996, Corollary 20).
         """
         raise ValueError(
             f"partition_prior is a {type(self).__name__}, which has no stick-breaking form: use "
@@ -175,29 +174,38 @@ class PartitionPrior(ABC):
 
     def log_prob(self, sizes: IntArray, values: Values) -> float:
         """log p(partition | parameters), from its cluster sizes."""
-        return float(
-            self.log_v(int(sizes.sum()), len(sizes), values) + self.log_w(sizes, values).sum()
-        )
+        log_v = self.log_v(int(sizes.sum()), len(sizes), values)
+        return float(log_v + self.log_w(sizes, values).sum())
 
     def log_marginal(self, sizes: IntArray) -> float:
-        """log p(partition), the parameters integrated out by a quadrature on their logarithms or log odds."""
-        learned = self.learned
-        if not learned:
+        """log p(partition), the parameters integrated out by quadrature on a line each."""
+        if not self.learned:
             return self.log_prob(sizes, self.initial())
-        lines = [np.linspace(*_reach(one), NODES.get(len(learned), 30)) for one in learned.values()]
-        values, terms = self.initial(), []
-        for node in np.stack(np.meshgrid(*lines, indexing="ij"), -1).reshape(-1, len(lines)):
-            values |= {
-                name: one.from_line(t) for (name, one), t in zip(learned.items(), node, strict=True)
-            }
-            terms.append(self._log_target([sizes], values))
+        nodes = NODES.get(len(self.learned), 20)
+        lines = [np.linspace(*_reach(one), nodes) for one in self.learned.values()]
+        rough = self._log_targets(sizes, lines)
+        for axis, line in enumerate(lines):
+            others = tuple(other for other in range(len(lines)) if other != axis)
+            near = np.flatnonzero(rough.max(axis=others) > rough.max() - NEGLIGIBLE)
+            ends = line[max(near[0] - 1, 0)], line[min(near[-1] + 1, nodes - 1)]
+            lines[axis] = np.linspace(*ends, nodes)
         widths = sum(math.log(line[1] - line[0]) for line in lines)
-        return float(logsumexp(terms)) + widths
+        return float(logsumexp(self._log_targets(sizes, lines))) + widths
+
+    def _log_targets(self, sizes: IntArray, lines: Sequence[FloatArray]) -> FloatArray:
+        """log p(partition, parameters) on the grid of these lines."""
+        grid = np.stack(np.meshgrid(*lines, indexing="ij"), -1)
+        found, values = np.empty(grid.shape[:-1]), self.initial()
+        for node in np.ndindex(found.shape):
+            pairs = zip(self.learned.items(), grid[node], strict=True)
+            values |= {name: one.from_line(t) for (name, one), t in pairs}
+            found[node] = self._log_target([sizes], values)
+        return found
 
     def update(
         self, values: Values, groups: Sequence[IntArray], rng: Generator
     ) -> dict[str, float]:
-        """Draw the learned parameters given partitions with these cluster sizes, one by one by slice sampling (Neal 2003)."""
+        """Draw the learned parameters given partitions of these sizes, by slice sampling."""
         new = dict(values)
         for name, one in self.learned.items():
 
@@ -208,16 +216,15 @@ class PartitionPrior(ABC):
         return new
 
     def _log_target(self, groups: Sequence[IntArray], values: Values) -> float:
-        """log p(partitions, parameters), the parameters counted by their logarithms or log odds."""
+        """log p(partitions, parameters), a density on the parameters' lines."""
         value = self.log_prior(values) + sum(self.log_prob(sizes, values) for sizes in groups)
         return value + sum(one.log_jacobian(values[name]) for name, one in self.learned.items())
 
     def tables(self, n: int, most: int, values: Values) -> Tables:
         """Tables for n items and up to `most` clusters."""
         names = values if self.w_parameters is None else self.w_parameters
-        log_w, log_join, log_w_one = _size_tables(
-            self, n, tuple((name, values[name]) for name in names)
-        )
+        known = tuple((name, values[name]) for name in names)
+        log_w, log_join, log_w_one = _size_tables(self, n, known)
         log_v = np.broadcast_to(self.log_v(n, np.arange(most + 2), values), most + 2)
         possible = np.isfinite(log_v)
         log_open = np.full(most + 1, -np.inf)
@@ -226,14 +233,14 @@ class PartitionPrior(ABC):
         return Tables(log_w, log_join, log_open)
 
     def sample(self, n: int, values: Values, rng: Generator) -> IntArray:
-        """Labels of n items, seated one by one."""
+        """Labels of n items, drawn one by one."""
         labels, sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)
         number = 0
         for i in range(n):
             used = sizes[:number]
-            logits = np.append(
-                self.log_w(used + 1, values) - self.log_w(used, values) if number else [], 0.0
-            )
+            logits = np.zeros(number + 1)
+            if number:
+                logits[:-1] = self.log_w(used + 1, values) - self.log_w(used, values)
             log_v = self.log_v(i + 1, np.array([number, number + 1]), values)
             logits[-1] = self.log_w(np.ones(1, np.int64), values)[0] + log_v[1] - log_v[0]
             labels[i] = np.argmax(logits + rng.gumbel(size=number + 1))
@@ -253,7 +260,7 @@ def _size_tables(
 
 
 def _reach(one: Parameter) -> tuple[float, float]:
-    """Where a parameter's logarithm or log odds has all but 1e-12 of its prior mass, or nearly so."""
+    """Where a parameter's logarithm or log odds has nearly all of its prior mass."""
     if one.unit:
         return -30.0 / min(one.a, 1.0), 30.0 / min(one.b, 1.0)
     low = min(math.log(one.a / one.b), 0.0) - 5.0 - 30.0 / min(one.a, 1.0)

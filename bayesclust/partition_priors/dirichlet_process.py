@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from bayesclust.partition_priors.base import Parameter, PartitionPrior, Values
 from bayesclust.typing import FloatArray, IntArray
@@ -19,9 +19,9 @@ NAME = "concentration"
 
 @dataclass(frozen=True)
 class DirichletProcess(PartitionPrior):
-    """Dirichlet process: W(m) = Gamma(m), V(n, K) = alpha^K Gamma(alpha) / Gamma(alpha + n) (TVClust Eq. 2).
+    """Dirichlet process: W(m) = Gamma(m), V(n, K) = alpha^K Gamma(alpha) / Gamma(alpha + n).
 
-    The expected number of clusters grows as alpha log(n).
+    The expected number of clusters grows as alpha log(n) (TVClust Eq. 2).
 
     Parameters
     ----------
@@ -83,41 +83,15 @@ class DirichletProcess(PartitionPrior):
     def stick_parameters(self, values: Values) -> tuple[Any, Any]:
         return 0.0, values[NAME]
 
-    def log_marginal(self, sizes: IntArray) -> float:
-        """log p(partition), alpha integrated out; exact to about 12 digits.
-
-        In t = log alpha the integrand is log-concave, and falls at least exponentially at both
-        ends, where the trapezoidal rule converges faster than any power of the step.
-        """
-        one = self.parameters[NAME]
-        if one.fixed is not None:
-            return self.log_prob(sizes, self.initial())
-        a, b, n, number = one.a, one.b, sizes.sum(), len(sizes)
-
-        def log_integrand(t: FloatArray) -> FloatArray:
-            alpha = np.exp(t)
-            power = (a + number - 1.0) * t
-            return np.asarray(power + gammaln(1.0 + alpha) - gammaln(alpha + n) - b * alpha)
-
-        # far below the mode it goes as exp((a + K - 1) t), and far above as exp(-b alpha)
-        lowest = min(np.log(a / b), 0.0) - 5.0 - 60.0 / min(a, 1.0)
-        coarse = np.linspace(lowest, np.log(60.0 + 2.0 * (a + n)) - np.log(min(b, 1.0)), 4000)
-        rough = log_integrand(coarse)
-        near = np.flatnonzero(rough > rough.max() - 50.0)
-        low, high = coarse[max(near[0] - 1, 0)], coarse[min(near[-1] + 1, len(coarse) - 1)]
-        t = np.linspace(low, high, max(1000, int(50.0 * (high - low))))
-        total = logsumexp(log_integrand(t)) + np.log(t[1] - t[0])
-        return float(total + a * np.log(b) - gammaln(a) + gammaln(sizes).sum())
-
     def update(
         self, values: Values, groups: Sequence[IntArray], rng: Generator
     ) -> dict[str, float]:
-        """Draw alpha given one partition (Escobar and West 1995, Sec. 6) or several (Teh et al. 2006, Eq. 47 to 49).
+        """Draw alpha given one partition (Escobar and West 1995, Sec. 6) or several.
 
         One: eta | alpha ~ Beta(alpha + 1, n), then alpha is a mixture of Gamma(a + K, b - log eta)
-        and Gamma(a + K - 1, b - log eta) with odds (a + K - 1) : n (b - log eta). Several: with w_g
-        ~ Beta(alpha + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g + alpha)), alpha ~ Gamma(a + K - sum s,
-        b - sum log w), K being the number of clusters in all.
+        and Gamma(a + K - 1, b - log eta) with odds (a + K - 1) : n (b - log eta). Several (Teh et
+        al. 2006, Eq. 47 to 49): with w_g ~ Beta(alpha + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g +
+        alpha)), alpha ~ Gamma(a + K - sum s, b - sum log w), K being all clusters.
         """
         one, alpha = self.parameters[NAME], values[NAME]
         if one.fixed is not None:

@@ -1,4 +1,4 @@
-"""Mixtures with finitely many components: their number unknown (Miller and Harrison 2018) or known."""
+"""Mixtures of finitely many components: unknown (Miller and Harrison 2018) or known."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Finite(PartitionPrior):
 
 @dataclass(frozen=True)
 class KnownK(_Finite):
-    """A mixture of a known number of components with Dirichlet(gamma) weights; some of them may stay empty.
+    """A mixture of a known number of components, some of which may stay empty.
 
     Parameters
     ----------
@@ -81,17 +81,18 @@ class KnownK(_Finite):
 
 @dataclass(frozen=True)
 class MixtureOfFiniteMixtures(_Finite):
-    """A finite mixture whose number of components is unknown; it can be learned consistently, which the Dirichlet process cannot.
+    """A finite mixture whose number of components is learned, which it can be consistently.
 
-    V(n, K) = sum_{t >= K} p(t) t! / (t - K)! Gamma(gamma t) / Gamma(gamma t + n) (Miller and Harrison 2018, Theorem 3.1).
+    V(n, K) = sum_{t >= K} p(t) t! / (t - K)! Gamma(gamma t) / Gamma(gamma t + n) (Miller and
+    Harrison 2018, Theorem 3.1).
 
     Parameters
     ----------
     gamma : float or (shape, rate), default 1.0
         Parameter of the weights' Dirichlet distribution, or its Gamma prior.
-    n_components : ("poisson", mean), ("geometric", p) or sequence of float, default ("poisson", 1.0)
-        Distribution of the number of components t: t - 1 is Poisson, or t is geometric on 1, 2, ...;
-        or the probabilities of 1, 2, ....
+    n_components : ("poisson", mean), ("geometric", p) or sequence of float
+        Distribution of the number of components t: t - 1 is Poisson, by default of mean 1, or t is
+        geometric on 1, 2, ...; or the probabilities of 1, 2, ....
 
     Examples
     --------
@@ -112,15 +113,12 @@ class MixtureOfFiniteMixtures(_Finite):
             check_choice(given[0], "n_components", ("poisson", "geometric"))
             Parameter.parse(given[1], "n_components", unit=given[0] == "geometric")
             return
-        shares = (
-            np.asarray(given) if all(isinstance(one, int | float) for one in given) else np.zeros(0)
-        )
-        if not (
-            shares.size and np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0
-        ):
+        numbers = all(isinstance(one, int | float) for one in given)
+        shares = np.array(given if numbers else (), dtype=np.float64)
+        if not (0 < shares.sum() < np.inf and (shares >= 0).all()):
             raise ValueError(
-                f"n_components={shown(self.n_components)} is no distribution: pass ('poisson', mean), "
-                "('geometric', p) or the probabilities of 1, 2, ... components."
+                f"n_components={shown(self.n_components)} is no distribution: pass ('poisson', "
+                "mean), ('geometric', p) or the probabilities of 1, 2, ... components."
             )
 
     @property
@@ -147,9 +145,8 @@ class MixtureOfFiniteMixtures(_Finite):
         terms, last = 64, np.maximum(number, 1)[..., None]
         while True:
             t = last + np.arange(terms)
-            series = self.log_pmf(t) + _log_share(
-                t, n[..., None], number[..., None], values["gamma"]
-            )
+            share = _log_share(t, n[..., None], number[..., None], values["gamma"])
+            series = self.log_pmf(t) + share
             small = series[..., -1] < series.max(axis=-1) + NEGLIGIBLE
             if (small | np.isneginf(series[..., -1])).all() or terms >= MOST_TERMS:
                 return logsumexp(series, axis=-1)

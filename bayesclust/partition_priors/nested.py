@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,8 @@ from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
 WITHIN = DirichletProcess((1.0, 10.0))
-"""Default prior of components within a cluster. Where nobody was asked which components belong together,
-two of fifty items each are about seven times as probable as clusters of their own than as one
-cluster: less than what a single constraint says."""
+"""Default prior of components within a cluster: two of fifty items each, about which nobody was
+asked, are about seven times as probable as clusters of their own than as one cluster."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +58,23 @@ class Nested:
     within: PartitionPrior = WITHIN
 
     def __post_init__(self) -> None:
-        for prior in (self.among, self.within):
-            if not isinstance(prior, PartitionPrior):
-                raise TypeError(
-                    f"a {type(prior).__name__} is no prior over partitions: pass bc.partition_priors."
-                    "DirichletProcess() or another."
-                )
+        check_prior(self.among)
+        check_prior(self.within)
         if not self.within.separable:
             raise ValueError(
-                f"{type(self.within).__name__} cannot be the prior of components within a cluster: pass a "
-                "DirichletProcess or PitmanYor."
+                f"{type(self.within).__name__} cannot be the prior of components within a cluster: "
+                "pass a DirichletProcess or PitmanYor."
             )
+
+
+def check_prior(prior: Any) -> PartitionPrior:
+    """The prior, if it is one."""
+    if not isinstance(prior, PartitionPrior):
+        raise TypeError(
+            f"a {type(prior).__name__} is no prior over partitions: pass bc.partition_priors."
+            "DirichletProcess() or another."
+        )
+    return prior
 
 
 WORDS: dict[str, Callable[[], PartitionPrior]] = {
@@ -81,7 +86,7 @@ WORDS: dict[str, Callable[[], PartitionPrior]] = {
 
 
 def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
-    """A prior of clusters, or its name, with the default within them; None is the default of both."""
+    """A prior of clusters, or its name, with the default within; None is the default of both."""
     if prior is None:
         return Nested()
     if isinstance(prior, str):
@@ -92,11 +97,7 @@ def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
 
 def as_prior(prior: PartitionPrior | None) -> PartitionPrior:
     """The prior itself, or a Dirichlet process where there is none; refuses anything else."""
-    if prior is not None and not isinstance(prior, PartitionPrior):
-        raise TypeError(
-            f"a {type(prior).__name__} is no prior over partitions: pass one of bc.partition_priors."
-        )
-    return DirichletProcess() if prior is None else prior
+    return DirichletProcess() if prior is None else check_prior(prior)
 
 
 class NestedTables(NamedTuple):
@@ -126,10 +127,8 @@ def nested_log_prob(
     values: Values,
     within_values: Values,
 ) -> float:
-    """log p(components, clusters) by the formula of this module; -inf where a component lies in two clusters.
+    """log p(components, clusters) by the formula above; -inf if a component is in two clusters.
 
-    Examples
-    --------
     >>> states = [([0, 0], [0, 0]), ([0, 1], [0, 0]), ([0, 1], [0, 1])]
     >>> priors = DirichletProcess(2.0), DirichletProcess(0.3)
     >>> values = [prior.initial() for prior in priors]

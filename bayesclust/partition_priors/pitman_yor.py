@@ -15,9 +15,10 @@ from bayesclust.typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class PitmanYor(PartitionPrior):
-    """Pitman-Yor process: W(m) = Gamma(m - s) / Gamma(1 - s), V(n, K) = prod_{0<i<K} (t + i s) Gamma(t + 1) / Gamma(t + n).
+    """Pitman-Yor process, whose number of clusters grows as a power of n, with many small ones.
 
-    The number of clusters grows as a power of n, with many small ones; s = 0 is the Dirichlet process.
+    W(m) = Gamma(m - s) / Gamma(1 - s), V(n, K) = prod_{0<i<K} (t + i s) Gamma(t + 1) / Gamma(t +
+    n); s = 0 is the Dirichlet process.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class PitmanYor(PartitionPrior):
     >>> import numpy as np
     >>> from bayesclust.partition_priors import PitmanYor
     >>> prior = PitmanYor(0.5, 1.0)
-    >>> round(float(np.exp(prior.log_prob(np.array([1, 1]), prior.initial()))), 6)  # (t + s) / (t + 1)
+    >>> round(float(np.exp(prior.log_prob(np.array([1, 1]), prior.initial()))), 6)
     0.75
     """
 

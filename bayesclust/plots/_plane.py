@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_items
-from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, counted, dot_size
-from bayesclust.posterior.labels import Labels
+from bayesclust.plots._style import (
+    FEW,
+    MARKERS,
+    PALETTE,
+    bare,
+    counted,
+    dot_size,
+    legend_beside,
+)
+from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.tree import feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
@@ -17,7 +25,6 @@ if TYPE_CHECKING:
 
 LEGEND = 10
 """Clusters that a legend names."""
-FAINT = 0.28
 
 
 class Plane(NamedTuple):
@@ -36,7 +43,7 @@ class Plane(NamedTuple):
 
 
 def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
-    """Return where to draw the items, by X (n, d) or by the data of the posterior.
+    """Where to draw the items, by X (n, d) or by the data of the posterior.
 
     Two columns are drawn as they are; of more, the first two principal components of the
     standardized columns, missing cells at their column's mean; one column against an axis over
@@ -58,50 +65,45 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
             f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: "
             "pass one row an item."
         )
-    mean = np.zeros(data.shape[1])
-    seen = ~np.isnan(data).all(axis=0)
-    mean[seen] = np.nanmean(data[:, seen], axis=0)
-    data = np.where(np.isnan(data), mean, data)
+    if np.isnan(data).any():
+        from sklearn.impute import SimpleImputer
+
+        data = SimpleImputer(keep_empty_features=True).fit_transform(data)
+    if data.shape[1] > 2:
+        return _components(data)
     titles = [f"feature {name}" if name.isdecimal() else name for name in names]
     titles = titles or [f"feature {j}" for j in range(data.shape[1])]
-    if data.shape[1] == 1:
-        at = np.column_stack([data[:, 0], _spread(data[:, 0])])
-        return Plane(at, (titles[0], "(spread, no meaning)"))
     if data.shape[1] == 2:
         return Plane(data, (titles[0], titles[1]))
-    return _components(data)
-
-
-def _spread(values: FloatArray) -> FloatArray:
-    """Heights that differ between neighbours: multiples of the golden ratio modulo 1, by rank."""
-    heights = np.empty(len(values))
-    rank = np.arange(1, len(values) + 1)
-    heights[np.argsort(values, kind="stable")] = rank * (np.sqrt(5) - 1) / 2 % 1
-    return heights
+    # multiples of the golden ratio modulo 1, by rank, so that the heights of neighbours differ
+    rank = 1 + data[:, 0].argsort(kind="stable").argsort()
+    heights = rank * (np.sqrt(5) - 1) / 2 % 1
+    return Plane(np.column_stack([data[:, 0], heights]), (titles[0], "(spread, no meaning)"))
 
 
 def _components(data: FloatArray) -> Plane:
     """The first two principal components of the standardized columns."""
     from sklearn.decomposition import PCA
+    from sklearn.preprocessing import StandardScaler
 
-    deviation = data.std(axis=0)
-    scaled = (data - data.mean(axis=0))[:, deviation > 0] / deviation[deviation > 0]
-    if scaled.shape[1] < 2 or len(scaled) < 2:
-        at = np.pad(scaled, ((0, 0), (0, 2)))[:, :2]
-        return Plane(at, ("standardized", "(nothing varies in this direction)"))
+    scaled = StandardScaler().fit_transform(data)
+    if not scaled.any():
+        return Plane(scaled[:, :2], ("(nothing varies)", "(nothing varies)"))
     pca = PCA(2, random_state=0).fit(scaled)
     first, second = pca.explained_variance_ratio_
     names = (f"1st principal component ({first:.0%})", f"2nd principal component ({second:.0%})")
     return Plane(pca.transform(scaled), names)
 
 
-def look(cluster: int) -> dict[str, Any]:
-    """Colour and marker of a cluster: 49 of them differ, and the first seven in both."""
-    turn = cluster // len(PALETTE)
-    return {
-        "color": PALETTE[cluster % len(PALETTE)],
-        "marker": MARKERS[(cluster + turn) % len(MARKERS)],
-    }
+def partition(labels: ArrayLike, what: str, draws: Labels) -> Labels:
+    """Labels of the items of the draws, or a refusal."""
+    z = as_labels(labels, what)
+    if len(z) != draws.shape[1]:
+        raise ValueError(
+            f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: "
+            "pass one label per item."
+        )
+    return z
 
 
 def matched(labels: Labels, reference: Labels) -> IntArray:
@@ -128,31 +130,28 @@ def draw_clusters(
     area = dot_size(len(numbers))
     order = np.argsort(-sizes, kind="stable")
     for k in order.tolist():
-        style = look(int(kinds[k])) | {"label": f"{kinds[k]} ({sizes[k]:,})"}
-        own = at[numbers == kinds[k]]
-        if faint is None:
-            ax.scatter(own[:, 0], own[:, 1], s=area, linewidths=0, alpha=0.85, **style)
-            continue
-        pale = faint[numbers == kinds[k]]
-        ax.scatter(own[pale, 0], own[pale, 1], s=area, linewidths=0, alpha=FAINT, **style)
-        edge = 0.6 if len(at) <= FEW else 0
-        style |= {"edgecolors": "0.1", "linewidths": edge, "label": "_moved"}
-        ax.scatter(own[~pale, 0], own[~pale, 1], s=1.3 * area, zorder=2, **style)
+        # 49 clusters differ in colour or marker, and the first seven in both
+        turn, colour = divmod(int(kinds[k]), len(PALETTE))
+        style: dict[str, Any] = {"color": PALETTE[colour]}
+        style["marker"] = MARKERS[(kinds[k] + turn) % len(MARKERS)]
+        here = numbers == kinds[k]
+        pale = at[here if faint is None else here & faint]
+        moved = at[:0] if faint is None else at[here & ~faint]
+        alpha = 0.85 if faint is None else 0.28
+        name = f"{kinds[k]} ({sizes[k]:,})"
+        ax.scatter(pale[:, 0], pale[:, 1], s=area, linewidths=0, alpha=alpha, label=name, **style)
+        if len(moved):
+            edge: dict[str, Any] = {"edgecolors": "0.1", "linewidths": 0.6 if len(at) <= FEW else 0}
+            ax.scatter(moved[:, 0], moved[:, 1], s=1.3 * area, zorder=2, **style, **edge)
     handles, names = ax.get_legend_handles_labels()
     shown = np.argsort(kinds[order[:LEGEND]], kind="stable").tolist()
-    more = len(kinds) > len(shown)
-    box = ax.legend(
+    box = legend_beside(
+        ax,
         [handles[k] for k in shown],
         [names[k] for k in shown],
-        title="cluster (items)" + (f",\nthe largest of {len(kinds)}" if more else ""),
-        frameon=False,
-        fontsize="small",
+        title="cluster (items)"
+        + (f",\nthe largest of {len(kinds)}" if len(kinds) > LEGEND else ""),
         title_fontsize="small",
-        loc="upper left",
-        bbox_to_anchor=(1, 1),
-        handletextpad=0.2,
-        borderaxespad=0.2,
     )
     for handle in box.legend_handles:
-        if handle is not None:
-            handle.set(sizes=[26], alpha=1)
+        handle.set(sizes=[26], alpha=1)

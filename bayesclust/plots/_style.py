@@ -20,7 +20,7 @@ PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00
 SHADES = (*PALETTE[:4], "#F0E442", *PALETTE[5:])
 """For areas: with the yellow, and without black, which has no shades."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 FEW = 500
 """Number of dots that are large enough for an edge."""
 
@@ -80,13 +80,7 @@ def check_names(names: Any, what: str, known: Sequence[str], noun: str) -> list[
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "item"), counted(1200, "item")
-    ('1 item', '1,200 items')
-    """
+    """Write a number with its noun: 1 item, 1,200 items."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -95,17 +89,13 @@ def dot_size(number: int) -> float:
     return float(np.clip(12_000 / number, 5, 42))
 
 
-def shade(number: int) -> tuple[float, float, float]:
+def shade(number: int) -> Any:
     """A colour without a marker: the palette, then a lighter and a darker one, 21 in all."""
     from matplotlib.colors import to_rgb
 
-    red, green, blue = to_rgb(SHADES[number % len(SHADES)])
+    colour = np.array(to_rgb(SHADES[number % len(SHADES)]))
     towards, share = ((0.0, 0.0), (1.0, 0.55), (0.0, 0.45))[number // len(SHADES) % 3]
-    return (
-        red + share * (towards - red),
-        green + share * (towards - green),
-        blue + share * (towards - blue),
-    )
+    return colour + share * (towards - colour)
 
 
 def bare(ax: Axes, *sides: str) -> None:
@@ -114,13 +104,7 @@ def bare(ax: Axes, *sides: str) -> None:
 
 
 def shortened(words: Sequence[str], most: int) -> list[str]:
-    """Cut long names in their middle.
-
-    Examples
-    --------
-    >>> shortened(["annotator-from-the-second-round", "ann"], 12)
-    ['annota…round', 'ann']
-    """
+    """Cut long names in their middle: annota…round."""
     half = (most - 1) // 2
     return [
         word if len(word) <= most else f"{word[: most - 1 - half]}…{word[len(word) - half :]}"
@@ -133,35 +117,43 @@ def in_words(source: str) -> str:
     return f"source {source}" if source.isdecimal() else source
 
 
-def colour_bar(
-    ax: Axes, mappable: Any, label: str, place: tuple[float, float, float, float]
-) -> None:
-    """Put a colour bar beside axes, at a place in shares of these."""
-    bar = ax.figure.colorbar(mappable, cax=ax.inset_axes(place))
+def colour_bar(ax: Axes, mappable: Any, label: str, left: float = 1.03) -> None:
+    """Put a colour bar at the right of axes, from `left` on in shares of these."""
+    bar = ax.figure.colorbar(mappable, cax=ax.inset_axes((left, 0, 0.035, 1)))
     bar.set_label(label)
     bar.outline.set_visible(False)
 
 
-def legend_above(ax: Axes, handles: Sequence[Any], columns: int, **settings: Any) -> None:
-    """Put a legend in a row above the axes, at the left."""
+def legend_above(ax: Axes, columns: int, handles: Sequence[Any] | None = None) -> None:
+    """Put a legend in rows above the axes, at the left."""
     ax.legend(
-        handles=handles,
+        handles=ax.get_legend_handles_labels()[0] if handles is None else handles,
         loc="lower left",
         bbox_to_anchor=(0, 1),
         ncols=columns,
         frameon=False,
+        fontsize="small",
         borderaxespad=0.1,
         borderpad=0.2,
-        **settings,
+        handletextpad=0.3,
+        columnspacing=1.2,
     )
 
 
-def note_right(ax: Axes, y: float, text: str, offset: int) -> None:
+def legend_beside(ax: Axes, *entries: Any, **settings: Any) -> Any:
+    """Put a legend at the right of the axes, from their top down."""
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}
+    return ax.legend(
+        *entries, frameon=False, fontsize="small", handletextpad=0.3, **place, **settings
+    )
+
+
+def note_right(ax: Axes, y: float, text: str) -> None:
     """Write a note at the right of a row."""
     ax.annotate(
         text,
         (1, y),
-        (offset, 0),
+        (9, 0),
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
         va="center",

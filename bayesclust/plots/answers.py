@@ -45,6 +45,7 @@ LISTED = 60
 """Answers that can be named one by one."""
 TWO_SIDED = 1.96
 """Standard errors on each side of an interval of 95%."""
+CROSS: dict[str, Any] = {"color": VERMILION, "marker": "x", "label": "wrong in truth"}
 SOLID: Any = "-"
 DASHED: Any = (0, (4, 2))
 DOTTED: Any = (0, (1, 1.2))
@@ -61,11 +62,11 @@ PARAMETERS = {
     "p": 'p: a pair from one cluster is answered "same"',
     "q": 'q: a pair from two clusters is answered "different"',
     "noise": "an answer is wrong",
+    **{f"confusion[{w}, {w}]": f'"{w}" in truth is answered so' for w in ("yes", "no", "dnk")},
 }
+"""What `reliability` shows, in words: of a confusion matrix, its diagonal."""
 NAMED = 40
 """Sources that have room for their names."""
-LINE = 13
-"""Height of a line of a legend, in points."""
 
 
 def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
@@ -111,34 +112,16 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     table, wrong = _table(posterior, flipped)
     rows = _rows(posterior, table)
     ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
-    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
     size = float(np.clip(4000 / max(mask.sum() for mask in rows.values()), 6, 18))
     value = table["credibility"].to_numpy()
     for y, mask in enumerate(rows.values()):
         _draw_row(ax, y, value[mask], None if wrong is None else wrong[mask], size)
-    ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
-    ax.set_yticks(range(len(rows)), list(rows))
-    ax.tick_params(left=False)
+    _probability_axis(ax, list(rows), "posterior probability that the answer is right")
     bare(ax, "top", "right", "left")
-    ax.set_xlabel("posterior probability that the answer is right (shaded: probably wrong)")
-    title = f"{counted(len(table), 'answer')}, {int((value < 0.5).sum()):,} probably wrong"
-    ax.set_title(title, loc="left", pad=6 if wrong is None else 22)
+    ax.set_title(_counts(value), loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
-        from matplotlib.lines import Line2D
-
-        dot: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "", "markersize": 4}
-        cross: dict[str, Any] = {
-            "color": VERMILION,
-            "marker": "x",
-            "linestyle": "",
-            "markersize": 5,
-        }
-        marks = [
-            Line2D([], [], label="right in truth", **dot),
-            Line2D([], [], label="wrong in truth", **cross),
-        ]
-        legend_above(ax, marks, 2)
+        legend_above(ax, 2, ax.collections[:2])
     return ax
 
 
@@ -166,6 +149,10 @@ def _table(posterior: Any, flipped: ArrayLike | None) -> tuple[pd.DataFrame, Boo
     return table, wrong.astype(np.bool_)
 
 
+def _counts(value: FloatArray) -> str:
+    return f"{counted(len(value), 'answer')}, {int((value < 0.5).sum()):,} probably wrong"
+
+
 def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, BoolArray]:
     """The answers of each row, by the row's name."""
     several = table["view"].nunique() > 1
@@ -188,31 +175,31 @@ def _draw_row(
     ax: Axes, y: float, credibility: FloatArray, wrong: BoolArray | None, size: float
 ) -> None:
     """Dots and crosses of a row, spread so that neighbours on the scale land far apart."""
+    from scipy.stats.qmc import Halton
+
     number = len(credibility)
     height = np.empty(number)
-    height[np.argsort(credibility, kind="stable")] = y + BAND * (_van_der_corput(number) - 0.5)
+    spread = Halton(1, scramble=False).random(number)[:, 0]
+    height[np.argsort(credibility, kind="stable")] = y + BAND * (spread - 0.5)
     right = np.ones(number, dtype=np.bool_) if wrong is None else ~wrong
     dot: dict[str, Any] = {"s": size, "color": BLUE, "alpha": 0.55, "linewidths": 0}
-    ax.scatter(credibility[right], height[right], clip_on=False, **dot)
+    ax.scatter(credibility[right], height[right], clip_on=False, label="right in truth", **dot)
     note = f"{int((credibility < 0.5).sum()):,} of {number:,} probably wrong"
     if wrong is not None:
-        cross: dict[str, Any] = {"color": VERMILION, "marker": "x", "linewidths": 1.3}
-        ax.scatter(credibility[wrong], height[wrong], s=size + 12, clip_on=False, **cross)
+        cross = CROSS | {"s": size + 12, "linewidths": 1.3}
+        ax.scatter(credibility[wrong], height[wrong], clip_on=False, **cross)
         found = int((wrong & (credibility < 0.5)).sum())
         note += f",\n{found:,} of the {int(wrong.sum()):,} wrong"
-    note_right(ax, y, note, 10)
+    note_right(ax, y, note)
 
 
-def _van_der_corput(count: int) -> FloatArray:
-    """The first numbers of the base-2 low-discrepancy sequence in [0, 1)."""
-    index = np.arange(1, count + 1)
-    value = np.zeros(count)
-    unit = 0.5
-    while index.any():
-        value += unit * (index & 1)
-        index >>= 1
-        unit /= 2
-    return value
+def _probability_axis(ax: Axes, names: Sequence[str], title: str) -> None:
+    """Rows by name from top to bottom over probabilities, with the lower half shaded."""
+    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(left=False)
+    ax.set_xlabel(f"{title} (shaded: probably wrong)")
 
 
 def credibility_ranking(
@@ -249,8 +236,7 @@ def credibility_ranking(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no draws or no constraints, or flipped is not one truth value an
-        answer.
+        As `credibility` does, and if max_listed is no count.
 
     Examples
     --------
@@ -266,21 +252,29 @@ def credibility_ranking(
     is_list = max_listed is not None or len(table) <= LISTED
     most = len(table) if max_listed is None else check_int(max_listed, "max_listed")
     order = np.argsort(table["credibility"].to_numpy(), kind="stable")[:most]
-    table["name"] = _answer_names(posterior, table)
     rows = table.iloc[order]
     ax = axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows) if is_list else 4.6)
-    draw = _draw_list if is_list else _draw_curve
-    draw(ax, rows, None if wrong is None else wrong[order])
+    at = np.arange(len(rows)) if is_list else np.arange(1, len(rows) + 1)
+    if is_list:
+        _draw_list(ax, rows, _answer_names(posterior, rows))
+    else:
+        _draw_curve(ax, at, rows["credibility"].to_numpy())
+    if wrong is not None and wrong[order].any():
+        places = np.array([rows["credibility"].to_numpy(), at])[:, wrong[order]]
+        size = (8, 1.6) if is_list else (5, 1.0)
+        cross = CROSS | {"linestyle": "", "markersize": size[0], "markeredgewidth": size[1]}
+        ax.plot(*(places if is_list else places[::-1]), clip_on=False, **cross)
     bare(ax)
-    is_wrong = table["credibility"].to_numpy() < 0.5
-    text = counted(len(table), "answer")
+    text = _counts(table["credibility"].to_numpy())
     if len(rows) < len(table):
         text = f"The {len(rows):,} least credible of {text}"
-    text += f", {int(is_wrong.sum()):,} probably wrong"
     if wrong is not None:
-        found = int((is_wrong & wrong).sum())
+        found = int(((table["credibility"] < 0.5) & wrong).sum())
         text += f",\n{found:,} of the {int(wrong.sum()):,} wrong ones among these"
-    ax.set_title(text, loc="left", pad=24 if ax.get_legend() else 6)
+    handles = ax.get_legend_handles_labels()[0]
+    if len(handles) > 1:
+        legend_above(ax, len(handles))
+    ax.set_title(text, loc="left", pad=24 if len(handles) > 1 else 6)
     return ax
 
 
@@ -301,11 +295,10 @@ def _answer_names(posterior: Any, table: pd.DataFrame) -> list[str]:
     return found
 
 
-def _draw_list(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
+def _draw_list(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     """The answers by name, one below the other."""
     y = np.arange(len(rows))
     value = rows["credibility"].to_numpy()
-    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     error = TWO_SIDED * rows["mcse"].to_numpy()
     ax.errorbar(value, y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1, label="_error")
     ax.plot(value, y, "o", color=BLUE, markersize=5, label="given all answers", clip_on=False)
@@ -313,39 +306,19 @@ def _draw_list(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY}
         hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
         ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
-    if wrong is not None and wrong.any():
-        cross: dict[str, Any] = {"markersize": 8, "markeredgewidth": 1.6, "clip_on": False}
-        ax.plot(value[wrong], y[wrong], "x", color=VERMILION, label="wrong in truth", **cross)
-    ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
-    ax.set_yticks(y, rows["name"].tolist(), fontsize="small")
-    ax.tick_params(left=False)
+    _probability_axis(ax, names, "posterior probability that the answer is right")
+    ax.tick_params("y", labelsize="small")
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_xlabel("posterior probability that the answer is right (shaded: probably wrong)")
-    _ranking_legend(ax)
 
 
-def _draw_curve(ax: Axes, rows: pd.DataFrame, wrong: BoolArray | None) -> None:
+def _draw_curve(ax: Axes, rank: IntArray, value: FloatArray) -> None:
     """The credibility of the answers over their rank."""
-    rank = np.arange(1, len(rows) + 1)
-    value = rows["credibility"].to_numpy()
     ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.plot(rank, value, color=BLUE, linewidth=1.8, label="given all answers")
-    if wrong is not None and wrong.any():
-        cross: dict[str, Any] = {"markersize": 5, "markeredgewidth": 1.0, "alpha": 0.8}
-        cross |= {"clip_on": False, "color": VERMILION}
-        ax.plot(rank[wrong], value[wrong], "x", label="wrong in truth", **cross)
-        _ranking_legend(ax)
-    ax.set(xlim=(1, len(rows)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
+    ax.set(xlim=(1, len(rank)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
     ax.set_xlabel("rank of the answer, the least credible first")
     ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
-
-
-def _ranking_legend(ax: Axes) -> None:
-    handles, _ = ax.get_legend_handles_labels()
-    if len(handles) > 1:
-        close = {"columnspacing": 1.2, "handletextpad": 0.3, "fontsize": "small"}
-        legend_above(ax, handles, len(handles), **close)
 
 
 def constraint_graph(
@@ -375,8 +348,7 @@ def constraint_graph(
     -------
     matplotlib.axes.Axes
         With collections of lines for the answers that are probably right, solid, dashed and dotted,
-        then for those that are probably wrong, and then the items. Its ``child_axes`` hold the
-        colour bar.
+        then for those that are probably wrong, and then the items.
 
     Raises
     ------
@@ -395,6 +367,7 @@ def constraint_graph(
     [[0.5], [1.0]]
     """
     from matplotlib.cm import ScalarMappable
+    from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
     number_between(below, "below", "(0, 1]")
@@ -408,7 +381,13 @@ def constraint_graph(
         for style in STYLES:
             ends, value = _ends(half, style)
             if len(ends):
-                _draw_lines(ax, field.at[ends], value, style, len(half))
+                scale = len(half) ** -0.5
+                look: dict[str, Any] = {"linestyles": [style], "cmap": _colours(), "clim": (0, 1)}
+                look["linewidths"] = float(np.clip(17 * scale, 0.45, 1.7))
+                look["alpha"] = float(np.clip(9 * scale, 0.16, 0.9))
+                ax.add_collection(
+                    LineCollection(list(field.at[ends]), array=value, zorder=1, **look)
+                )
                 drawn.add(style)
     dots: dict[str, Any] = {"s": 0.4 * dot_size(n_items), "color": "0.25", "zorder": 1.5}
     ax.scatter(field.at[:, 0], field.at[:, 1], linewidths=0, **dots)
@@ -418,13 +397,12 @@ def constraint_graph(
         for style, text in STYLES.items()
         if style in drawn
     ]
-    legend_above(ax, handles, 3, fontsize="small")
-    label = "posterior probability that the answer is right"
-    colour_bar(ax, ScalarMappable(cmap=_colours()), label, (1.03, 0, 0.035, 1))
-    wrong = int((table["credibility"] < 0.5).sum())
+    legend_above(ax, 3, handles)
+    colour_bar(
+        ax, ScalarMappable(cmap=_colours()), "posterior probability that the answer is right"
+    )
     among = "" if len(shown) == len(table) else f"; shown: {len(shown):,} of at most {below:.2g}"
-    title = f"{counted(len(table), 'answer')}, {wrong:,} probably wrong{among}"
-    ax.set_title(title, loc="left", pad=24)
+    ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
     return ax
 
 
@@ -448,22 +426,6 @@ def _ends(table: pd.DataFrame, style: Any) -> tuple[IntArray, FloatArray]:
     value = np.concatenate(credibility)
     order = np.argsort(-value, kind="stable")
     return np.concatenate(ends)[order], value[order]
-
-
-def _draw_lines(
-    ax: Axes, segments: FloatArray, credibility: FloatArray, style: Any, number: int
-) -> None:
-    """Draw lines of a style, the thinner and paler the larger their number."""
-    from matplotlib.collections import LineCollection
-
-    look: dict[str, Any] = {
-        "linestyles": [style],
-        "linewidths": float(np.clip(17 / max(number, 1) ** 0.5, 0.45, 1.7)),
-        "alpha": float(np.clip(9 / max(number, 1) ** 0.5, 0.16, 0.9)),
-    }
-    lines = LineCollection(list(segments), array=credibility, cmap=_colours(), zorder=1, **look)
-    lines.set_clim(0, 1)
-    ax.add_collection(lines)
 
 
 def reliability(
@@ -494,8 +456,8 @@ def reliability(
     Raises
     ------
     ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters in what is passed, or axes are
-        not one for each constraints object.
+        If there are no draws, no constraints or no noise parameters, or axes are not one for each
+        constraints object.
 
     Examples
     --------
@@ -522,30 +484,32 @@ def reliability(
         rows = table[table["view"] == view]
         names = source_names(posterior, str(view), int(rows["source"].max()) + 1)
         _draw_sources(ax, rows, names)
-        pad = 8 + LINE * len(ax.get_legend().get_texts())
+        pad = 8 + 13 * len(ax.get_legend().get_texts())
         ax.set_title(f"{view}: noise of {counted(len(names), 'source')}", loc="left", pad=pad)
     return panels
 
 
 def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     """Mean and interval of each parameter of each source."""
-    parameters = [name for name in rows["parameter"].unique() if not _is_off_diagonal(name)]
+    off_diagonal = rows["parameter"].str.startswith("confusion") & ~rows["parameter"].isin(
+        list(PARAMETERS)
+    )
+    parameters = rows["parameter"][~off_diagonal].unique()
     number = len(names)
     are_few = number <= NAMED
     for k, parameter in enumerate(parameters):
         own = rows[rows["parameter"] == parameter].sort_values("source")
         y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(parameters) - 0.5)
-        colour = PALETTE[k]
-        ax.hlines(y, own["lower"], own["upper"], color=colour, linewidth=2.2 if are_few else 0.9)
+        ax.hlines(y, own["lower"], own["upper"], color=PALETTE[k], linewidth=2.2 if are_few else 1)
         look: dict[str, Any] = {"marker": MARKERS[k], "markersize": 6 if are_few else 3}
         look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
-        ax.plot(own["mean"].to_numpy(), y, color=colour, label=_parameter_name(parameter), **look)
+        label = PARAMETERS.get(parameter, parameter)
+        ax.plot(own["mean"].to_numpy(), y, color=PALETTE[k], label=label, **look)
     ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
     if are_few:
         ax.set_yticks(range(number), shortened([in_words(name) for name in names], 26))
         for row in rows.drop_duplicates("source").to_dict("records"):
-            note = f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong"
-            note_right(ax, row["source"], note, 8)
+            note_right(ax, row["source"], f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong")
     else:
         ax.set_ylabel("source")
     ax.grid(axis="x", color="0.9", linewidth=0.6)
@@ -553,17 +517,4 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     bare(ax, "top", "right", "left")
     ax.tick_params(left=False)
     ax.set_xlabel("probability (mean and 90% interval)")
-    close = {"fontsize": "small", "handletextpad": 0.2, "labelspacing": 0.3}
-    legend_above(ax, ax.get_legend_handles_labels()[0], 1, **close)
-
-
-def _is_off_diagonal(parameter: str) -> bool:
-    truth, _, answer = parameter.removeprefix("confusion[").removesuffix("]").partition(", ")
-    return parameter.startswith("confusion[") and truth != answer
-
-
-def _parameter_name(parameter: str) -> str:
-    if parameter.startswith("confusion["):
-        truth = parameter.removeprefix("confusion[").partition(",")[0]
-        return f'"{truth}" in truth is answered so'
-    return PARAMETERS.get(parameter, parameter)
+    legend_above(ax, 1)

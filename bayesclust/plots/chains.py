@@ -20,7 +20,7 @@ from bayesclust.plots._style import (
 from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.tree import group
-from bayesclust.typing import FloatArray, NDArray
+from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["ranks", "traces"]
 
 TRACED = ("log_joint", "n_clusters", "concentration")
-NOISE = ("p", "q", "noise", "confusion")
 NARROWEST = 0.1
 """Least range of a probability that is shown, so that Monte Carlo noise does not fill the panel."""
 BINS = 30
@@ -41,8 +40,10 @@ TITLES = {
     "entropy": "entropy of the cluster sizes",
     "largest_cluster": "size of the largest cluster",
     "rand_to_reference": "Rand index to a reference",
+    "concentration": "concentration",
 }
-NOISE_TITLES = {
+"""What `ranks` shows by default, in words."""
+NOISE = {
     "p": 'p: a pair from one cluster is answered "same"',
     "q": 'q: a pair from two clusters is answered "different"',
     "noise": "noise: an answer is wrong",
@@ -50,14 +51,6 @@ NOISE_TITLES = {
 }
 ANSWERS = ("yes", "no", "dnk")
 """Answers about triplets, by code: the rows and columns of a confusion matrix."""
-RANKED = (
-    "log_joint",
-    "n_clusters",
-    "entropy",
-    "largest_cluster",
-    "rand_to_reference",
-    "concentration",
-)
 MOST_BINS = 20
 LEAST_IN_BIN = 8
 INSIDE = 0.99
@@ -101,14 +94,12 @@ def traces(
     Returns
     -------
     (rows, 2) array of matplotlib.axes.Axes
-        Traces at the left, distributions at the right. Each line of a trace is labelled by its
-        chain.
+        Traces at the left, each line labelled by its chain, and distributions at the right.
 
     Raises
     ------
     ValueError, TypeError
-        If there are no draws in what is passed, no such variable in them, or axes are of another
-        shape.
+        If there are no draws or no such variable, or axes are of another shape.
 
     Examples
     --------
@@ -119,7 +110,7 @@ def traces(
     >>> axes.shape, axes[0, 0].get_title(loc="left")
     ((2, 2), 'number of clusters')
     """
-    rows = _rows(_variables(posterior), var_names)
+    rows = _rows(posterior, var_names)
     shape = (len(rows), 2)
     if axes is not None and np.shape(axes) != shape:
         raise ValueError(
@@ -134,56 +125,40 @@ def traces(
     for (left, right), row in zip(grid, rows, strict=True):
         _draw_trace(left, row)
         _draw_distribution(right, row)
-        left.set_xlim(0, max(row.values.shape[1] - 1, 1))
         left.tick_params(labelbottom=left is grid[-1, 0])
     grid[-1, 0].set_xlabel("draw")
     grid[-1, 1].set_xlabel("share of the chain's draws")
     if axes is None:
-        legend = _head(grid[0, 0], "", rows[0].values.shape, 8, "medium")
-        for line in legend.get_lines():
-            line.set(linewidth=2, alpha=1)
+        _head(grid[0, 0], "", rows[0].values.shape)
     return grid
 
 
-def _head(ax: Axes, what: str, shape: tuple[int, ...], columns: int, fontsize: str) -> Any:
+def _head(ax: Axes, what: str, shape: tuple[int, ...]) -> None:
     """Write the number of chains and draws above a figure, and a legend of the chains beside."""
     chains, draws = shape
-    text = f"{what}{counted(chains, 'chain')} of {counted(draws, 'draw')}"
     figure: Any = ax.figure
-    figure.suptitle(text, x=0.01, ha="left")
-    return figure.legend(
-        *ax.get_legend_handles_labels(),
-        loc="outside upper right",
-        ncols=min(chains, columns),
-        frameon=False,
-        fontsize=fontsize,
+    figure.suptitle(
+        f"{what}{counted(chains, 'chain')} of {counted(draws, 'draw')}", x=0.01, ha="left"
     )
+    place: dict[str, Any] = {"loc": "outside upper right", "ncols": min(chains, 7)}
+    legend = figure.legend(
+        *ax.get_legend_handles_labels(), frameon=False, fontsize="small", **place
+    )
+    for line in legend.get_lines():
+        line.set(linewidth=2, alpha=1)
 
 
-def _variables(posterior: Any) -> dict[str, xr.DataArray]:
-    """Every variable with draws, except the partitions."""
+def _rows(posterior: Any, var_names: str | Sequence[str] | None) -> list[_Row]:
+    """One row for each component of the variables chosen, of all with draws but the partitions."""
     groups = [group(posterior, "posterior")]
     if "sample_stats" in getattr(posterior, "posterior_", posterior).children:
         groups.append(group(posterior, "sample_stats"))
-    return {
+    variables = {
         str(name): array.transpose("chain", "draw", ...)
         for data in groups
         for name, array in data.data_vars.items()
         if name != "z" and {"chain", "draw"} <= set(array.dims)
     }
-
-
-def _noise_kind(name: str, array: xr.DataArray) -> str | None:
-    """The noise parameter that a variable is: p_night is the p of the constraints night."""
-    if array.ndim < 3:
-        return None
-    kind = name.partition("_")[0]
-    has_sources = name == kind or str(array.dims[2]).endswith("_source")
-    return kind if kind in NOISE and has_sources else None
-
-
-def _rows(variables: dict[str, xr.DataArray], var_names: str | Sequence[str] | None) -> list[_Row]:
-    """One row for each component of the variables chosen."""
     kinds = {name: _noise_kind(name, array) for name, array in variables.items()}
     names: str | Sequence[str] | None = var_names
     if names is None:
@@ -200,11 +175,18 @@ def _rows(variables: dict[str, xr.DataArray], var_names: str | Sequence[str] | N
     return rows
 
 
+def _noise_kind(name: str, array: xr.DataArray) -> str | None:
+    """The noise parameter that a variable is: p_night is the p of the constraints night."""
+    kind = name.partition("_")[0]
+    has_sources = array.ndim > 2 and (name == kind or str(array.dims[2]).endswith("_source"))
+    return kind if kind in NOISE and has_sources else None
+
+
 def _title(name: str, kind: str | None, index: tuple[int, ...], array: xr.DataArray) -> str:
     """A component of a variable in words."""
     if kind is None:
         return TITLES.get(name, name) + (f"[{', '.join(map(str, index))}]" if index else "")
-    parts = [NOISE_TITLES[kind].format(*(ANSWERS[code] for code in index[1:]))]
+    parts = [NOISE[kind].format(*(ANSWERS[code] for code in index[1:]))]
     if name != kind:
         parts.append(name.removeprefix(f"{kind}_"))
     if array.shape[2] > 1:
@@ -216,18 +198,22 @@ def _look(chain: int) -> dict[str, Any]:
     return {"color": PALETTE[chain % len(PALETTE)], "label": f"chain {chain}"}
 
 
+def _line(chain: int) -> dict[str, Any]:
+    return _look(chain) | {"linestyle": DASHES[chain % len(DASHES)], "linewidth": 1.25}
+
+
 def _draw_trace(ax: Axes, row: _Row) -> None:
     """The draws of each chain in order."""
     from matplotlib.ticker import MaxNLocator
 
-    # one draw alone would be a line of no length
-    marker = "." if row.values.shape[1] == 1 else ""
+    draws = row.values.shape[1]
+    marker = "." if draws == 1 else ""  # one draw alone would be a line of no length
     for chain, values in enumerate(row.values):
         ax.plot(values, linewidth=0.7, alpha=0.8, marker=marker, **_look(chain))
     ax.set_title(row.title, loc="left", fontsize="medium")
-    bare(ax)
-    ax.set_ylim(*_limits(row))
+    ax.set(xlim=(0, max(draws - 1, 1)), ylim=_limits(row))
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=row.is_integer, steps=STEPS))
+    bare(ax)
 
 
 def _limits(row: _Row) -> tuple[float, float]:
@@ -241,9 +227,9 @@ def _limits(row: _Row) -> tuple[float, float]:
     if not row.is_probability:
         room = room or 0.05 * abs(high) or 0.5
         return low - room, high + room
-    short = max(NARROWEST - (high - low), 0.0) / 2
-    low -= short + room
-    high += short + room
+    room += max(NARROWEST - (high - low), 0.0) / 2
+    low -= room
+    high += room
     # near an end, the missing range is on the other side
     return max(low - max(high - 1, 0.0), -0.01), min(high + max(-low, 0.0), 1.01)
 
@@ -261,15 +247,12 @@ def _draw_distribution(ax: Axes, row: _Row) -> None:
             offset = ((len(row.values) - 1) / 2 - chain) * height
             ax.barh(numbers + offset, share, height=height, **_look(chain))
     else:
-        low, high = _limits(row)
-        if row.is_probability:  # a bin beyond 0 or 1 would be partly empty
-            low = max(low, 0.0)
-            high = min(high, 1.0)
+        # a bin beyond 0 or 1 would be partly empty
+        low, high = np.clip(_limits(row), 0, 1) if row.is_probability else _limits(row)
         edges = np.linspace(low, high, BINS + 1)
         for chain, values in enumerate(row.values):
             share = np.histogram(values[np.isfinite(values)], edges)[0] / values.size
-            look = _look(chain) | {"linestyle": DASHES[chain % len(DASHES)], "linewidth": 1.2}
-            ax.stairs(share, edges, orientation="horizontal", **look)
+            ax.stairs(share, edges, orientation="horizontal", **_line(chain))
     bare(ax)
     ax.set_xlim(left=0)
     ax.xaxis.set_major_locator(MaxNLocator(3, steps=STEPS))
@@ -290,11 +273,11 @@ def ranks(
 ) -> NDArray[np.object_]:
     """Show for each chain how the ranks of its draws are spread among the draws of all chains.
 
-    Chains that explore the same posterior have flat lines (Vehtari et al. 2021). A line that is
-    high at one end belongs to a chain that stays at small or large values; one that is high at both
-    ends to a chain that varies more than others. The band holds 99% of the heights that independent
-    draws would have, each bin by itself; draws that depend on each other scatter more. Draws of
-    equal value are ranked at random.
+    Chains that explore the same posterior have flat lines (Vehtari et al. 2021, section 4). A line
+    that is high at one end belongs to a chain that stays at small or large values; one that is high
+    at both ends to a chain that varies more than others. The band holds 99% of the heights that
+    independent draws would have, each bin by itself; draws that depend on each other scatter more.
+    Draws of equal value are ranked at random.
 
     Parameters
     ----------
@@ -314,13 +297,12 @@ def ranks(
     Raises
     ------
     ValueError, TypeError
-        If there are no draws in what is passed, there is no such functional, or axes are too few or
-        too many.
+        If there are no draws or no such functional, or axes are too few or too many.
 
     References
     ----------
     Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021): Rank-normalization, folding, and
-    localization, section 4.
+    localization.
 
     Examples
     --------
@@ -333,7 +315,7 @@ def ranks(
     'entropy of the cluster sizes'
     """
     found = label_free(posterior, 20, 0).values
-    default = [name for name in RANKED if name in found]
+    default = [name for name in TITLES if name in found]
     wanted = check_names(
         default if names is None else names, "names", list(found), "functional of these draws"
     )
@@ -344,7 +326,7 @@ def ranks(
         _draw_ranks(ax, found[name])
         ax.set_title(TITLES.get(name, name), loc="left", fontsize="medium")
     if axes is None:
-        _head(panels[0], "Ranks of ", found[wanted[0]].shape, 6, "small")
+        _head(panels[0], "Ranks of ", found[wanted[0]].shape)
     return panels
 
 
@@ -358,22 +340,14 @@ def _draw_ranks(ax: Axes, values: Labels) -> None:
     tails = ((1 - INSIDE) / 2, (1 + INSIDE) / 2)
     low, high = binom.ppf(tails, draws, 1 / bins) * bins / draws
     ax.axhspan(low, high, color="0.92", zorder=0, linewidth=0)
-    for chain, own in enumerate(_fractional_ranks(values)):
+    # fractional ranks among all draws, ties in random order
+    shuffle = np.random.default_rng(0).permutation(values.size)
+    place = (np.argsort(np.lexsort((shuffle, values.ravel()))) + 0.5) / values.size
+    for chain, own in enumerate(place.reshape(values.shape)):
         heights = np.histogram(own, edges)[0] * bins / draws
-        look = _look(chain) | {"linestyle": DASHES[chain % len(DASHES)], "linewidth": 1.3}
-        ax.stairs(heights, edges, baseline=None, **look)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(0, max(2.0, 1.05 * ax.get_ylim()[1]))
+        ax.stairs(heights, edges, baseline=None, **_line(chain))
+    ax.set(xlim=(0, 1), ylim=(0, max(2.0, 1.05 * ax.get_ylim()[1])))
     ax.set_xlabel("rank among all draws, as a share", fontsize="small")
     ax.set_ylabel("times the even share", fontsize="small")
     ax.tick_params(labelsize="small")
     bare(ax)
-
-
-def _fractional_ranks(values: Labels) -> FloatArray:
-    """Ranks in (0, 1) of the draws among all, ties in random order, (chain, draw)."""
-    flat = values.ravel()
-    place = np.empty(flat.size)
-    shuffle = np.random.default_rng(0).permutation(flat.size)
-    place[np.lexsort((shuffle, flat))] = (np.arange(flat.size) + 0.5) / flat.size
-    return place.reshape(values.shape)

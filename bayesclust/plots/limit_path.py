@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = ["limit_path"]
 
+PANELS = (
+    ("vi", "Variation of information to RDP-means", "bits"),
+    ("ari", "Adjusted Rand index with RDP-means", ""),
+    ("n_clusters", "Number of clusters", ""),
+    ("entropy", "Entropy of the cluster sizes", "bits"),
+    ("objective", "Objective J", ""),
+)
+"""Variable, title and unit of all panels but the last."""
 NEEDED = (
-    "vi",
-    "ari",
-    "vi_best",
-    "ari_best",
-    "n_clusters",
-    "entropy",
-    "objective",
-    "energy",
-    "vi_within",
-    "vi_between",
+    *(name for name, _, _ in PANELS),
+    *("vi_best", "ari_best", "energy", "vi_within", "vi_between"),
 )
 RDP_MEANS = "RDP-means"
 BEST = "the partition of least J found"
@@ -36,10 +36,8 @@ UNITS = {
     "standardized": "squared standard units",
 }
 """Units of J for the divergences that are squared distances; others are in nats."""
-LEAST_BITS = 0.2
-"""Least range of an entropy that is shown."""
-ROOM = 0.08
-"""Share of a panel's height that is left free above and below."""
+LEAST = {"n_clusters": 1.5, "entropy": 0.2}
+"""Least range that is shown, so that next to nothing does not fill the panel."""
 MARKED: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.6}
 
 
@@ -89,25 +87,23 @@ def limit_path(
     _check(path)
     panels = panels_or_new(axes, 6, "the panels of a path", 2, (9.5, 8.6), sharex=True)
     has_better = bool(path.attrs["best_objective"] < path.attrs["limit_objective"])
-    distances = (
-        (panels[0], "vi", "Variation of information to RDP-means", "bits"),
-        (panels[1], "ari", "Adjusted Rand index with RDP-means", ""),
-    )
-    for ax, name, title, unit in distances:
-        _line(ax, path, name, BLUE, RDP_MEANS)
-        if has_better:
-            _line(ax, path, f"{name}_best", VERMILION, BEST, dashes=DASHES[1])
-            ax.legend(frameon=False, fontsize="small")
-            title = title.removesuffix(RDP_MEANS) + "..."
-        ax.set_title(title, loc="left")
+    for ax, (name, title, unit) in zip(panels, PANELS, strict=False):
         ax.set_ylabel(unit)
-    panels[0].set_ylim(bottom=0)
-    _counts(panels[2], path, has_better)
-    _entropies(panels[3], path, has_better)
-    _objective(panels[4], path, has_better)
+        if name in ("vi", "ari"):
+            _line(ax, path, name, BLUE, RDP_MEANS)
+            if has_better:
+                _line(ax, path, f"{name}_best", VERMILION, BEST, dashes=DASHES[1])
+                title = title.removesuffix(RDP_MEANS) + "..."
+        else:
+            _line(ax, path, name, BLUE, "J of the draws" if name == "objective" else "posterior")
+            _levels(ax, path, name, has_better)
+        ax.set_title(title, loc="left")
+    _show_ranges(panels, path)
     _between_draws(panels[5], path)
     for ax in panels:
         _gamma_axis(ax, path)
+        if len(ax.get_legend_handles_labels()[0]) > 1:
+            ax.legend(frameon=False, fontsize="small")
     return panels
 
 
@@ -127,63 +123,40 @@ def _check(path: Any) -> None:
 
 def _line(ax: Axes, path: xr.Dataset, name: str, color: str, label: str, dashes: Any = "-") -> None:
     """Posterior mean and interval over gamma."""
-    kept = [path[name].sel(statistic=which).to_numpy() for which in ("mean", "lower", "upper")]
-    mean, low, high = kept
-    gamma = path["gamma"].to_numpy()
-    ax.fill_between(gamma, low, high, color=color, alpha=0.18, linewidth=0)
-    ax.plot(gamma, mean, color=color, linestyle=dashes, label=label, **MARKED)
+    mean, low, high = (path[name].sel(statistic=which) for which in ("mean", "lower", "upper"))
+    ax.fill_between(path["gamma"], low, high, color=color, alpha=0.18, linewidth=0)
+    ax.plot(path["gamma"], mean, color=color, linestyle=dashes, label=label, **MARKED)
 
 
 def _levels(ax: Axes, path: xr.Dataset, name: str, has_better: bool) -> None:
     """Horizontal lines where RDP-means is, and the partition of least J if it is another."""
-    limit: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1], "linewidth": 1.1}
-    ax.axhline(path.attrs[f"limit_{name}"], label=RDP_MEANS, **limit)
+    if name == "objective":
+        energy = path["energy"].sel(statistic="mean")
+        look: dict[str, Any] = {"color": "black", "linestyle": DASHES[3], "linewidth": 1.3}
+        ax.plot(path["gamma"], energy, label="minus log joint / gamma", **look)
+    level: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1], "linewidth": 1.1}
+    ax.axhline(path.attrs[f"limit_{name}"], label=RDP_MEANS, **level)
     if has_better:
         best: dict[str, Any] = {"color": VERMILION, "linestyle": DASHES[2], "linewidth": 1.3}
         ax.axhline(path.attrs[f"best_{name}"], label=BEST, **best)
-    ax.legend(frameon=False, fontsize="small")
 
 
-def _counts(ax: Axes, path: xr.Dataset, has_better: bool) -> None:
+def _show_ranges(panels: NDArray[np.object_], path: xr.Dataset) -> None:
+    """Set the ranges of the first five panels, and the unit of the fifth."""
     from matplotlib.ticker import MaxNLocator
 
-    _line(ax, path, "n_clusters", BLUE, "posterior")
-    _levels(ax, path, "n_clusters", has_better)
-    ax.set_title("Number of clusters", loc="left")
-    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
-    _widen(ax, 1.5)
-
-
-def _entropies(ax: Axes, path: xr.Dataset, has_better: bool) -> None:
-    _line(ax, path, "entropy", BLUE, "posterior")
-    _levels(ax, path, "entropy", has_better)
-    ax.set_title("Entropy of the cluster sizes", loc="left")
-    ax.set_ylabel("bits")
-    _widen(ax, LEAST_BITS)
-
-
-def _widen(ax: Axes, least: float) -> None:
-    """Show at least this range, so that next to nothing does not fill the panel."""
-    low, high = ax.get_ylim()
-    short = max(least - (high - low), 0.0) / 2
-    ax.set_ylim(low - short, high + short)
-
-
-def _objective(ax: Axes, path: xr.Dataset, has_better: bool) -> None:
-    _line(ax, path, "objective", BLUE, "J of the draws")
-    energy = path["energy"].sel(statistic="mean")
-    look: dict[str, Any] = {"color": "black", "linestyle": DASHES[3], "linewidth": 1.3}
-    ax.plot(path["gamma"], energy, label="minus log joint / gamma", **look)
-    _levels(ax, path, "objective", has_better)
+    panels[0].set_ylim(bottom=0)
+    panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
+    for ax, least in zip(panels[2:4], LEAST.values(), strict=True):
+        low, high = ax.get_ylim()
+        short = max(least - (high - low), 0.0) / 2
+        ax.set_ylim(low - short, high + short)
     # far from the limit the energy is out of all proportion
-    shown = path["objective"].to_numpy()
     levels = [path.attrs["limit_objective"], path.attrs["best_objective"]]
-    low = min(shown.min(), *levels)
-    high = max(shown.max(), *levels)
-    room = ROOM * ((high - low) or abs(high) or 1.0)
-    ax.set_ylim(low - 3 * room, high + room)
-    ax.set_title("Objective J", loc="left")
-    ax.set_ylabel(UNITS.get(path.attrs["divergence"], "nats"))
+    shown = np.append(path["objective"].to_numpy(), levels)
+    room = 0.08 * (np.ptp(shown) or abs(shown.max()) or 1.0)
+    panels[4].set_ylim(shown.min() - 3 * room, shown.max() + room)
+    panels[4].set_ylabel(UNITS.get(path.attrs["divergence"], "nats"))
 
 
 def _between_draws(ax: Axes, path: xr.Dataset) -> None:
@@ -192,7 +165,6 @@ def _between_draws(ax: Axes, path: xr.Dataset) -> None:
         look = MARKED | {"color": VERMILION, "linestyle": DASHES[1]}
         ax.plot(path["gamma"], path["vi_between"], label="of two chains", **look)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False, fontsize="small")
     ax.set_title("Variation of information between two draws", loc="left")
     ax.set_ylabel("bits")
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._plane import draw_clusters, matched, plane
+from bayesclust.plots._plane import draw_clusters, matched, partition, plane
 from bayesclust.plots._style import (
     BLUE,
     FEW,
-    GREY,
     MARKERS,
     PALETTE,
     VERMILION,
@@ -20,6 +19,7 @@ from bayesclust.plots._style import (
     colour_bar,
     counted,
     dot_size,
+    legend_beside,
     panels_or_new,
 )
 from bayesclust.posterior.credible_ball import credible_ball
@@ -27,7 +27,7 @@ from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import item_entropy
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.tree import group, is_array, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ REACH = 2.0
 """How far from a single item this background goes, in widths of the kernel."""
 LEAST_BITS = 0.1
 """Least range of the scale of entropies, so that next to nothing does not look like much."""
-CHAINS_SHOWN = 7
 
 
 def partitions(
@@ -106,11 +105,10 @@ def partitions(
     """
     draws = stacked_partitions(posterior)
     field = plane(posterior, X, draws.shape[1])
-    centre = as_labels(point_estimate(draws, loss) if labels is None else labels, "labels")
+    centre = partition(point_estimate(draws, loss) if labels is None else labels, "labels", draws)
     ball = credible_ball(draws, centre, level=level, loss=loss)
-    number = 1 + len(BOUNDS)
     panels = panels_or_new(
-        axes, number, "the panels of a credible ball", 2, (9.5, 8), sharex=True, sharey=True
+        axes, 4, "the panels of a credible ball", 2, (9.5, 8), sharex=True, sharey=True
     )
     draw_clusters(panels[0], field.at, centre)
     which = "Point estimate" if labels is None else "Given partition"
@@ -186,17 +184,11 @@ def entropy(
     if regions and len(bits) > 2:
         _regions(ax, field.at, bits, look)
     order = np.argsort(bits, kind="stable")
-    dots = ax.scatter(
-        field.at[order, 0],
-        field.at[order, 1],
-        c=bits[order],
-        s=dot_size(len(bits)),
-        edgecolors="0.35",
-        linewidths=0.3 if len(bits) <= FEW else 0.0,
-        **look,
-    )
+    edge: dict[str, Any] = {"edgecolors": "0.35", "linewidths": 0.3 if len(bits) <= FEW else 0.0}
+    x, y = field.at[order].T
+    dots = ax.scatter(x, y, c=bits[order], s=dot_size(len(bits)), **edge, **look)
     field.name_axes(ax)
-    colour_bar(ax, dots, "item entropy (bits)", (1.03, 0, 0.035, 1))
+    colour_bar(ax, dots, "item entropy (bits)")
     title = f"Entropy of {counted(len(bits), 'item')}, {counted(len(draws), 'draw')}"
     ax.set_title(title, loc="left")
     return ax
@@ -209,21 +201,18 @@ def _regions(ax: Axes, at: FloatArray, bits: FloatArray, look: dict[str, Any]) -
     low = at.min(axis=0)
     high = at.max(axis=0)
     room = np.where(high > low, 0.1 * (high - low), 0.5)
-    edges = [np.linspace(low[k] - room[k], high[k] + room[k], GRID + 1) for k in (0, 1)]
+    edges = np.linspace(low - room, high + room, GRID + 1).T
     # Scott's rule, in cells
     spread = np.maximum(at.std(axis=0), 1e-12) * len(at) ** (-1 / 6)
-    cell = [edge[1] - edge[0] for edge in edges]
-    width = [float(np.clip(spread[k] / cell[k], 1.5, GRID / 12)) for k in (0, 1)]
+    width = np.clip(spread / (edges[:, 1] - edges[:, 0]), 1.5, GRID / 12)
 
     def smooth(weights: FloatArray | None) -> FloatArray:
-        counts = np.histogram2d(at[:, 0], at[:, 1], edges, weights=weights)[0]
-        smoothed: FloatArray = gaussian_filter(counts, width, mode="constant", truncate=6)
-        return smoothed
+        counts = np.histogram2d(at[:, 0], at[:, 1], list(edges), weights=weights)[0]
+        return np.asarray(gaussian_filter(counts, width, mode="constant", truncate=6))
 
     number = smooth(None)
-    total = smooth(bits)
-    alone = 1 / (2 * np.pi * width[0] * width[1])
-    mean = np.divide(total, number, out=np.zeros_like(total), where=number > 0)
+    mean = smooth(bits) / np.maximum(number, 1e-300)
+    alone = 1 / (2 * np.pi * width.prod())
     shown = np.ma.masked_where(number < alone * np.exp(-0.5 * REACH**2), mean)
     ax.pcolormesh(*edges, shown.T, alpha=0.45, linewidth=0, rasterized=True, **look)
 
@@ -266,29 +255,18 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
 
     draws = stacked_partitions(posterior)
     numbers = draws.max(axis=1).astype(np.int64) + 1
-    chosen = as_labels(point_estimate(draws) if labels is None else labels, "labels")
-    if len(chosen) != draws.shape[1]:
-        raise ValueError(
-            f"labels has {len(chosen)} items, but the posterior has {draws.shape[1]}: "
-            "pass one label per item."
-        )
+    chosen = partition(point_estimate(draws) if labels is None else labels, "labels", draws)
     ax = axes_or_new(ax, 6.4, 3.8)
     values = np.arange(int(numbers.min()), int(numbers.max()) + 1)
     ax.bar(values, _shares(numbers, values), width=0.8, color=BLUE, alpha=0.55)
     chains = _n_chains(posterior)
-    if 2 <= chains <= CHAINS_SHOWN:
+    if 2 <= chains <= len(MARKERS):
+        edge: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white"}
+        edge |= {"markeredgewidth": 0.4, "linestyle": ""}
         for chain, part in enumerate(numbers.reshape(chains, -1)):
-            ax.plot(
-                values + 0.5 * ((chain + 0.5) / chains - 0.5),
-                _shares(part, values),
-                linestyle="",
-                marker=MARKERS[chain],
-                color=PALETTE[chain],
-                markersize=4.5,
-                markeredgecolor="white",
-                markeredgewidth=0.4,
-                label=f"chain {chain}",
-            )
+            look = edge | {"marker": MARKERS[chain], "color": PALETTE[chain]}
+            beside = values + 0.5 * ((chain + 0.5) / chains - 0.5)
+            ax.plot(beside, _shares(part, values), label=f"chain {chain}", **look)
     own = int(chosen.max()) + 1
     which = "point estimate" if labels is None else "partition given"
     line: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 0.9}
@@ -297,16 +275,8 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     ax.xaxis.set_major_locator(MaxNLocator(12, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     ax.set_ylim(bottom=0)
     bare(ax)
-    ax.set_xlabel("number of clusters K")
-    ax.set_ylabel("posterior probability")
-    ax.legend(
-        frameon=False,
-        fontsize="small",
-        loc="upper left",
-        bbox_to_anchor=(1, 1),
-        labelcolor=GREY,
-        handletextpad=0.4,
-    )
+    ax.set(xlabel="number of clusters K", ylabel="posterior probability")
+    legend_beside(ax)
     draws_drawn = counted(len(numbers), "draw")
     ax.set_title(f"Number of clusters: mean {numbers.mean():.3g}, {draws_drawn}", loc="left")
     return ax
@@ -314,13 +284,11 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
 
 def _shares(numbers: IntArray, values: IntArray) -> FloatArray:
     """The share of each of consecutive values."""
-    counts: FloatArray = np.bincount(numbers - values[0], minlength=len(values)) / len(numbers)
-    return counts
+    return np.bincount(numbers - values[0], minlength=len(values)) / len(numbers)
 
 
 def _n_chains(posterior: Any) -> int:
     """The number of chains, 1 where chains are not distinguished."""
-    tree = getattr(posterior, "posterior_", posterior)
-    if isinstance(tree, np.ndarray):
-        return len(tree) if tree.ndim == 3 else 1
-    return int(tree["posterior"].sizes["chain"]) if hasattr(tree, "children") else 1
+    if is_array(posterior):
+        return len(posterior) if np.ndim(posterior) == 3 else 1
+    return int(group(posterior, "posterior").sizes["chain"])

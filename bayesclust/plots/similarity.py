@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesclust.checks import check_choice, plain_array
-from bayesclust.plots._plane import matched
+from bayesclust.plots._plane import matched, partition
 from bayesclust.plots._style import (
     BLUE,
     GREY,
@@ -20,7 +20,7 @@ from bayesclust.plots._style import (
     shade,
     shortened,
 )
-from bayesclust.posterior.labels import Labels, as_labels
+from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
 from bayesclust.posterior.tree import stacked_partitions
@@ -29,7 +29,6 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
 
 __all__ = ["agreement", "similarity"]
 
@@ -41,16 +40,8 @@ GAP = 0.012
 """Width of a partition beside the matrix and of the space around it, as shares of the matrix."""
 PIXELS = 600
 """Rows of the picture: of more items, neighbours share one."""
-COLUMNS = 20_000
-"""Clusters of draws counted at a time."""
 LONGEST = 18
-MEASURES = {
-    "vi": ("Variation of information", "bits"),
-    "ari": ("Adjusted Rand index", ""),
-    "nmi": ("Normalized mutual information", ""),
-    "f": ("Pairwise F", ""),
-}
-"""Title and unit of the measures of `bayesclust.agreement`."""
+TILTED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
 NUMBERED = 16
 """Partitions whose cells have room for a number."""
 
@@ -65,12 +56,11 @@ def similarity(
 ) -> Axes:
     """Show the co-clustering probability of each two items, and partitions beside it.
 
-    Items are ordered by a partition: clusters that are often one stand side by side, in the order
-    of their dendrogram, and within a cluster the surest items come first. Frames mark the clusters.
-    The strip above shows the entropy of each item: the mean over all other items j of the entropy,
-    in bits, of whether the item is with j. It is 0 where all draws agree, and 1 where being
-    together is as likely as not for every j. Of more than 600 items, neighbours share a row, which
-    shows their mean; no n x n matrix is formed.
+    Items are ordered by a partition: clusters that are often one stand side by side, and within a
+    cluster the surest items come first. Frames mark the clusters. The strip above shows the entropy
+    of each item: the mean over all other items j of the entropy, in bits, of whether the item is
+    with j. Of more than 600 items, neighbours share a row, which shows their mean; no n x n matrix
+    is formed.
 
     Parameters
     ----------
@@ -80,13 +70,11 @@ def similarity(
         The partition that orders the items and is marked. By default the point estimate under the
         VI loss.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; strips, dendrogram and colour bar are put beside it, as axes that belong to
-        it. By default on a new figure.
+        Where to draw; by default on a new figure.
     order : {"clusters", "dendrogram"}, default "clusters"
-        "dendrogram" orders the items by average linkage of their similarities instead, whatever the
-        partition is, draws the dendrogram at the left (heights are 1 minus the mean similarity) and
-        the partition as a strip at the right. It takes up to 5000 items, whose similarities it
-        holds in memory.
+        "dendrogram" orders up to 5000 items by average linkage of their similarities instead, and
+        draws the dendrogram at the left (heights are 1 minus the mean similarity) and the partition
+        as a strip at the right.
     partitions : mapping of (n,) arrays of int, optional
         More partitions by name, each a strip of colours at the right. A cluster has the colour of
         the cluster of `labels` that it shares most items with.
@@ -113,59 +101,38 @@ def similarity(
     check_choice(order, "order", ("clusters", "dendrogram"))
     draws = stacked_partitions(posterior)
     names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
-    z = _partition(names, "labels", draws)
+    z = partition(names, "labels", draws)
     others = {
-        name: _partition(own, f"partitions[{name!r}]", draws)
+        name: partition(own, f"partitions[{name!r}]", draws)
         for name, own in (partitions or {}).items()
     }
     n = len(z)
-    if order == "dendrogram" and n > LARGEST_TREE:
-        raise ValueError(
-            f"a dendrogram takes at most {LARGEST_TREE:,} items; got {n:,}: leave order='clusters'."
-        )
-    tree = by_tree(draws) if order == "dendrogram" else None
-    row = by_cluster(draws, z) if tree is None else tree.order
+    if order == "dendrogram":
+        row, brackets = _by_tree(draws)
+        others = {"point estimate" if labels is None else "labels": z, **others}
+    else:
+        row = _by_cluster(draws, z)
     ax = axes_or_new(ax, 7.6, 6.6)
     shown: dict[str, Any] = {"vmin": 0, "vmax": 1, "cmap": "Blues", "aspect": "equal"}
-    image = ax.imshow(picture(draws, row), extent=(-0.5, n - 0.5, n - 0.5, -0.5), **shown)
-    ax.set(xticks=[], xlabel="items in the same order")
+    image = ax.imshow(_picture(draws, row), extent=(-0.5, n - 0.5, n - 0.5, -0.5), **shown)
+    ax.set(xticks=[], yticks=[], xlabel="items in the same order")
     _entropy_strip(ax, item_entropy(draws)[row])
-    if tree is None:
-        _frame_clusters(ax, names[row])
+    if order == "dendrogram":
+        _draw_tree(ax, brackets, n)
     else:
-        _dendrogram(ax, tree.lines, n)
-        others = {"point estimate" if labels is None else "labels": z, **others}
+        _frame_clusters(ax, names[row])
     right = _beside(ax, {name: matched(own, z)[row] for name, own in others.items()})
-    colour_bar(ax, image, "posterior probability of sharing a cluster", (right, 0, 0.035, 1))
+    colour_bar(ax, image, "posterior probability of sharing a cluster", right)
     clusters = counted(int(z.max()) + 1, "cluster")
     ax.set_title(f"Posterior similarity of {counted(n, 'item')}, in {clusters}", loc="left")
     return ax
 
 
-def _partition(labels: ArrayLike, what: str, draws: Labels) -> Labels:
-    """Labels of the items of the draws, or a refusal."""
-    z = as_labels(labels, what)
-    if len(z) != draws.shape[1]:
-        raise ValueError(
-            f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: "
-            "pass one label per item."
-        )
-    return z
-
-
-class Tree(NamedTuple):
-    """A dendrogram: items from left to right, and a bracket (4, 2) of each merge."""
-
-    order: IntArray  # (n,)
-    lines: FloatArray  # (n - 1, 4, 2): places in the row and heights (1 - mean similarity)
-
-
-def by_cluster(draws: Labels, z: Labels) -> IntArray:
+def _by_cluster(draws: Labels, z: Labels) -> IntArray:
     """Items by the clusters of z, similar clusters side by side, the surest items first in each."""
     sizes = np.bincount(z).astype(np.float64)
     to_cluster = cluster_similarity(draws, z)
-    between = np.zeros((len(sizes), len(sizes)))
-    np.add.at(between.T, z, to_cluster.T)
+    between = to_cluster @ (z[:, None] == np.arange(len(sizes)))
     rank = np.argsort(_cluster_order(between / sizes, sizes))
     # rounded, lest items that are equally sure come in an order of rounding errors
     own = to_cluster[z, np.arange(len(z))].round(12)
@@ -175,59 +142,54 @@ def by_cluster(draws: Labels, z: Labels) -> IntArray:
 
 def _cluster_order(between: FloatArray, sizes: FloatArray) -> IntArray:
     """Clusters in a row, similar ones side by side, the larger end first."""
-    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.cluster.hierarchy import leaves_list, linkage
 
     order: IntArray = np.arange(len(sizes))
     if len(sizes) > 2:
         distance = 1 - between[np.triu_indices(len(sizes), 1)]
-        merges = optimal_leaf_ordering(linkage(distance, "average"), distance)
-        order = leaves_list(merges).astype(np.int64)
+        order = leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.int64)
     return order if sizes[order[0]] >= sizes[order[-1]] else order[::-1]
 
 
-def by_tree(draws: Labels) -> Tree:
-    """Items in the order of the leaves of average linkage of their similarities."""
+def _by_tree(draws: Labels) -> tuple[IntArray, FloatArray]:
+    """Items by average linkage of their similarities; a bracket (4, 2) for each merge."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
     n = draws.shape[1]
+    if n > LARGEST_TREE:
+        raise ValueError(
+            f"a dendrogram takes at most {LARGEST_TREE:,} items; got {n:,}: leave order='clusters'."
+        )
     if n == 1:
-        return Tree(np.zeros(1, np.int64), np.empty((0, 4, 2)))
+        return np.zeros(1, np.int64), np.empty((0, 4, 2))
     merges = linkage(squareform(1 - similarity_matrix(draws), checks=False), "average")
     order: IntArray = leaves_list(merges).astype(np.int64)
-    # places and heights of all nodes, the leaves first; SciPy's drawing recurses too deep for
-    # thousands of items
+    # SciPy's drawing recurses too deep for thousands of items
     place = np.empty(2 * n - 1)
-    height = np.zeros(2 * n - 1)
     place[order] = np.arange(n)
-    lines = np.empty((n - 1, 4, 2))
-    for m, (left, right, top, _) in enumerate(merges):
-        a = int(left)
-        b = int(right)
-        lines[m] = [(place[a], height[a]), (place[a], top), (place[b], top), (place[b], height[b])]
+    height = np.concatenate([np.zeros(n), merges[:, 2]])
+    brackets = np.empty((n - 1, 4, 2))
+    for m, (a, b) in enumerate(merges[:, :2].astype(np.int64)):
+        brackets[m, :, 0] = np.repeat(place[[a, b]], 2)
+        brackets[m, :, 1] = height[[a, n + m, n + m, b]]
         place[n + m] = (place[a] + place[b]) / 2
-        height[n + m] = top
-    return Tree(order, lines)
+    return order, brackets
 
 
-def picture(draws: Labels, order: IntArray) -> FloatArray:
+def _picture(draws: Labels, order: IntArray) -> FloatArray:
     """The similarity matrix in an order or, of many items, the means of its blocks."""
     n = len(order)
     if n <= PIXELS:
         return similarity_matrix(draws)[np.ix_(order, order)]
     block = np.empty(n, np.int64)
     block[order] = np.arange(n) * PIXELS // n
-    sizes = np.bincount(block).astype(np.float64)
     total = np.zeros((PIXELS, PIXELS))
-    first = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
-    start = 0
-    while start < len(draws):
-        stop = max(start + 1, int(np.searchsorted(first, first[start] + COLUMNS, side="right")) - 1)
-        counts = np.zeros((PIXELS, first[stop] - first[start]), np.float32)
-        columns = draws[start:stop] + (first[start:stop] - first[start])[:, None]
-        np.add.at(counts, (np.broadcast_to(block, columns.shape), columns), 1)
+    for draw in draws:
+        counts = np.zeros((PIXELS, int(draw.max()) + 1), np.float32)
+        np.add.at(counts, (block, draw), 1)
         total += counts @ counts.T
-        start = stop
+    sizes = np.bincount(block)
     return total / (len(draws) * sizes[:, None] * sizes)
 
 
@@ -262,30 +224,28 @@ def _entropy_strip(ax: Axes, entropy: FloatArray) -> None:
     bare(strip)
 
 
-def _dendrogram(ax: Axes, lines: FloatArray, n: int) -> None:
+def _draw_tree(ax: Axes, brackets: FloatArray, n: int) -> None:
     """The dendrogram at the left of the matrix."""
     from matplotlib.collections import LineCollection
 
     side = ax.inset_axes((-0.22, 0, 0.21, 1))
     look: dict[str, Any] = {"colors": GREY, "linewidths": float(np.clip(60 / n, 0.3, 1))}
-    side.add_collection(LineCollection(list(lines[:, :, ::-1]), rasterized=n > 500, **look))
+    side.add_collection(LineCollection(list(brackets[:, :, ::-1]), rasterized=n > 500, **look))
     side.set(xlim=(1, 0), ylim=(n - 0.5, -0.5), yticks=[], xticks=[0, 1], xlabel="1 - similarity")
     side.tick_params(labelsize="small")
     bare(side, "top", "right", "left")
-    ax.set_yticks([])
 
 
 def _beside(ax: Axes, partitions: Mapping[str, Labels]) -> float:
     """Draw partitions as strips at the right, and return where there is room again."""
     left = 1 + 2 * GAP
-    tilted: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
     for name, labels in partitions.items():
         strip = ax.inset_axes((left, 0, STRIP, 1))
         colours = np.array([shade(k) for k in range(int(labels.max()) + 1)])
         edges = (0, 1, len(labels) - 0.5, -0.5)
         strip.imshow(colours[labels][:, None], aspect="auto", interpolation="nearest", extent=edges)
         strip.set(yticks=[], label=name)
-        strip.set_xticks([0.5], [name], fontsize="small", **tilted)
+        strip.set_xticks([0.5], [name], fontsize="small", **TILTED)
         strip.tick_params(length=0)
         strip.spines[:].set_visible(False)
         left += STRIP + GAP
@@ -307,18 +267,16 @@ def agreement(
         From `bayesclust.agreement`, or another table of agreements or distances; rows and columns
         have the same names. NaN cells stay empty.
     title : str, optional
-        By default the measure of `bayesclust.agreement` in words, the name of the columns, or
-        "Agreement".
+        By default the name of the columns, which `bayesclust.agreement` gives, or "Agreement".
     unit : str, optional
-        For the colour bar; by default bits of a variation of information.
+        For the colour bar; by default what stands in brackets in the name of the columns.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure, as large as the names ask for.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With one image, and a number in each cell where there are up to 16 partitions; its
-        ``child_axes`` hold the colour bar.
+        With one image, and a number in each cell where there are up to 16 partitions.
 
     Raises
     ------
@@ -344,17 +302,22 @@ def agreement(
     image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="equal")
     names = shortened([str(name) for name in matrix.index], LONGEST)
     small = "small" if number <= 24 else "x-small"
-    tilted: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(range(number), names, fontsize=small, **tilted)
+    ax.set_xticks(range(number), names, fontsize=small, **TILTED)
     ax.set_yticks(range(number), names, fontsize=small)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     if number <= NUMBERED:
-        _write_numbers(ax, values, image)
-    named = "Agreement" if matrix.columns.name is None else str(matrix.columns.name)
-    words = MEASURES.get(str(matrix.attrs.get("measure")), (named, ""))
-    colour_bar(ax, image, words[1] if unit is None else unit, (1.03, 0, 0.045, 1))
-    ax.set_title(words[0] if title is None else title, loc="left")
+        size = "small" if number <= 10 else "x-small"
+        for (row, column), value in np.ndenumerate(values):
+            if not np.isnan(value):
+                red, green, blue, _ = image.to_rgba(np.array([value]))[0]
+                dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+                look: dict[str, Any] = {"color": "white" if dark else "black", "fontsize": size}
+                ax.text(column, row, f"{value:.2f}", ha="center", va="center", **look)
+    column = "agreement" if matrix.columns.name is None else str(matrix.columns.name)
+    named, _, measured = column.partition(" (")
+    colour_bar(ax, image, measured.removesuffix(")") if unit is None else unit)
+    ax.set_title(named[:1].upper() + named[1:] if title is None else title, loc="left")
     return ax
 
 
@@ -380,15 +343,3 @@ def _check_matrix(matrix: Any) -> FloatArray:
             "matrix has cells that are no numbers: pass a table of agreements or distances."
         ) from None
     return values
-
-
-def _write_numbers(ax: Axes, values: FloatArray, image: AxesImage) -> None:
-    """Write the numbers in the colour that can be read on their cell."""
-    size = "small" if len(values) <= 10 else "x-small"
-    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
-    for (row, column), value in np.ndenumerate(values):
-        if np.isnan(value):
-            continue
-        red, green, blue, _ = image.to_rgba(np.array([value]))[0]
-        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        ax.text(column, row, f"{value:.2f}", color="white" if dark else "black", **look)

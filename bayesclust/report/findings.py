@@ -46,10 +46,8 @@ VERDICTS = {
     ),
     MEAN_FIELD: (
         "These draws come from a mean-field approximation: they are independent by construction, "
-        "so "
-        "there is nothing to diagnose, and they are less uncertain than the posterior. Compare "
-        "with "
-        "a sampler where much depends on it."
+        "so there is nothing to diagnose, and they are less uncertain than the posterior. Compare "
+        "with a sampler where much depends on it."
     ),
 }
 
@@ -82,18 +80,12 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     ----------
     posterior : DataTree or fitted estimator
     max_listed : int, default 20
-        How many answers that are probably wrong are listed, at most.
     level : float in (0, 1), default 0.95
-        Probability of the credible ball.
+        As for `write_report`, which raises the same errors.
 
     Returns
     -------
     Findings
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions, or a setting is out of range.
 
     Examples
     --------

@@ -9,8 +9,8 @@ from typing import Any
 
 from bayesclust._io import check_path, check_target, replaced
 from bayesclust.report.figures import pictures
-from bayesclust.report.findings import CHAINS, PARTITION, Findings, findings
-from bayesclust.report.text import ball_in_words
+from bayesclust.report.findings import CHAINS, PARTITION, findings
+from bayesclust.report.text import Section, sections
 
 HEADS = {
     True: ("good", "This run can be used."),
@@ -87,16 +87,11 @@ def report_page(
     title : str, optional
     max_listed : int, default 20
     level : float in (0, 1), default 0.95
-        As for `write_report`.
+        As for `write_report`, which raises the same errors.
 
     Returns
     -------
     str
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions, or a setting is out of range.
 
     Examples
     --------
@@ -109,65 +104,19 @@ def report_page(
 
     found = findings(posterior, max_listed=max_listed, level=level)
     drawn = pictures(posterior, found)
-    environment = Environment(
-        loader=PackageLoader("bayesclust.report", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    parts = list(sections(found))
+    if any(picture.section == CHAINS for picture in drawn):
+        parts.append(Section(CHAINS, "How the chains ran"))
     look, head = HEADS[found.ok]
-    is_partition = found.kind == PARTITION
+    loader = PackageLoader("bayesclust.report", ".")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page = environment.get_template("page.html").render(
         title=title or found.facts.get("data", "") or "Posterior summary",
         found=found,
         look=look,
-        head="One partition, not a posterior." if is_partition else head,
-        is_partition=is_partition,
-        has_chains=any(picture.section == CHAINS for picture in drawn),
-        has_loo="credibility_loo" in found.listed,
-        n_clusters=int(found.labels.max()) + 1,
-        ball=ball_in_words(found),
+        head="One partition, not a posterior." if found.kind == PARTITION else head,
+        sections=parts,
         pictures=drawn,
         version=version("bayesclust"),
-        **_rows(found),
     )
     return page.lstrip()
-
-
-def _rows(found: Findings) -> dict[str, list[list[str]]]:
-    """The cells of the tables."""
-    loo = "credibility_loo" in found.listed
-    return {
-        "cluster_rows": [
-            [
-                str(row["cluster"]),
-                f"{row['items']:,}",
-                f"{row['confidence']:.3f}",
-                ", ".join(row["typical"]),
-            ]
-            for row in found.clusters.to_dict("records")
-        ],
-        "unsure_rows": [
-            [row["item"], str(row["cluster"]), f"{row['confidence']:.3f}"]
-            for row in found.least_sure.to_dict("records")
-        ],
-        "answer_rows": [
-            [
-                f"{', '.join(row['items'])}: {row['answer']} "
-                f"({row['source']}; likely {row['likely']})",
-                f"{row['credibility']:.3f}",
-                *([f"{row['credibility_loo']:.3f}"] if loo else []),
-            ]
-            for row in found.listed.to_dict("records")
-        ],
-        "source_rows": [
-            [
-                f"{row['source']}, {row['view']}",
-                row["parameter"],
-                f"{row['mean']:.2f}",
-                f"{row['lower']:.2f} to {row['upper']:.2f}",
-                f"{row['wrong']:.1f} of {row['answers']:,}",
-            ]
-            for row in found.sources.to_dict("records")
-        ],
-    }

@@ -1,15 +1,131 @@
-"""The summary as text for a terminal."""
+"""The sections of a summary, and these as text for a terminal."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from bayesclust.report.findings import PARTITION, Findings
 
 WIDTH = 100
-LONGEST = 40
-GLUE = "\xa0"
+LONGEST = 60
+"""Characters of a list of items in a terminal."""
+NOISE = (
+    'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered '
+    '"different"; noise: an answer is wrong; confusion: how a truth is answered. Wrong: how many '
+    "answers are, on average over the posterior."
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a summary: sentences, and a table with a note below it."""
+
+    name: str  # by which figures find it
+    title: str
+    sentence: str = ""
+    columns: dict[str, str] = field(default_factory=dict)  # by name: "word" or "number"
+    rows: list[list[str]] = field(default_factory=list)
+    note: str = ""
+    points: list[str] = field(default_factory=list)
+
+
+def sections(found: Findings) -> Iterator[Section]:
+    """Everything that a summary says after the verdict, in its order."""
+    yield _clusters(found)
+    if found.kind != PARTITION:
+        unsure = [
+            [row["item"], str(row["cluster"]), f"{row['confidence']:.3f}"]
+            for row in found.least_sure.to_dict("records")
+        ]
+        columns = {"least sure items": "word", "cluster": "number", "confidence": "number"}
+        yield Section("uncertainty", "How sure it is", _ball(found), columns, unsure)
+    if found.answers:
+        yield _answers(found)
+    if not found.sources.empty:
+        yield _sources(found)
+    if found.surprises:
+        title = "Not as the noise model expects"
+        yield Section("surprises", title, points=found.surprises)
+
+
+def _clusters(found: Findings) -> Section:
+    number = int(found.labels.max()) + 1
+    likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
+    rows = [
+        [
+            str(row["cluster"]),
+            f"{row['items']:,}",
+            f"{row['confidence']:.3f}",
+            ", ".join(row["typical"]),
+        ]
+        for row in found.clusters.to_dict("records")
+    ]
+    return Section(
+        "clusters",
+        "Clusters",
+        f"{number}."
+        if found.kind == PARTITION
+        else f"{number} in the point estimate. "
+        f"Posterior probability of their number: {', '.join(likely)}.",
+        dict.fromkeys(("cluster", "items", "confidence"), "number")
+        | {"most typical items": "word"},
+        rows,
+        "Confidence: probability that an item shares a cluster with a random other member of its "
+        "own, on average.",
+    )
+
+
+def _ball(found: Findings) -> str:
+    """How far the posterior reaches around the point estimate, in one sentence."""
+    ball = found.ball
+    few, many = (int(bound[0].max()) + 1 for bound in (ball.upper, ball.lower))
+    clusters = f"they have {few} to {many} clusters"
+    if few == many:
+        clusters = f"all of them have {few} clusters"
+    return (
+        f"{ball.probability:.0%} of the draws lie within {ball.radius:.2f} bits "
+        f"(variation of information) of the point estimate; {clusters}."
+    )
+
+
+def _answers(found: Findings) -> Section:
+    has_loo = "credibility_loo" in found.listed
+    numbers = ("credibility", "credibility_loo") if has_loo else ("credibility",)
+    rows = []
+    for row in found.listed.to_dict("records"):
+        answer = f"{', '.join(row['items'])}: {row['answer']}"
+        answer += f" ({row['source']}; likely {row['likely']})"
+        rows.append([answer, *(f"{row[name]:.3f}" for name in numbers)])
+    shown = len(rows)
+    listed = "" if shown == found.probably_wrong else f"; the {shown} least credible are listed"
+    loo = "; leave-one-out: the same given the data and all other answers" if has_loo else ""
+    return Section(
+        "answers",
+        "Answers that are probably wrong",
+        f"{found.probably_wrong:,} of {found.answers:,} answers are more likely wrong than right"
+        f"{listed}.",
+        {"answer": "word", "P(right)": "number"} | ({"leave-one-out": "number"} if has_loo else {}),
+        rows,
+        f"P(right): posterior probability that the answer is right{loo}." if rows else "",
+    )
+
+
+def _sources(found: Findings) -> Section:
+    numbers = dict.fromkeys(("mean", "90% interval", "wrong"), "number")
+    rows = [
+        [
+            f"{row['view']}, {row['source']}",
+            row["parameter"],
+            f"{row['mean']:.2f}",
+            f"{row['lower']:.2f} to {row['upper']:.2f}",
+            f"{row['wrong']:.1f} of {row['answers']:,}",
+        ]
+        for row in found.sources.to_dict("records")
+    ]
+    columns = {"source": "word", "noise": "word"} | numbers
+    return Section("sources", "Sources", "", columns, rows, NOISE)
 
 
 def as_text(found: Findings) -> str:
@@ -30,105 +146,31 @@ def as_text(found: Findings) -> str:
     >>> print(as_text(findings(to_datatree({"z": [[[0, 0, 1]]]}))).splitlines()[0])
     items 3   answers 0
     """
-    writers = (_facts, _verdict, _numbers, _clusters, _ball, _unsure, _answers, _sources)
-    texts = ("\n".join(write(found)) for write in (*writers, _surprises))
-    return "\n\n".join(text for text in texts if text)
+    # a fact is not broken over lines
+    facts = "   ".join(f"{name} {value}".replace(" ", "\0") for name, value in found.facts.items())
+    parts = [line.replace("\0", " ") for line in textwrap.wrap(facts, WIDTH)]
+    parts += ["", "VERDICT", *_wrapped(found.verdict)]
+    for section in sections(found):
+        parts += ["", section.title.upper(), *_wrapped(section.sentence)]
+        parts += _table(section) if section.rows else []
+        parts += _wrapped(section.note)
+        parts += [line for point in section.points for line in _wrapped(point, "    ")]
+    return "\n".join(parts)
 
 
 def _wrapped(text: str, indent: str = "  ") -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent=indent)
 
 
-def _facts(found: Findings) -> Iterator[str]:
-    facts = (f"{name} {value}".replace(" ", GLUE) for name, value in found.facts.items())
-    yield from (line.replace(GLUE, " ") for line in textwrap.wrap("   ".join(facts), WIDTH))
-
-
-def _verdict(found: Findings) -> Iterator[str]:
-    yield "VERDICT"
-    yield from _wrapped(found.verdict)
-
-
-def _numbers(found: Findings) -> Iterator[str]:
-    yield "NUMBER OF CLUSTERS"
-    number = found.labels.max() + 1
-    likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
-    is_one = found.kind == PARTITION
-    yield from _wrapped(
-        f"{number}." if is_one else f"{number} in the point estimate.   {'   '.join(likely)}"
-    )
-
-
-def _clusters(found: Findings) -> Iterator[str]:
-    yield "CLUSTERS              items  confidence   most typical"
-    for row in found.clusters.to_dict("records"):
-        typical = textwrap.shorten(", ".join(row["typical"]), 2 * LONGEST - 20, placeholder=" ...")
-        numbers = f"{row['items']:>7,}{row['confidence']:>12.3f}"
-        yield f"  {row['cluster']:<18}{numbers}   {typical}".rstrip()
-    yield "  confidence: probability of being with a random other member of the cluster, on average"
-
-
-def _ball(found: Findings) -> Iterator[str]:
-    if found.kind != PARTITION:
-        yield f"CREDIBLE BALL OF {found.ball.level:.0%}"
-        yield from _wrapped(ball_in_words(found))
-
-
-def ball_in_words(found: Findings) -> str:
-    """Say how far the posterior reaches around the point estimate, in one sentence."""
-    ball = found.ball
-    few, many = (int(bound[0].max()) + 1 for bound in (ball.upper, ball.lower))
-    clusters = f"they have {few} to {many} clusters"
-    if few == many:
-        clusters = f"all of them have {few} clusters"
-    return (
-        f"{ball.probability:.0%} of the draws lie within {ball.radius:.2f} bits "
-        f"(variation of information) of the point estimate; {clusters}."
-    )
-
-
-def _unsure(found: Findings) -> Iterator[str]:
-    if len(found.least_sure):
-        yield "LEAST SURE ITEMS    cluster  confidence"
-    for row in found.least_sure.to_dict("records"):
-        yield f"  {row['item']:<18}{row['cluster']:>7}{row['confidence']:>12.3f}"
-
-
-def _answers(found: Findings) -> Iterator[str]:
-    if not found.answers:
-        return
-    shown = len(found.listed)
-    most = "" if shown == found.probably_wrong else f", THE {shown} LEAST CREDIBLE"
-    head = f"ANSWERS: {found.probably_wrong:,} OF {found.answers:,} ARE PROBABLY WRONG{most}"
-    yield head + (":" if shown else "")
-    several = any(
-        "source" in table and table["source"].nunique() > 1
-        for table in (found.listed, found.sources)
-    )
-    for row in found.listed.to_dict("records"):
-        text = f"{', '.join(row['items'])}: {row['answer']}"
-        text += f", by {row['source']}" if several else ""
-        loo = f", {row['credibility_loo']:.3f} leave-one-out" if "credibility_loo" in row else ""
-        right = f"P(right) = {row['credibility']:.3f}{loo}; likely {row['likely']}"
-        yield f"  {text:<{LONGEST}}  {right}"
-
-
-def _sources(found: Findings) -> Iterator[str]:
-    if found.sources.empty:
-        return
-    yield "SOURCES                                       mean    90% interval    answers   wrong"
-    several = found.sources["source"].nunique() > 1
-    for row in found.sources.to_dict("records"):
-        by = f", {row['source']}" if several else ""
-        name = f"{row['view']}{by}: {row['parameter']}"
-        numbers = f"{row['mean']:>8.2f}{row['lower']:>9.2f} to {row['upper']:.2f}"
-        yield f"  {name:<{LONGEST}}{numbers}{row['answers']:>11,}{row['wrong']:>8.1f}"
-    yield '  p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered'
-    yield '  "different"; noise: an answer is wrong'
-
-
-def _surprises(found: Findings) -> Iterator[str]:
-    if found.surprises:
-        yield "NOT AS THE NOISE MODEL EXPECTS"
-    for sentence in found.surprises:
-        yield from _wrapped(sentence, "    ")
+def _table(section: Section) -> Iterator[str]:
+    """A table in columns, words to the left and numbers to the right."""
+    short = [
+        [textwrap.shorten(cell, LONGEST, placeholder=" ...") if cell else "" for cell in row]
+        for row in section.rows
+    ]
+    cells = [list(section.columns), *short]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    sides = ["<" if kind == "word" else ">" for kind in section.columns.values()]
+    for row in cells:
+        padded = zip(row, sides, widths, strict=True)
+        yield "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in padded).rstrip()

@@ -1,4 +1,4 @@
-"""What the docstrings of this package ask of Sphinx: to be made readable, and names in single backquotes to be links."""
+"""Makes docstrings readable to Sphinx, and names in single backquotes links."""
 
 import re
 
@@ -8,7 +8,7 @@ from sphinx import addnodes
 
 
 def name_role(role, rawtext, text, lineno, inliner, options=None, content=None):
-    """Link what is written in single backquotes where it names something of the package; else set it as code."""
+    """Link what single backquotes hold where it names something of the package; else code."""
     literal = nodes.literal(rawtext, text, classes=["name"])
     target = re.sub(r"^bc\.", "bayesclust.", text.removesuffix("()"))
     if not target.startswith("bayesclust."):

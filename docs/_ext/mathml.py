@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no script, no font and no network is needed."""
+"""Formulas as MathML, which browsers draw without a script, a font or a network."""
 
 from docutils import nodes
 from latex2mathml.converter import convert

@@ -1,4 +1,4 @@
-"""Docstrings of this package, such that reStructuredText takes them as they are meant: plain formulas, fitted attributes."""
+"""Escapes docstrings for reStructuredText: plain formulas, fitted attributes."""
 
 import re
 
@@ -30,7 +30,7 @@ def readable(lines: list[str]) -> list[str]:
 
 
 def _escaped(line: str) -> str:
-    """Escape what is special outside of backquotes; numpydoc sees to the names that a section defines."""
+    """Escape what is special outside of backquotes; numpydoc sees to names in sections."""
     name = found[0] if (found := DEFINED.match(line)) else ""
     pieces = re.split(r"(`[^`]*`)", line.removeprefix(name))
     return name + "".join(

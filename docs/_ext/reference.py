@@ -1,4 +1,4 @@
-"""The reference: one page a room, which lists every public name, and one page a name, from its docstring."""
+"""The reference: a page for each subpackage, and one for each public name, from its docstring."""
 
 import argparse
 import importlib
@@ -26,11 +26,11 @@ TITLES = {
     "metrics": "Agreement between partitions",
     "information": "Information in an answer",
 }
-"""Of the rooms, in the order of their pages; a room that is not here comes last, under its own name."""
+"""Titles of subpackages, in the order of their pages; others come last, by their names."""
 
 
 def public_names() -> dict[str, object]:
-    """Return what the front door names, and the rooms behind it: each object once, by its shortest name."""
+    """Return all public names: each object once, by its shortest name."""
     found: dict[str, object] = {}
     doors = [("bayesclust", bayesclust)]
     for door, module in doors:
@@ -44,7 +44,7 @@ def public_names() -> dict[str, object]:
 
 
 def room_of(name: str, value: object) -> str:
-    """Return the room that the name is reached by; of a name at the front door, the one that holds it."""
+    """Return the subpackage that a name is reached by or, of `bc.name`, the one that holds it."""
     return (
         name.split(".")[1]
         if name.count(".") > 1
@@ -72,7 +72,8 @@ def _page(room: str, names: list[str]) -> str:
     )
     return (
         f"{title}\n{'=' * len(title)}\n\n.. module:: bayesclust.{room}\n\n{explained}\n\n"
-        f".. currentmodule:: bayesclust\n\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}\n"
+        f".. currentmodule:: bayesclust\n\n.. autosummary::\n   :toctree: generated\n"
+        f"   :nosignatures:\n\n{listed}\n"
     )
 
 
@@ -94,14 +95,14 @@ def _helps(parser):
 
 
 def all_pages() -> dict[str, str]:
-    """Return the texts of the rooms' pages, that of the command line and the list of them all, by name."""
+    """Return the texts of all pages and of the list of them, by name."""
     texts = pages() | {"command_line": command_line()}
-    index = "Reference\n=========\n\nEverything that can be called, by the room that it is in.\n\n.. toctree::\n\n"
+    index = "Reference\n=========\n\nEverything public, by subpackage.\n\n.. toctree::\n\n"
     return texts | {"index": index + "".join(f"   {room}\n" for room in texts)}
 
 
 def make_rooms_importable() -> None:
-    """Let modules that the front door shows in another place than they lie in be imported from there, as autodoc does."""
+    """Let autodoc import modules from the place at which `bc` shows them."""
     for room in TITLES:
         if (module := getattr(bayesclust, room, None)) is not None:
             sys.modules.setdefault(f"bayesclust.{room}", module)

@@ -28,7 +28,7 @@ def write_pages(app, config) -> None:
 
 
 def look_again(app) -> None:
-    """Let pages be found that the environment of an earlier build does not know, before autosummary reads the lists."""
+    """Find pages that an earlier build does not know, before autosummary reads the lists."""
     app.env.find_files(app.config, app.builder)
 
 

@@ -9,7 +9,6 @@ from bayesclust import cli
 def write(path, header, rows):
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows])
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -19,25 +18,17 @@ def files(tmp_path_factory):
     names = [f"n{i:02d}" for i in range(12)]
     truth = np.repeat([0, 1], 6)
     X = rng.normal(size=(12, 2)) + 6 * truth[:, None]
-    write(
-        folder / "data.csv",
-        ["id", "width", "height"],
-        [[name, *row] for name, row in zip(names, X, strict=True)],
-    )
+    items = [[name, *row] for name, row in zip(names, X, strict=True)]
+    write(folder / "data.csv", ["id", "width", "height"], items)
+    words = ("different", "same")
     pairs = [(i, (i + step) % 12) for i in range(12) for step in (1, 4)]
     rows = [
-        [
-            names[i],
-            names[j],
-            "same" if truth[i] == truth[j] else "different",
-            "ann" if at % 3 else "bob",
-        ]
+        [names[i], names[j], words[int(truth[i] == truth[j])], "ann" if at % 3 else "bob"]
         for at, (i, j) in enumerate(pairs)
     ]
     write(folder / "pairs.csv", ["i", "j", "answer", "source"], rows)
-    asked = [(0, 1, 7), (7, 2, 8), (3, 9, 10), (6, 7, 8)]
-    answers = ["yes", "no", "dnk", "?"]
-    rows = [[*(names[i] for i in items), word] for items, word in zip(asked, answers, strict=True)]
+    asked = {(0, 1, 7): "yes", (7, 2, 8): "no", (3, 9, 10): "dnk", (6, 7, 8): "?"}
+    rows = [[*(names[i] for i in members), word] for members, word in asked.items()]
     write(folder / "triplets.csv", ["i", "j", "k", "answer"], rows)
     shuffled = rng.permutation(12)
     write(folder / "truth.csv", ["id", "label"], [[names[i], f"kind {truth[i]}"] for i in shuffled])
@@ -45,26 +36,21 @@ def files(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def run_nc(files):
+def fit(files):
+    """Run `bayesclust fit` on the table of items; {pairs} and {triplets} are the other files."""
+
+    def run(out, options=""):
+        given = {name: str(files / f"{name}.csv") for name in ("pairs", "triplets")}
+        words = [word.format(**given) for word in options.split()]
+        return cli.main(["fit", str(files / "data.csv"), "--out", str(out), *words])
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_nc(files, fit):
     """A posterior that the command line wrote."""
-    arguments = [
-        "fit",
-        files / "data.csv",
-        "--pairs",
-        files / "pairs.csv",
-        "--triplets",
-        files / "triplets.csv",
-    ]
-    arguments += [
-        "--out",
-        files / "run.nc",
-        "--chains",
-        2,
-        "--warmup",
-        30,
-        "--samples",
-        60,
-        "--no-progress",
-    ]
-    assert cli.main([str(argument) for argument in arguments]) == 0
+    answers = "--pairs {pairs} --triplets {triplets}"
+    short = "--chains 2 --warmup 30 --samples 60 --no-progress"
+    assert fit(files / "run.nc", f"{answers} {short}") == 0
     return files / "run.nc"

@@ -23,7 +23,7 @@ def told(monkeypatch, capsys):
     return run
 
 
-def test_a_session_is_begun_and_gone_on_with(told, tmp_path):
+def test_a_session_is_begun_and_resumed(told, tmp_path):
     kept, labels = tmp_path / "s.npz", tmp_path / "labels.csv"
     begin = ("iris", "--session", kept, "--n-clusters", 3, "--seed", 5)
     code, out, error = told(["y", "n", "q"], *begin)
@@ -36,30 +36,24 @@ def test_a_session_is_begun_and_gone_on_with(told, tmp_path):
     session = bc.InteractiveSession.load(kept, bc.datasets.load("iris").X)
     assert session.constraints[0].answers.tolist() == [1, 0, 0, 0]
     assert np.loadtxt(labels, dtype=int).tolist() == session.labels.tolist()
-    assert out.splitlines()[-1].split() == [
-        str(x) for x in ["4", "4", *out.splitlines()[-1].split()[2:]]
-    ]
+    assert out.splitlines()[-1].split()[:2] == ["4", "4"]
 
 
-@pytest.mark.parametrize("form", ["csv with a header", "csv", "npy"])
-def test_files_of_numbers_and_of_labels(told, tmp_path, form):
-    X, path = np.arange(12.0).reshape(6, 2), tmp_path / f"data.{form[:3]}"
-    if form == "npy":
+@pytest.mark.parametrize("form", ["names", "no names", "array"])
+def test_tables_and_arrays_and_labels_are_read(told, tmp_path, form):
+    X = np.arange(12.0).reshape(6, 2)
+    path = tmp_path / ("data.npy" if form == "array" else "data.csv")
+    if form == "array":
         np.save(path, X)
     else:
-        np.savetxt(path, X, delimiter=",", header="a,b" if "header" in form else "", comments="")
+        names = [f"{name}," for name in "uvwxyz"] if form == "names" else [""] * 6
+        rows = [f"{name}{a},{b}" for name, (a, b) in zip(names, X, strict=True)]
+        path.write_text("\n".join(["id,a,b"] * (form == "names") + rows) + "\n")
     (tmp_path / "labels").write_text("0\n0\n0\n1\n1\n1\n")
     kept = tmp_path / "s.npz"
-    code, out, _ = told(
-        ["?"],
-        path,
-        "--session",
-        kept,
-        "--partition",
-        tmp_path / "labels",
-        "--query-strategy",
-        "random-triplets",
-    )
+    asked = ["--partition", tmp_path / "labels", "--query-strategy", "random-triplets"]
+    asked += ["--no-header"] * (form == "no names")
+    code, out, _ = told(["?"], path, "--session", kept, *asked)
     assert code == 0
     assert "is item" in out
     session = bc.InteractiveSession.load(kept, X)
@@ -90,17 +84,8 @@ def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sent
 
 
 def test_a_pipe_in_a_process_of_its_own(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "bayesclust",
-        "ask",
-        "iris",
-        "--session",
-        tmp_path / "s.npz",
-        "--n-clusters",
-        "3",
-    ]
+    asked = ["ask", "iris", "--session", tmp_path / "s.npz", "--n-clusters", "3"]
+    command = [sys.executable, "-m", "bayesclust", *asked]
     done = subprocess.run(command, input="n\nn\n", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert bc.InteractiveSession.load(tmp_path / "s.npz", bc.datasets.load("iris").X).n_answers == 2

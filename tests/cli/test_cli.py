@@ -42,13 +42,7 @@ def test_no_command_shows_the_help_and_fails(capsys):
     assert "reproduce" in error
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["nonsense"],
-        ["compare", "--nonsense"],
-    ],
-)
+@pytest.mark.parametrize("arguments", [["nonsense"], ["compare", "--nonsense"]])
 def test_what_is_not_understood_is_misuse(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(arguments)
@@ -56,29 +50,20 @@ def test_what_is_not_understood_is_misuse(arguments, capsys):
     assert "usage: bayesclust" in capsys.readouterr().err
 
 
+def shell(*command):
+    return subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+
+
 def test_the_same_from_a_shell():
-    run = subprocess.run(
-        [sys.executable, "-m", "bayesclust", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert run.stdout == f"bayesclust {bc.__version__}\n"
-    run = subprocess.run(
-        [sys.executable, "-m", "bayesclust", "summary", "no such file"],
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert run.returncode == 1
+    assert shell("-m", "bayesclust", "--version").stdout == f"bayesclust {bc.__version__}\n"
+    assert shell("-m", "bayesclust", "summary", "no such file").returncode == 1
 
 
 def test_the_help_is_quick_to_come():
     code = "import sys; from bayesclust import cli; cli.main([]); print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout
+    loaded = shell("-c", code).stdout
     assert not {"jax", "arviz", "numba", "pandas", "matplotlib", "sklearn"} & set(loaded.split())
 
 

@@ -7,6 +7,7 @@ import stat
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -16,11 +17,11 @@ from bayesclust.families import COMPOSED, FAMILIES
 from bayesclust.inference.chain import Chain
 from bayesclust.posterior.tree import feature_names, item_names, source_names
 
-SHORT = ["--chains", "2", "--warmup", "20", "--samples", "30", "--no-progress"]
+SHORT = "--chains 2 --warmup 20 --samples 30 --no-progress"
 
 
-def fit(files, out, *arguments, data="data.csv"):
-    return cli.main(["fit", str(files / data), "--out", str(out), *map(str, arguments)])
+def opened(path):
+    return xr.open_datatree(path, engine="h5netcdf")
 
 
 def refused(capsys, code=1):
@@ -32,31 +33,20 @@ def refused(capsys, code=1):
 
 
 def test_the_posterior_is_that_of_python_with_names(files, run_nc):
-    with xr.open_datatree(run_nc, engine="h5netcdf") as tree:
-        X = np.genfromtxt(files / "data.csv", delimiter=",", skip_header=1, usecols=(1, 2))
-        names = [f"n{i:02d}" for i in range(12)]
+    X = np.genfromtxt(files / "data.csv", delimiter=",", skip_header=1, usecols=(1, 2))
+    names = [f"n{i:02d}" for i in range(12)]
+    links = bc.PairwiseConstraints.from_frame(pd.read_csv(files / "pairs.csv"), ids=names)
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 7), (7, 2, 8), (3, 9, 10), (6, 7, 8)], ["yes", "no", "dnk", "dnk"], n_items=12
+    )
+    short = {"num_chains": 2, "num_warmup": 30, "num_samples": 60}
+    est = bc.TVClust(random_state=0, progress=False, **short)
+    own = est.fit(X, constraints=[links, triplets]).posterior_
+    with opened(run_nc) as tree:
         assert item_names(tree) == names
         assert feature_names(tree) == ["width", "height"]
         assert source_names(tree, "links", 2) == ["ann", "bob"]
         np.testing.assert_allclose(tree["observed_data"]["X"], X)
-        rows = [
-            line.split(",")
-            for line in (files / "pairs.csv").read_text(encoding="utf-8").split()[1:]
-        ]
-        pairs = [[names.index(i), names.index(j)] for i, j, _, _ in rows]
-        links = bc.PairwiseConstraints(
-            pairs,
-            [row[2] for row in rows],
-            n_items=12,
-            source=[["ann", "bob"].index(row[3]) for row in rows],
-        )
-        triplets = bc.RelativeConstraints(
-            [(0, 1, 7), (7, 2, 8), (3, 9, 10), (6, 7, 8)], ["yes", "no", "dnk", "dnk"], n_items=12
-        )
-        est = bc.TVClust(
-            num_chains=2, num_warmup=30, num_samples=60, random_state=0, progress=False
-        )
-        own = est.fit(X, constraints=[links, triplets]).posterior_
         np.testing.assert_array_equal(tree["posterior"]["z"], own["posterior"]["z"])
         np.testing.assert_array_equal(tree["posterior"]["p"], own["posterior"]["p"])
         assert tree.attrs["data"] == "data.csv"
@@ -67,98 +57,71 @@ def test_arviz_reads_it(run_nc):
 
     tree = az.from_netcdf(run_nc)
     assert {"posterior", "sample_stats", "observed_data", "constant_data"} <= set(tree.children)
-    assert list(az.summary(tree["posterior"].dataset[["p"]], round_to=3).index) == [
-        "p[ann]",
-        "p[bob]",
-    ]
+    summary = az.summary(tree["posterior"].dataset[["p"]], round_to=3)
+    assert list(summary.index) == ["p[ann]", "p[bob]"]
 
 
-def test_a_limit_and_dcrc_are_written_too(files, tmp_path, capsys):
-    assert (
-        fit(
-            files,
-            tmp_path / "limit.nc",
-            "--pairs",
-            files / "pairs.csv",
-            "--model",
-            "rdp-means",
-            "--n-clusters",
-            2,
-        )
-        == 0
-    )
-    out, error = capsys.readouterr()
-    assert out == f"{tmp_path / 'limit.nc'}: one partition of 12 items, 2 clusters.\n"
+def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
+    out = tmp_path / "limit.nc"
+    assert fit(out, "--pairs {pairs} --model rdp-means --n-clusters 2 --standardize") == 0
+    said, error = capsys.readouterr()
+    assert said == f"{out}: one partition of 12 items, 2 clusters.\n"
     assert "12 items, 2 features, 24 answers" in error
-    asked = [
-        "--triplets",
-        files / "triplets.csv",
-        "--model",
-        "dcrc",
-        "--n-clusters",
-        2,
-        "--noise",
-        "learn",
-        "--no-progress",
-    ]
-    assert fit(files, tmp_path / "dcrc.nc", *asked) == 0
-    out, error = capsys.readouterr()
-    assert error == ""
-    with xr.open_datatree(tmp_path / "dcrc.nc", engine="h5netcdf") as tree:
-        settings = json.loads(tree.attrs["settings"])
-        assert (settings["n_clusters"], settings["noise"]) == (2, "learn")
-
-
-def test_columns_are_standardised_when_asked_for(files, tmp_path):
-    asked = ["--model", "rdp-means", "--n-clusters", 2, "--standardize", "--no-progress"]
-    assert fit(files, tmp_path / "out.nc", *asked) == 0
-    with xr.open_datatree(tmp_path / "out.nc", engine="h5netcdf") as tree:
+    with opened(out) as tree:
         X = tree["observed_data"]["X"].values
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
 
 
+def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
+    asked = "--triplets {triplets} --model dcrc --n-clusters 2 --no-progress"
+    assert fit(tmp_path / "em.nc", f"{asked} --noise learn") == 0
+    assert capsys.readouterr().err == ""
+    with opened(tmp_path / "em.nc") as tree:
+        settings = json.loads(tree.attrs["settings"])
+        assert (settings["n_clusters"], settings["noise"]) == (2, "learn")
+    assert fit(tmp_path / "gibbs.nc", f"{asked} --inference gibbs {SHORT}") == 0
+    with opened(tmp_path / "gibbs.nc") as tree:
+        assert tree["posterior"]["z"].shape == (2, 30, 12)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("options", "sentence"),
     [
-        (["--model", "dcrc"], r"dcrc needs the number of clusters: pass --n-clusters K\."),
+        ("--model dcrc", r"dcrc needs the number of clusters: pass --n-clusters K\."),
+        ("--model dcrc --n-clusters 2 --samples 9", "--samples says how to sample, .* gibbs"),
         (
-            ["--model", "dcrc", "--n-clusters", "2", "--samples", "9"],
-            "--samples says how to sample, .* add --inference gibbs",
-        ),
-        (
-            ["--model", "dcrc", "--n-clusters", "2", "--sampler", "gibbs"],
+            "--model dcrc --n-clusters 2 --sampler gibbs",
             "--sampler is an option of tvclust, not of dcrc",
         ),
         (
-            ["--model", "rdp-means", "--checkpoint", "x"],
+            "--model rdp-means --checkpoint x",
             "--checkpoint is an option of tvclust, not of rdp-means",
         ),
-        (["--penalty", "2"], "--penalty is an option of rdp-means, not of tvclust"),
-        (["--chains", "0"], "num_chains must be"),
-        (["--drop", "colour"], r"data\.csv, line 1: there is no column 'colour'"),
-        (["--pairs", "nowhere.csv"], r"nowhere\.csv"),
+        ("--penalty 2", "--penalty is an option of rdp-means, not of tvclust"),
+        ("--chains 0", "num_chains must be"),
+        ("--drop colour", r"data\.csv, line 1: there is no column 'colour'"),
+        ("--pairs nowhere.csv", r"nowhere\.csv"),
+        ("--model rdp-means --cluster-model auto", "cluster_model must be"),
     ],
 )
-def test_bad_settings_are_refused_and_nothing_is_written(
-    files, tmp_path, capsys, arguments, sentence
-):
-    error = refused(capsys, fit(files, tmp_path / "out.nc", *arguments, "--no-progress"))
+def test_bad_settings_are_refused_and_nothing_is_written(fit, tmp_path, capsys, options, sentence):
+    error = refused(capsys, fit(tmp_path / "out.nc", f"{options} --no-progress"))
     assert error.startswith("bayesclust: ")
     assert re.search(sentence, error)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_place_that_cannot_be_written_is_refused_before_fitting(files, tmp_path, capsys):
-    error = refused(capsys, fit(files, tmp_path / "none" / "out.nc", "--no-progress"))
+def test_a_place_that_cannot_be_written_is_refused_at_once(fit, tmp_path, capsys):
+    error = refused(capsys, fit(tmp_path / "none" / "out.nc", "--no-progress"))
     assert f"there is no folder {tmp_path / 'none'}" in error
-    error = refused(capsys, fit(files, tmp_path, "--no-progress"))
+    error = refused(capsys, fit(tmp_path, "--no-progress"))
     assert "is a folder: name a file" in error
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(files, tmp_path, monkeypatch, capsys):
+def test_a_file_is_replaced_whole_or_not_at_all(fit, tmp_path, monkeypatch, capsys):
     target = tmp_path / "out.nc"
     target.write_text("before", encoding="utf-8")
-    asked = ["--model", "rdp-means", "--n-clusters", 2, "--no-progress"]
+    asked = "--model rdp-means --n-clusters 2 --no-progress"
 
     def broken(tree, path, **settings):
         path.write_text("half", encoding="utf-8")
@@ -166,15 +129,15 @@ def test_a_file_is_replaced_whole_or_not_at_all(files, tmp_path, monkeypatch, ca
 
     with monkeypatch.context() as patched:
         patched.setattr(xr.DataTree, "to_netcdf", broken)
-        assert "no space left" in refused(capsys, fit(files, target, *asked))
+        assert "no space left" in refused(capsys, fit(target, asked))
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["before"]
-    assert fit(files, target, *asked) == 0
+    assert fit(target, asked) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["out.nc"]
     assert stat.S_IMODE(target.stat().st_mode) & 0o400
     assert target.read_bytes()[1:4] == b"HDF"
 
 
-def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
+def test_ctrl_c_keeps_the_draws_so_far(fit, tmp_path, monkeypatch, capsys):
     drawn, draw = [], Chain.draw
 
     def interrupting(self):
@@ -185,90 +148,45 @@ def test_ctrl_c_keeps_the_draws_so_far(files, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(Chain, "draw", interrupting)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    long = "--chains 1 --warmup 5 --samples 1000000 --no-progress"
     try:
-        code = fit(
-            files,
-            tmp_path / "out.nc",
-            "--chains",
-            1,
-            "--warmup",
-            5,
-            "--samples",
-            1_000_000,
-            "--no-progress",
-        )
+        code = fit(tmp_path / "out.nc", long)
     finally:
         signal.signal(signal.SIGINT, before)
     assert code == 130
     out, error = capsys.readouterr()
     assert "Interrupted: the first" in error
-    with xr.open_datatree(tmp_path / "out.nc", engine="h5netcdf") as tree:
+    with opened(tmp_path / "out.nc") as tree:
         kept = tree["posterior"].sizes["draw"]
         assert 40 <= kept < 1_000_000
         assert tree.attrs["interrupted"] == 1
     assert f"1 chain of {kept} draws" in out
 
 
-def test_a_checkpoint_is_gone_on_with(files, tmp_path):
-    once, again = tmp_path / "once.nc", tmp_path / "again.nc"
-    assert fit(files, once, *SHORT, "--checkpoint", tmp_path / "run.zarr") == 0
-    assert fit(files, again, *SHORT, "--checkpoint", tmp_path / "run.zarr") == 0
-    with (
-        xr.open_datatree(once, engine="h5netcdf") as first,
-        xr.open_datatree(again, engine="h5netcdf") as second,
-    ):
-        np.testing.assert_array_equal(first["posterior"]["z"], second["posterior"]["z"])
+def test_a_checkpoint_is_resumed(fit, tmp_path):
+    kept = f"{SHORT} --checkpoint {tmp_path / 'run.zarr'}"
+    found = []
+    for name in ("once.nc", "again.nc"):
+        assert fit(tmp_path / name, kept) == 0
+        with opened(tmp_path / name) as tree:
+            found.append(tree["posterior"]["z"].values)
+    np.testing.assert_array_equal(*found)
     assert (tmp_path / "run.zarr").is_dir()
 
 
-def test_the_noise_of_triplets_can_be_a_confusion_matrix(files, tmp_path):
-    asked = ["--triplets", files / "triplets.csv", "--triplet-noise", "confusion", *SHORT]
-    assert fit(files, tmp_path / "out.nc", *asked) == 0
-    with xr.open_datatree(tmp_path / "out.nc", engine="h5netcdf") as tree:
+def test_the_noise_of_triplets_can_be_a_confusion_matrix(fit, tmp_path):
+    assert fit(tmp_path / "out.nc", "--triplets {triplets} --triplet-noise confusion " + SHORT) == 0
+    with opened(tmp_path / "out.nc") as tree:
         assert tree["posterior"]["confusion"].shape == (2, 30, 1, 3, 3)
 
 
-def test_a_view_can_be_chosen_by_the_answers(files, tmp_path, capsys):
-    short = ["--chains", "2", "--warmup", "10", "--samples", "10", "--pairs", files / "pairs.csv"]
-    assert (
-        fit(files, tmp_path / "auto.nc", "--cluster-model", "auto", "--power", "0.5", *short) == 0
-    )
-    assert re.search(
-        r"best: cluster model (single|mixture), gaussian, power 0.5\.\n", capsys.readouterr().err
-    )
-    with xr.open_datatree(tmp_path / "auto.nc", engine="h5netcdf") as tree:
+def test_a_cluster_model_can_be_chosen_by_the_answers(fit, tmp_path, capsys):
+    short = "--chains 2 --warmup 10 --samples 10 --pairs {pairs}"
+    assert fit(tmp_path / "auto.nc", f"--cluster-model auto --power 0.5 {short}") == 0
+    chosen = r"best: cluster model (single|mixture), gaussian, power 0.5\.\n"
+    assert re.search(chosen, capsys.readouterr().err)
+    with opened(tmp_path / "auto.nc") as tree:
         assert json.loads(tree.attrs["settings"])["power"] == 0.5
-    assert (
-        fit(files, tmp_path / "means.nc", "--model", "rdp-means", "--cluster-model", "mixture") == 0
-    )
-    capsys.readouterr()
-    code = fit(
-        files,
-        tmp_path / "none.nc",
-        "--model",
-        "rdp-means",
-        "--cluster-model",
-        "auto",
-        "--no-progress",
-    )
-    assert "cluster_model must be" in refused(capsys, code)
-
-
-def test_dcrc_is_sampled_when_asked_to(files, tmp_path):
-    arguments = [
-        "--model",
-        "dcrc",
-        "--n-clusters",
-        2,
-        "--inference",
-        "gibbs",
-        "--triplets",
-        files / "triplets.csv",
-        *SHORT,
-    ]
-    assert fit(files, tmp_path / "dcrc.nc", *arguments) == 0
-    with xr.open_datatree(tmp_path / "dcrc.nc", engine="h5netcdf") as tree:
-        assert tree["posterior"]["z"].shape == (2, 30, 12)
 
 
 def test_options_are_those_of_the_estimators(capsys):
@@ -289,14 +207,12 @@ def test_the_worked_example_of_the_help_works(tmp_path, capsys):
     start = next(at for at, line in enumerate(lines) if "$ cat data.csv" in line)
     split = lines[start].index("$ cat pairs.csv")
     rows = lines[start + 1 : start + 6]
-    for name, cells in (
-        ("data.csv", [row[:split] for row in rows]),
-        ("pairs.csv", [row[split:] for row in rows]),
-    ):
-        (tmp_path / name).write_text(
-            "\n".join(cell.strip() for cell in cells) + "\n", encoding="utf-8"
-        )
-    assert fit(tmp_path, tmp_path / "run.nc", "--pairs", tmp_path / "pairs.csv", *SHORT) == 0
-    with xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf") as tree:
+    for name, part in (("data.csv", slice(0, split)), ("pairs.csv", slice(split, None))):
+        text = "\n".join(row[part].strip() for row in rows) + "\n"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = ["data.csv", "--pairs", "pairs.csv", "--out", "run.nc"]
+    files = [word if word[0] == "-" else str(tmp_path / word) for word in files]
+    assert cli.main(["fit", *files, *SHORT.split()]) == 0
+    with opened(tmp_path / "run.nc") as tree:
         assert item_names(tree) == ["ant", "bee", "cow", "dog"]
         assert source_names(tree, "links", 2) == ["ann", "bob"]

@@ -45,7 +45,7 @@ def data_for(family: Family, n: int, d: int, rng: Generator) -> NDArray[np.float
 
 
 def with_holes(X: NDArray[np.float64], rng: Generator, share: float = 0.25) -> NDArray[np.float64]:
-    """The same data, a share of the cells missing; the first item has none at all, each column two."""
+    """A share of the cells missing: all of the first item, and none of the next two."""
     holes = rng.random(X.shape) < share
     holes[0] = True
     holes[1:3] = False
@@ -58,7 +58,7 @@ def learned(family: type[Family]) -> Family:
 
 
 def fixed(family: type[Family]) -> Family:
-    """The family with every hyper-parameter held at the value its prior starts from, discovered by binding it."""
+    """The family with every hyper-parameter held at the value its prior starts from."""
     free = learned(family)
     priors = free.bind(data_for(free, 5, 2, np.random.default_rng(0))).hyper_priors
     return family(**{prior.name.removeprefix("base_"): prior.median for prior in priors})
@@ -81,17 +81,13 @@ HURDLE = "hurdle"
 def hurdle_case(
     n: int, d: int, rng: Generator, make: Callable[[type[Family]], Family]
 ) -> BoundFamily:
-    """Columns with many zeros, a count, and zeros and ones: the kinds of parts of "mixed with holes", compiled already."""
+    """Columns with many zeros, a count, and zeros and ones: the kinds of "mixed with holes"."""
     values, atoms = make(DiagonalGaussian), make(Bernoulli)
-    hurdle = HurdleGaussian(
-        0.0, values.scale, values.strength, values.mean_precision, atoms.strength
-    )  # type: ignore[attr-defined]
+    own = values.scale, values.strength, values.mean_precision, atoms.strength
+    hurdle = HurdleGaussian(0.0, *own)
     X = data_for(values, n, d, rng) + 1.0
-    blocks = [
-        np.where(rng.random((n, d)) < 0.3, 0.0, X),
-        count_data(n, 1, rng),
-        binary_data(n, 1, rng),
-    ]
+    zeros = np.where(rng.random((n, d)) < 0.3, 0.0, X)
+    blocks = [zeros, count_data(n, 1, rng), binary_data(n, 1, rng)]
     family = Product([(hurdle, slice(d)), (make(Poisson), d), (make(Bernoulli), d + 1)])
     return family.bind(with_holes(np.concatenate(blocks, axis=1), rng, share=0.1))
 
@@ -111,16 +107,27 @@ def scaled(name: str, n: int, d: int, rng: Generator, gamma: float) -> BoundFami
 
 
 # items that weigh less than one
-GAUSSIAN = ("gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical")
-DISCRETE = ("multinomial", "bernoulli", "poisson", "categorical")
-COARSENED = {f"{name} coarsened": name for name in (*GAUSSIAN, *DISCRETE, *HOLES, *MIXED, HURDLE)}
+COARSENED = {
+    f"{name} coarsened": name
+    for name in (
+        "gaussian",
+        "gaussian_tied",
+        "gaussian_spherical",
+        "multinomial",
+        "gaussian_diagonal with holes",
+        "poisson with holes",
+        "categorical with holes",
+        "mixed",
+        HURDLE,
+    )
+}
 VARIANTS = (*HOLES, *MIXED, HURDLE, *SCALED, *COARSENED)
 
 
 def bound_case(
     name: str, n: int, d: int, rng: Generator, make: Callable[[type[Family]], Family] | None = None
 ) -> BoundFamily:
-    """A family of `FAMILIES` or a variant, bound to data; `make` sets what becomes of the hyper-parameters."""
+    """A family of `FAMILIES` or a variant, bound to data; `make` sets the hyper-parameters."""
     make = learned if make is None else make
     if name in SCALED:
         return scaled(name, n, d, rng, 0.8)
@@ -144,7 +151,7 @@ def bound_case(
 def links(
     n: int, rng: Generator, noise: LinkNoise | None = None, n_sources: int = 2, size: int = 9
 ) -> PairwiseConstraints:
-    """Answers about random pairs, some asked twice, by several sources, neither all true nor all possible together."""
+    """Answers about random pairs, some asked twice, by several sources, not all consistent."""
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(size)])
     source = np.arange(size) % n_sources
     return PairwiseConstraints(pairs, rng.random(size) < 0.5, n, source=source, noise=noise)
@@ -178,7 +185,7 @@ def known_views(n: int, rng: Generator) -> tuple[Constraints, ...]:
 
 
 def problem(name: str, n: int = 6, d: int = 2, seed: int = 0) -> TVClustProblem:
-    """A family of `FAMILIES` or a variant on small data with every kind of view, hyper-parameters held."""
+    """A family or a variant on small data with every kind of constraints, hyper-parameters held."""
     rng = np.random.default_rng(seed)
     bound = bound_case(name, n, d, rng, fixed)
     return TVClustProblem(bound, all_views(n, rng), DirichletProcess((2.0, 1.0)))

@@ -56,10 +56,9 @@ def posterior_at(problem: DCRCProblem) -> tuple[IntArray, FloatArray]:
 def posterior_of_partitions(
     problem: DCRCProblem, weights: FloatArray, log_mass: FloatArray
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Every partition into at most K clusters with its log posterior, the weights summed out over given ones.
+    """Every partition into at most K clusters, its log posterior, and that of each of the weights.
 
     `weights` (S, K, d + 1) with log masses under the Gaussian alone; the entropies are added here.
-    Last, the log posterior mass of each of the weights.
     """
     n, K = len(problem.points), len(problem.W)
     prior, free, states = problem.prior, unnamed(problem.constraints, n), labelings(n, K)
@@ -99,7 +98,7 @@ def weights_from_prior(
 
 
 class World:
-    """Weights, labels, noise and answers, drawn from the prior; a chain that starts at that truth."""
+    """Weights, labels, noise and answers, drawn from the prior."""
 
     def __init__(self, template: DCRCProblem, rng: Generator) -> None:
         points, K = template.points, len(template.W)
@@ -124,7 +123,7 @@ class World:
 
 
 def labels_drawn(chain: DCRCChain, number: int, warmup: int = 100) -> tuple[IntArray, FloatArray]:
-    """Labels (number, n) and weights (number, K, d + 1) that a chain visits after a short warm-up."""
+    """Labels (number, n) and weights (number, K, d + 1) that a chain visits."""
     for _ in range(warmup):
         chain.sweep(adapt=True)
     z, W = np.empty((number, len(chain.z)), np.int64), np.empty((number, *chain.W.shape))

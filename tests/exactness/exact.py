@@ -1,4 +1,4 @@
-"""Exact posteriors over partitions by enumeration, and distances that know their Monte Carlo error."""
+"""Exact posteriors over partitions by enumeration, and distances with Monte Carlo error."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _log_prior_marginal(sizes: tuple[int, ...], prior: PartitionPrior) -> float:
 def hyper_nodes(
     family: BoundFamily, per_sd: int = NODES
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Hyper-parameters to sum over, shape (nodes, hyper-parameters), and their log weights; one of them may be free."""
+    """Hyper-parameters to sum over, (nodes, number), and log weights; one of them may be free."""
     hyper = family.initial_hyper()
     if len(family.free) == 0:
         return hyper[None, :], np.zeros(1)
@@ -71,7 +71,7 @@ def hyper_nodes(
 
 
 def log_data_marginal(family: BoundFamily, states: NDArray[np.int64]) -> NDArray[np.float64]:
-    """log p(X | partition) of every state, one free hyper-parameter integrated out, in the family's coordinates."""
+    """log p(X | partition) of every state, one free hyper-parameter integrated out."""
     nodes, log_weights = hyper_nodes(family)
     bits = 1 << np.arange(states.shape[1])
     known: dict[int, NDArray[np.float64]] = {}
@@ -107,17 +107,10 @@ def log_posterior(
 
 @dataclass(frozen=True)
 class Comparison:
-    """Total variation between a chain and the truth, and the one to expect from a right chain of that length.
+    """Total variation between a chain and the truth, beside that of a right chain.
 
-    Attributes
-    ----------
-    total_variation, expected : float
-    limit : float
-        Which the total variation of a right chain does not exceed.
-    worst_z : float
-        Largest deviation of a partition's frequency, in standard errors.
-    number : int
-        Partitions among which it is the largest.
+    `limit` is what a right chain of that length does not exceed, `worst_z` the largest deviation of
+    a partition's frequency, in standard errors, among `number` partitions.
     """
 
     total_variation: float
@@ -133,7 +126,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the chain passes; of a thousand right chains none or one does not (`test_exact.py`)."""
+        """Whether the chain passes, as all but one of a thousand right chains do."""
         return self.total_variation < self.limit and self.worst_z < 5.5
 
 

@@ -1,4 +1,4 @@
-"""The whole model run forwards: draws from the prior, data and answers given the state, chains with exchanged data.
+"""The whole model run forwards, and what compares it with chains: Geweke's z-scores, ranks.
 
 Data are drawn with cluster parameters written out (draw mu, Sigma, theta; then the items), never by
 the predictive formulas that the samplers use.
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.stats import chisquare
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
@@ -22,17 +23,23 @@ from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import Sampler
 from tests.families.reference import draw_cluster
 
+Rows = Sequence[dict[str, Any]]
+LIMIT = 4.5
+"""A right sampler exceeds it once in thousands of runs, among some thirty functionals."""
+DRAWS, BINS = 99, 10
+"""Draws among which the truth is ranked, and bars of the histogram of ranks."""
+
 
 def data_given(
     family: BoundFamily, z: NDArray[np.int64], hyper: NDArray[np.float64], rng: Generator
 ) -> BoundFamily:
-    """The family with data drawn anew given the partition; its base measure and units stay, and which cells are missing."""
+    """The family with data drawn anew given the partition; missing cells stay missing."""
     X = np.empty_like(family.X)
     for k in np.unique(z):
         X[z == k] = draw_cluster(family, int((z == k).sum()), hyper, rng)
     missing = np.isnan(family.X)
     if isinstance(family, BoundProduct) and any(family.atoms):
-        # of one atom a column: its value is asked for unless the item has the atom
+        # of one atom a column: an item with the atom has no value
         values, atoms = np.split(np.arange(sum(family.widths[:2])), [family.widths[0]])
         missing[:, values] = missing[:, atoms] | (X[:, atoms] == 1)
     return family.with_rows(np.where(missing, np.nan, X))
@@ -44,7 +51,7 @@ def answers_given(
     noises: Sequence[dict[str, Any]],
     rng: Generator,
 ) -> tuple[Constraints, ...]:
-    """The views with answers drawn anew: the true answer of each question through its source's confusion matrix."""
+    """The views with answers drawn anew, through each source's confusion matrix."""
     drawn = []
     for view, noise in zip(views, noises, strict=True):
         answers = []
@@ -67,15 +74,7 @@ def answers_given(
 
 
 class World:
-    """Everything unknown, drawn from the prior, and the problem that follows from it.
-
-    Parameters
-    ----------
-    name : str
-    template : TVClustProblem
-        Its priors, base measure and questions are kept; its data and answers are drawn anew.
-    rng : Generator
-    """
+    """Everything unknown, drawn from the template's priors, and the problem that follows from it."""
 
     def __init__(self, template: TVClustProblem, rng: Generator) -> None:
         prior = template.partition_prior
@@ -102,3 +101,59 @@ def put_data_under(chain: Chain, problem: TVClustProblem) -> None:
     state.use(problem)
     state.noise = state.noise  # the table follows from the problem too
     state.assign(np.unique(state.assignment.z, return_inverse=True)[1])
+
+
+def columns(rows: Rows) -> dict[str, NDArray[np.float64]]:
+    """Values of each functional, from rows of all functionals."""
+    return {key: np.array([row[key] for row in rows], dtype=float) for key in rows[0]}
+
+
+def standard_error(values: NDArray[np.float64], batches: int = 40) -> float:
+    """Of the mean of a chain's values, by batch means."""
+    length = len(values) // batches
+    means = values[: batches * length].reshape(batches, length).mean(axis=1)
+    return max(means.std(ddof=1), values.std() / np.sqrt(length)) / np.sqrt(batches)
+
+
+def compare_means(independent: Rows, chain: Rows) -> dict[str, float]:
+    """z-scores of a chain's means beside those of independent draws, of all that varies."""
+    expected, found = columns(independent), columns(chain)
+    scores = {}
+    for key, values in expected.items():
+        if values.std() > 0:
+            error = np.hypot(standard_error(found[key]), values.std() / np.sqrt(len(values)))
+            scores[key] = float((found[key].mean() - values.mean()) / error)
+    return scores
+
+
+def assert_agree(scores: dict[str, float]) -> None:
+    """No functional differs."""
+    wrong = {key: round(score, 1) for key, score in scores.items() if not abs(score) < LIMIT}
+    assert not wrong, wrong
+
+
+def assert_noticed(scores: dict[str, float]) -> None:
+    """Some functional differs, and clearly so."""
+    assert max(map(abs, scores.values())) > LIMIT + 1
+
+
+def rank(truth: dict[str, Any], draws: Rows, rng: Generator) -> dict[str, int]:
+    """How many draws are below the truth, ties broken at random."""
+    return {
+        key: sum(draw[key] < value for draw in draws)
+        + int(rng.integers(sum(draw[key] == value for draw in draws) + 1))
+        for key, value in truth.items()
+    }
+
+
+def assert_uniform(ranks: Rows) -> None:
+    """A right sampler fails once in a hundred runs of a dozen quantities."""
+    assert {key: value for key, value in p_values(ranks).items() if value < 1e-3} == {}
+
+
+def p_values(ranks: Rows) -> dict[str, float]:
+    """Of the rank histograms being flat."""
+    return {
+        key: float(chisquare(np.histogram(values, bins=BINS, range=(0, DRAWS + 1))[0]).pvalue)
+        for key, values in columns(ranks).items()
+    }

@@ -1,4 +1,4 @@
-"""DCRC's chains on data of a usual size: errors of answers are learned, intervals cover, drawn weights lose no accuracy."""
+"""DCRC's chains on data of a usual size: errors of answers are learned, and intervals cover."""
 
 import numpy as np
 import pytest

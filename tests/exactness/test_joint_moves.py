@@ -1,4 +1,4 @@
-"""Moves of partition and noise together: the exact posterior, a fault, and two modes that other moves do not cross."""
+"""Moves of partition and noise together: exact, and they cross between two modes."""
 
 from dataclasses import replace
 
@@ -28,21 +28,19 @@ def always(monkeypatch):
     monkeypatch.setattr(propose, "INTEGRATED_SHARE", 1.0)
 
 
-def doubtful(seed=2):
+def noisy(seed=2):
     """Answers whose noise is hardly known, so that integrating it out changes much."""
     case, rng = problem("gaussian", n=6, seed=seed), np.random.default_rng(seed)
-    return replace(
-        case,
-        constraints=(links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0))), *case.constraints[1:]),
-    )
+    pairs = links(6, rng, LinkNoise(p=(2.0, 1.0), q=(2.0, 1.0)))
+    return replace(case, constraints=(pairs, *case.constraints[1:]))
 
 
-def test_alone_they_reach_the_exact_posterior(always):
-    assert_exact(doubtful(), ALONE, 4000, 2)
+def test_joint_moves_alone_reach_the_exact_posterior(always):
+    assert_exact(noisy(), ALONE, 4000, 2)
 
 
 def test_with_some_noise_known(always):
-    case, rng = doubtful(), np.random.default_rng(5)
+    case, rng = noisy(), np.random.default_rng(5)
     half, other = links(6, rng, LinkNoise(p=(2.0, 1.0), q=0.7)), links(6, rng)
     known = PairwiseConstraints(
         other.items, other.answers, 6, noise=LinkNoise(p=0.8, q=0.7), name="known"
@@ -51,26 +49,22 @@ def test_with_some_noise_known(always):
 
 
 def test_with_one_covariance_for_all(always):
-    assert_exact(
-        replace(problem("gaussian_tied", n=6, seed=3), constraints=doubtful().constraints),
-        ALONE,
-        3000,
-        3,
-    )
+    case = replace(problem("gaussian_tied", n=6, seed=3), constraints=noisy().constraints)
+    assert_exact(case, ALONE, 3000, 3)
 
 
 def test_on_two_levels(always):
     case = small("gaussian", 5, DirichletProcess((2.0, 1.0)))
-    compared_on_two_levels(case, Moves(split_merge=2.0), 4000, 5)
+    assert (result := compared_on_two_levels(case, Moves(split_merge=2.0), 4000, 5)).agrees, result
 
 
-def test_to_forget_what_integrating_out_changes_is_noticed(always, monkeypatch):
-    rows = factor_graph.stack_dirichlets(doubtful().constraints)
+def test_forgotten_gain_of_integrating_out_is_noticed(always, monkeypatch):
+    rows = factor_graph.stack_dirichlets(noisy().constraints)
     forgetful = factor_graph.NONE._replace(
         kind=np.full_like(rows.kind, factor_graph.PASSED_OVER), factor=rows.factor
     )
     monkeypatch.setattr(noise, "stack_dirichlets", lambda views: forgetful)
-    assert not compared(doubtful(), ALONE, 4000, 2).agrees
+    assert not compared(noisy(), ALONE, 4000, 2).agrees
 
 
 def integrated(views):
@@ -81,7 +75,7 @@ def test_gain_is_the_difference_of_log_marginals():
     """log p(s | split) - log p(s | split, phi') less the same of the merge, from the noise models."""
     rng = np.random.default_rng(1)
     views = (
-        *doubtful().constraints,
+        *noisy().constraints,
         links(6, rng, LinkNoise(p=0.8)),
         links(6, rng, LinkNoise(p=0.8, q=0.7)),
     )
@@ -115,7 +109,7 @@ def test_known_noise_is_not_drawn():
 
 
 def crossings(share, monkeypatch):
-    """How many of twenty chains part two groups that touch, from where the answers have been dismissed as noise."""
+    """How many of 20 chains part two groups that touch, starting where all answers are noise."""
     monkeypatch.setattr(propose, "INTEGRATED_SHARE", share)
     rng, truth = np.random.default_rng(0), np.repeat([0, 1], 150)
     X = np.c_[rng.normal(size=300) + 1.5 * truth, rng.normal(size=300)]
@@ -133,5 +127,5 @@ def crossings(share, monkeypatch):
     return parted
 
 
-def test_they_cross_between_dismissed_answers_and_another_partition(monkeypatch):
+def test_joint_moves_cross_where_answers_were_taken_for_noise(monkeypatch):
     assert crossings(0.5, monkeypatch) >= crossings(0.0, monkeypatch) + 10

@@ -1,4 +1,4 @@
-"""The partition update among the blocks of NumPyro's Gibbs sampler: exact posteriors, and lines recovered."""
+"""The partition update in NumPyro's Gibbs sampler: exact posteriors, and lines recovered."""
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ def lines(x, y, views):
 
 
 def log_lines(x, y, views):
-    """Every partition into at most two blocks with its log posterior, slopes and noise integrated out."""
+    """Every partition into at most two blocks with its log posterior."""
     states = partitions(len(x))
     states = states[states.max(axis=1) < 2]  # each has two ways to name its blocks
     values = np.zeros(len(states))
@@ -46,38 +46,26 @@ def log_lines(x, y, views):
 
 def sample(blocks, *args, warmup, samples, chains=1, seed=0):
     """Draws of every site, one chain after another."""
-    mcmc = MCMC(
-        Gibbs(blocks),
-        num_warmup=warmup,
-        num_samples=samples,
-        num_chains=chains,
-        chain_method=jax.vmap if chains > 1 else "sequential",
-        progress_bar=False,
-    )
+    settings = {"num_warmup": warmup, "num_samples": samples, "num_chains": chains}
+    method = jax.vmap if chains > 1 else "sequential"
+    mcmc = MCMC(Gibbs(blocks), **settings, chain_method=method, progress_bar=False)
     mcmc.run(jax.random.key(seed), *args)
     return {name: np.asarray(value) for name, value in mcmc.get_samples().items()}
 
 
 def test_clusterwise_regression_beside_nuts_is_exact():
     x, y = np.array([1.0, -0.7, 0.5, 1.2, 0.3, -1.1]), np.array([0.9, -0.2, 0.8, -0.6, 0.1, 0.4])
-    links, triplets = (
-        make(6, np.random.default_rng(4), size=4) for make in (cases.links, cases.triplets)
-    )
+    links = cases.links(6, np.random.default_rng(4), size=4)
+    triplets = cases.triplets(6, np.random.default_rng(4), size=4)
     views = (links, triplets)
-    draws = sample(
-        [(PartitionGibbs(lines, views), ["z"]), (NUTS(lines), None)],
-        x,
-        y,
-        views,
-        warmup=200,
-        samples=6000,
-    )
+    blocks = [(PartitionGibbs(lines, views), ["z"]), (NUTS(lines), None)]
+    draws = sample(blocks, x, y, views, warmup=200, samples=6000)
     found = compare(draws["z"], *log_lines(x, y, views))
     assert found.agrees, found
     assert found.expected < 0.04
     assert found.number > 5
-    for deaf in ((), (links,), (triplets,)):  # the test can tell
-        assert not compare(draws["z"], *log_lines(x, y, deaf)).agrees
+    for fewer in ((), (links,), (triplets,)):  # the test can tell
+        assert not compare(draws["z"], *log_lines(x, y, fewer)).agrees
 
 
 ALPHA, TRUNCATION = 0.7, 10
@@ -91,20 +79,14 @@ def test_tvclust_beside_nuts_is_exact(name):
     family = cases.fixed(FAMILIES[name])
     X = cases.data_for(family, 6, 2, rng)
     views = (cases.links(6, rng), cases.triplets(6, rng))
-    draws = sample(
-        [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)],
-        *(X, views, family, ALPHA, TRUNCATION),
-        warmup=500,
-        samples=30_000,
-    )
-    states, values = log_posterior(family.bind(X), views, DirichletProcess(ALPHA))
-    found = compare(draws["z"], states, values)
+    blocks = [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)]
+    draws = sample(blocks, X, views, family, ALPHA, TRUNCATION, warmup=500, samples=30_000)
+    prior = DirichletProcess(ALPHA)
+    found = compare(draws["z"], *log_posterior(family.bind(X), views, prior))
     assert found.total_variation < 1.6 * found.expected + BEYOND_THE_STICKS, found
     assert found.worst_z < 5.5, found
     assert found.expected < 0.05
-    assert not compare(
-        draws["z"], *log_posterior(family.bind(X), views[:1], DirichletProcess(ALPHA))
-    ).agrees
+    assert not compare(draws["z"], *log_posterior(family.bind(X), views[:1], prior)).agrees
 
 
 def scattered_lines(x, y, views):
@@ -128,24 +110,13 @@ def test_clusterwise_regression_is_recovered_as_by_numpyro_alone():
     links = PairwiseConstraints.sample(truth, size=60, error_rate=0.1, seed=1)
     similarity, found = [], []
     for kernel in (PartitionGibbs(scattered_lines, links), DiscreteGibbs(scattered_lines)):
-        draws = sample(
-            [(kernel, ["z"]), (NUTS(scattered_lines), None)],
-            x,
-            y,
-            links,
-            warmup=500,
-            samples=2000,
-            chains=4,
-        )
+        blocks = [(kernel, ["z"]), (NUTS(scattered_lines), None)]
+        draws = sample(blocks, x, y, links, warmup=500, samples=2000, chains=4)
         assert adjusted_rand_score(truth, point_estimate(draws["z"])) > 0.85
         similarity.append(similarity_matrix(draws["z"]))
         order = np.argsort(draws["slope"], axis=1)
-        found.append(
-            np.stack(
-                [np.take_along_axis(draws[v], order, 1) for v in ("level", "slope", "scatter")],
-                axis=-1,
-            )
-        )
+        sites = [draws[name] for name in ("level", "slope", "scatter")]
+        found.append(np.stack([np.take_along_axis(site, order, 1) for site in sites], axis=-1))
         # the flipped answers are 10% of all
         assert 0.8 < draws["p"].mean() < 0.97
         assert 0.8 < draws["q"].mean() < 0.97

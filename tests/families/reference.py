@@ -13,8 +13,7 @@ from scipy import stats
 from bayesclust.families import Bernoulli, Categorical, Family, Multinomial, Poisson
 from bayesclust.families.discrete import BoundBernoulli, BoundCategorical, BoundRecoded
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.families.gaussian_columns import BoundDiagonalGaussian
-from bayesclust.families.gaussian_spherical import BoundSphericalGaussian
+from bayesclust.families.gaussian_columns import BoundDiagonalGaussian, BoundSphericalGaussian
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.families.mixed import BoundProduct
 from bayesclust.families.multinomial import BoundMultinomial
@@ -137,7 +136,7 @@ def spherical(bound: Any, hyper: Array, X: Array, params: Params) -> float:
     kappa0, a0, b0 = bound.parameters(hyper)
     kappa = kappa0 + bound.power * len(X)
     mean = bound.power * X.sum(axis=0) / kappa
-    rate = b0 + 0.5 * (bound.power * (X**2).sum(axis=0) - kappa * mean**2).sum()
+    rate = b0[0] + 0.5 * (bound.power * (X**2).sum(axis=0) - kappa * mean**2).sum()
     value = stats.invgamma(a0 + bound.power * X.size / 2, scale=rate).logpdf(params["variance"])
     located = stats.norm(mean, np.sqrt(params["variance"] / kappa))
     return float(value + located.logpdf(params["mean"]).sum())

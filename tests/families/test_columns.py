@@ -1,28 +1,26 @@
-"""What columns hold: kinds and steps of data of which they are known."""
+"""Kinds and steps of columns that are known, and recorded values moved within their steps."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import bayesclust as bc
+from bayesclust.families import FullGaussian, dequantize
 from bayesclust.families.columns import describe_column, describe_columns, recording_step
 
 
-@pytest.mark.parametrize("shift", [0.0, -3.7, 1e4])
-@pytest.mark.parametrize("unit", [1.0, 0.01, 1 / 3, 2.54e5])
-def test_the_step_is_that_of_recording(rng, unit, shift):
+@pytest.mark.parametrize(("unit", "shift"), [(1.0, -3.7), (0.01, 0.0), (1 / 3, 1e4), (2.54e5, 1e4)])
+def test_step_is_that_of_recording(rng, unit, shift):
     x = np.unique((rng.integers(0, 5000, size=200) + shift / unit) * unit)
     assert recording_step(x) == pytest.approx(unit, rel=1e-4)
 
 
-def test_a_step_that_no_gap_shows():
+def test_step_is_found_where_no_gap_shows_it(rng):
     # gaps of 2 and 3 steps
     assert recording_step(np.cumsum([0.0, 0.2, 0.3, 0.2, 0.3, 0.3])) == pytest.approx(0.1)
-
-
-def test_single_precision_hides_no_step(rng):
-    x = np.unique(np.float32(rng.integers(0, 3000, size=150) / 100 + 70).astype(np.float64))
-    assert recording_step(x) == pytest.approx(0.01, rel=1e-3)
+    single = np.unique(np.float32(rng.integers(0, 3000, size=150) / 100 + 70).astype(np.float64))
+    assert recording_step(single) == pytest.approx(0.01, rel=1e-3)
 
 
 def test_real_numbers_have_no_step(rng):
@@ -46,8 +44,8 @@ def columns(rng, n=400):
     }
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_kinds(seed):
+@pytest.mark.parametrize("seed", range(3))
+def test_every_kind_of_column_is_found(seed):
     made = columns(np.random.default_rng(seed))
     table = describe_columns(pd.DataFrame(made))
     assert table["kind"].to_dict() == {name: name for name in made}
@@ -58,7 +56,7 @@ def test_kinds(seed):
     assert (moved["kind"] == table["kind"])[[name for name in made if name != "counts"]].all()
 
 
-def test_atoms(rng):
+def test_atoms_are_values_that_stand_out(rng):
     x = rng.normal(size=300).clip(-1, 1)
     clipped = describe_column(x)
     assert clipped.kind == "inflated"
@@ -82,6 +80,85 @@ def test_values_apart_by_floating_error_are_one():
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_rounded_measurements_are_fine(name):
-    table = bc.describe_columns(bc.datasets.load(name).X)
+    table = describe_columns(bc.datasets.load(name).X)
     assert set(table["kind"]) <= {"rounded", "continuous"}
     assert set(table["finding"]) == {"fine"}
+
+
+def test_values_are_uniform_within_their_steps(rng):
+    X = np.round(rng.normal(size=(3000, 1)) * 3) * 0.2
+    moved = (dequantize(X, seed=1) - X)[:, 0] / 0.2
+    assert stats.kstest(moved, stats.uniform(-0.5, 1).cdf).pvalue > 0.01
+    # nor do they depend on the value
+    ties = [moved[X[:, 0] == value] for value in np.unique(X) if (X[:, 0] == value).sum() >= 100]
+    assert len(ties) > 5
+    np.testing.assert_allclose([own.var() * 12 for own in ties], 1.0, atol=0.03)
+    x = np.arange(4.0)[:, None]
+    single = np.concatenate([dequantize(x, steps=[0.5], seed=seed) - x for seed in range(400)])
+    assert stats.kstest(single.ravel(), stats.uniform(-0.25, 0.5).cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize(("step", "slack"), [(0.1, 0.01), (3.0, 1.0)])
+def test_density_of_moved_values_is_a_bound(rng, step, slack):
+    """Jensen's inequality, tight where the step is small beside the spread."""
+    x = np.round(rng.normal(size=200) / step) * step
+    edges = stats.norm.cdf(np.stack([x - step / 2, x + step / 2]))
+    exact = np.log(np.diff(edges, axis=0) / step).mean()
+    drawn = [
+        stats.norm.logpdf(dequantize(x[:, None], steps=[step], seed=seed)).mean()
+        for seed in range(30)
+    ]
+    assert exact - slack < np.mean(drawn) < exact
+
+
+def cluster_variance(X, among):
+    """Posterior mean of the first column's variance in a cluster, in the data's units."""
+    bound = FullGaussian(scale=0.001).bind(X)
+    kappa0, nu0, psi0 = bound.parameters(bound.initial_hyper())
+    own = bound.X[among]
+    n, mean = len(own), own.mean(axis=0)
+    psi = psi0 + (own - mean).T @ (own - mean)
+    psi += kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
+    return psi[0, 0] / (nu0 + n - len(mean) - 1) * bound.unit[0] ** 2
+
+
+def test_moved_values_make_no_cluster_narrower_than_rounding(rng):
+    step = 0.5
+    X = np.round(np.r_[rng.normal(size=(400, 2)), rng.normal(5, 1, size=(400, 2))] / step) * step
+    among = X[:, 0] == 0.0
+    assert among.sum() > 60
+    assert cluster_variance(X, among) < 0.5 * step**2 / 12
+    assert cluster_variance(dequantize(X), among) > 0.95 * step**2 / 12
+
+
+def test_values_that_are_no_measurements_stay(rng):
+    n = 300
+    table = np.column_stack(
+        [
+            np.round(rng.normal(size=n), 1),
+            np.where(rng.random(n) < 0.4, 0.0, np.round(rng.normal(9, 1, size=n), 1)),
+            rng.poisson(5, size=n),
+            rng.random(n) < 0.5,
+            rng.normal(size=n),
+        ]
+    )
+    table[3] = np.nan
+    moved = dequantize(table)
+    assert np.array_equal(np.isnan(moved), np.isnan(table))
+    changed = (moved != table) & ~np.isnan(table)
+    assert changed.sum(axis=0).tolist() == [n - 1, (table[:, 1] > 0).sum(), 0, 0, 0]
+    np.testing.assert_array_equal(moved, dequantize(table))
+    assert (dequantize(table, seed=1)[:, 0] != moved[:, 0])[np.arange(n) != 3].all()
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "sentence"),
+    [
+        ([1.0], ValueError, r"steps=\[1.0\] must be 2 numbers"),
+        ([1.0, -1.0], ValueError, "steps=.* must be 2 numbers, one .* finite and at least 0"),
+        ("rounded", TypeError, "steps='rounded' is neither 'data' nor a number for each column"),
+    ],
+)
+def test_bad_steps_are_refused(steps, error, sentence):
+    with pytest.raises(error, match=f"^{sentence}"):
+        dequantize(np.zeros((3, 2)), steps=steps)

@@ -11,15 +11,20 @@ from matplotlib.colors import to_rgb
 
 import bayesclust as bc
 from bayesclust.posterior.tree import to_datatree, with_names
+from tests.plots.test_layout import overflow
 
+KINDS = [
+    ("links", 0, "same"),
+    ("links", 0, "different"),
+    ("links", 1, "same"),
+    ("links", 1, "different"),
+    ("triplets", 0, "yes"),
+    ("triplets", 0, "no"),
+    ("triplets", 0, "dnk"),
+]
 ROWS = [
-    'links, source 0, "same"',
-    'links, source 0, "different"',
-    'links, source 1, "same"',
-    'links, source 1, "different"',
-    'triplets, "yes"',
-    'triplets, "no"',
-    'triplets, "dnk"',
+    f'{view}, source {source}, "{word}"' if view == "links" else f'{view}, "{word}"'
+    for view, source, word in KINDS
 ]
 
 
@@ -29,18 +34,8 @@ def row_names(ax):
 
 def rows_of(table):
     """The answers of each row, from the table's columns."""
-    for view, source, answer in [
-        ("links", 0, "same"),
-        ("links", 0, "different"),
-        ("links", 1, "same"),
-        ("links", 1, "different"),
-        ("triplets", 0, "yes"),
-        ("triplets", 0, "no"),
-        ("triplets", 0, "dnk"),
-    ]:
-        yield table[
-            (table["view"] == view) & (table["source"] == source) & (table["answer"] == answer)
-        ]
+    groups = table.groupby(["view", "source", "answer"])
+    return [groups.get_group(kind) for kind in KINDS]
 
 
 def dots(collection):
@@ -59,46 +54,23 @@ def test_every_answer_is_a_dot_in_its_row(posterior):
         assert len(set(heights)) == len(heights)
 
 
-def test_wrong_answers_are_crosses(posterior, views):
-    flipped = np.concatenate([view.flipped for view in views])
+def test_wrong_answers_are_crosses(posterior, flipped):
     ax = bc.plots.credibility(posterior, flipped=flipped)
     table = bc.constraint_credibility(posterior).assign(flipped=flipped)
     assert len(ax.collections) == 2 * len(ROWS)
     for y, answers in enumerate(rows_of(table)):
-        right, wrong = ax.collections[2 * y : 2 * y + 2]
-        np.testing.assert_array_equal(
-            dots(right), np.sort(answers["credibility"][~answers["flipped"]])
-        )
-        np.testing.assert_array_equal(
-            dots(wrong), np.sort(answers["credibility"][answers["flipped"]])
-        )
-        doubted = answers["credibility"] < 0.5
-        expected = f"{doubted.sum()} of {len(answers)} probably wrong,\n"
-        expected += (
-            f"{(doubted & answers['flipped']).sum()} of the {answers['flipped'].sum()} wrong"
-        )
+        right, crosses = ax.collections[2 * y : 2 * y + 2]
+        value, wrong = answers["credibility"], answers["flipped"]
+        np.testing.assert_array_equal(dots(right), np.sort(value[~wrong]))
+        np.testing.assert_array_equal(dots(crosses), np.sort(value[wrong]))
+        found = f"{((value < 0.5) & wrong).sum()} of the {wrong.sum()} wrong"
+        expected = f"{(value < 0.5).sum()} of {len(answers)} probably wrong,\n{found}"
         assert ax.texts[y].get_text() == expected
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "right in truth",
-        "wrong in truth",
-    ]
-
-
-def test_nothing_overlaps_or_overflows(posterior, views):
-    flipped = np.concatenate([view.flipped for view in views])
-    ax = bc.plots.credibility(posterior, flipped)
-    figure = ax.figure
-    assert plt.get_fignums() == [figure.number]
-    figure.canvas.draw()
-    box = figure.get_tightbbox()
-    assert box.x0 >= 0
-    assert box.y0 >= 0
-    assert box.x1 <= figure.get_figwidth()
-    assert box.y1 <= figure.get_figheight()
-    boxes = [
-        ax.get_legend().get_window_extent(),
-        *(t.get_window_extent() for t in [ax._left_title, *ax.texts]),
-    ]
+    legend = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["right in truth", "wrong in truth"]
+    ax.figure.canvas.draw()
+    texts = [ax._left_title, *ax.texts]
+    boxes = [part.get_window_extent() for part in (legend, *texts)]
     assert all(not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
@@ -131,8 +103,7 @@ def lines_by_name(ax):
     return {line.get_label(): line for line in ax.lines}
 
 
-def test_the_list_names_the_least_believed_in_order(posterior, views):
-    flipped = np.concatenate([view.flipped for view in views])
+def test_the_list_names_the_least_credible_in_order(posterior, flipped):
     names = [f"item-{i}" for i in range(18)]
     named = with_names(posterior, items=names, sources={"links": ["ann", "bob"]})
     ax = bc.plots.credibility_ranking(named, flipped, max_listed=30)
@@ -143,7 +114,7 @@ def test_the_list_names_the_least_believed_in_order(posterior, views):
         members = ", ".join(names[row[which]] for which in "ijk" if not pd.isna(row[which]))
         by = f" ({('ann', 'bob')[row['source']]})" if row["view"] == "links" else ""
         expected.append(f'{members}: "{row["answer"]}"{by}')
-    assert [label.get_text() for label in ax.get_yticklabels()] == expected
+    assert row_names(ax) == expected
     lines = lines_by_name(ax)
     np.testing.assert_array_equal(lines["given all answers"].get_xdata(), rows["credibility"])
     np.testing.assert_array_equal(lines["leave-one-out"].get_xdata(), rows["credibility_loo"])
@@ -153,24 +124,21 @@ def test_the_list_names_the_least_believed_in_order(posterior, views):
     whiskers = ax.collections[0].get_segments()
     np.testing.assert_allclose([s[1, 0] - s[0, 0] for s in whiskers], 2 * 1.96 * rows["mcse"])
     doubted = table["credibility"] < 0.5
-    caught = (doubted & table["flipped"]).sum()
-    assert ax.get_title(loc="left") == (
-        f"The 30 least credible of 110 answers, {doubted.sum()} probably wrong,\n"
-        f"{caught} of the {flipped.sum()} wrong ones among these"
-    )
+    caught = f"{(doubted & table['flipped']).sum()} of the {flipped.sum()} wrong ones among these"
+    text = f"The 30 least credible of 110 answers, {doubted.sum()} probably wrong"
+    assert ax.get_title(loc="left") == f"{text},\n{caught}"
 
 
-def test_many_answers_make_a_curve(posterior, views):
-    flipped = np.concatenate([view.flipped for view in views])
-    ax = bc.plots.credibility_ranking(posterior, flipped)
+def test_many_answers_make_a_curve(posterior, flipped):
+    lines = lines_by_name(bc.plots.credibility_ranking(posterior, flipped))
     credibility = bc.constraint_credibility(posterior)["credibility"].to_numpy()
     order = np.argsort(credibility, kind="stable")
-    lines = lines_by_name(ax)
-    np.testing.assert_array_equal(lines["given all answers"].get_xdata(), np.arange(1, 111))
-    np.testing.assert_array_equal(lines["given all answers"].get_ydata(), credibility[order])
-    np.testing.assert_array_equal(
-        lines["wrong in truth"].get_xdata(), np.flatnonzero(flipped[order]) + 1
-    )
+    curve = lines["given all answers"]
+    np.testing.assert_array_equal(curve.get_xdata(), np.arange(1, 111))
+    np.testing.assert_array_equal(curve.get_ydata(), credibility[order])
+    crosses = lines["wrong in truth"]
+    np.testing.assert_array_equal(crosses.get_xdata(), np.flatnonzero(flipped[order]) + 1)
+    np.testing.assert_array_equal(crosses.get_ydata(), credibility[order][flipped[order]])
 
 
 def test_noise_that_was_not_kept_leaves_no_diamonds():
@@ -182,50 +150,40 @@ def test_noise_that_was_not_kept_leaves_no_diamonds():
     assert ax.get_title(loc="left") == "2 answers, 0 probably wrong"
 
 
-SOLID = (0.0, None)
+STYLES = {
+    "same": [("j", "solid")],
+    "different": [("j", "dashed")],
+    "yes": [("j", "solid"), ("k", "dashed")],
+    "no": [("k", "solid"), ("j", "dashed")],
+    "dnk": [("j", "dotted"), ("k", "dotted")],
+}
+
+
+def style_of(part):
+    _, dashes = part.get_linestyle()[0]
+    return "solid" if dashes is None else "dashed" if dashes[0] > 2 * dashes[1] / 1.2 else "dotted"
 
 
 def lines_of(ax):
     """Every line drawn: its ends, its credibility, and whether it is solid, dashed or dotted."""
-    found = []
-    for part in ax.collections:
-        if isinstance(part, LineCollection):
-            _, dashes = part.get_linestyle()[0]
-            style = (
-                "solid"
-                if dashes is None
-                else "dashed"
-                if dashes[0] > 2 * dashes[1] / 1.2
-                else "dotted"
-            )
-            for segment, value in zip(part.get_segments(), part.get_array(), strict=True):
-                found.append(
-                    (
-                        tuple(map(tuple, np.round(segment, 9).tolist())),
-                        round(float(value), 9),
-                        style,
-                    )
-                )
-    return sorted(found)
+    return sorted(
+        (np.round(segment, 9).tolist(), round(float(value), 9), style_of(part))
+        for part in ax.collections
+        if isinstance(part, LineCollection)
+        for segment, value in zip(part.get_segments(), part.get_array(), strict=True)
+    )
 
 
-def expected_lines(posterior, X, table):
-    styles = {
-        "same": [("j", "solid")],
-        "different": [("j", "dashed")],
-        "yes": [("j", "solid"), ("k", "dashed")],
-        "no": [("k", "solid"), ("j", "dashed")],
-        "dnk": [("j", "dotted"), ("k", "dotted")],
-    }
-    found = []
-    for row in table.to_dict("records"):
-        for other, style in styles[row["answer"]]:
-            ends = (
-                tuple(np.round(X[row["i"]], 9).tolist()),
-                tuple(np.round(X[row[other]], 9).tolist()),
-            )
-            found.append((ends, round(row["credibility"], 9), style))
-    return sorted(found)
+def expected_lines(X, table):
+    return sorted(
+        (
+            np.round(X[[row["i"], row[other]]], 9).tolist(),
+            round(row["credibility"], 9),
+            style,
+        )
+        for row in table.to_dict("records")
+        for other, style in STYLES[row["answer"]]
+    )
 
 
 def test_every_answer_is_drawn_between_its_items(posterior):
@@ -233,30 +191,25 @@ def test_every_answer_is_drawn_between_its_items(posterior):
     ax = bc.plots.constraint_graph(posterior)
     table = bc.constraint_credibility(posterior)
     assert set(table["answer"]) == {"same", "different", "yes", "no", "dnk"}
-    assert lines_of(ax) == expected_lines(posterior, X, table)
+    assert lines_of(ax) == expected_lines(X, table)
     np.testing.assert_array_equal(ax.collections[-1].get_offsets(), X)
     doubted = (table["credibility"] < 0.5).sum()
     assert ax.get_title(loc="left") == f"110 answers, {doubted} probably wrong"
 
 
-def test_doubted_answers_lie_on_top(posterior):
+def test_answers_that_are_probably_wrong_lie_on_top(posterior):
     ax = bc.plots.constraint_graph(posterior)
     values = [part.get_array() for part in ax.collections if isinstance(part, LineCollection)]
-    halves = ["doubted" if (value < 0.5).all() else "believed" for value in values]
-    assert all(
-        (value >= 0.5).all()
-        for value, half in zip(values, halves, strict=True)
-        if half == "believed"
-    )
-    assert halves == sorted(halves)
-    assert set(halves) == {"believed", "doubted"}
+    wrong = [(value < 0.5).all() for value in values]
+    assert wrong == [(value < 0.5).any() for value in values] == sorted(wrong)
+    assert set(wrong) == {False, True}
 
 
 def test_some_answers_can_be_left_out(posterior):
     table = bc.constraint_credibility(posterior)
     shown = table[table["credibility"] <= 0.4]
     ax = bc.plots.constraint_graph(posterior, below=0.4)
-    assert lines_of(ax) == expected_lines(posterior, posterior["observed_data"]["X"].values, shown)
+    assert lines_of(ax) == expected_lines(posterior["observed_data"]["X"].values, shown)
     assert f"shown: {len(shown)} of at most 0.4" in ax.get_title(loc="left")
 
 
@@ -272,17 +225,14 @@ def test_colours_run_from_vermilion_to_blue():
     assert texts == ["answered: together"]
 
 
-def intervals(collection):
-    return np.array([[start[0], end[0]] for start, end in collection.get_segments()])
-
-
 def test_means_and_intervals_are_those_of_the_draws(posterior):
     links, triplets = bc.plots.reliability(posterior)
     for ax, names in ((links, ("p", "q")), (triplets, ("noise",))):
         for line, band, name in zip(ax.lines, ax.collections, names, strict=True):
             draws = posterior["posterior"][name].values.reshape(120, -1)
             np.testing.assert_allclose(line.get_xdata(), draws.mean(axis=0))
-            np.testing.assert_allclose(intervals(band), np.quantile(draws, [0.05, 0.95], axis=0).T)
+            ends = np.array(band.get_segments())[:, :, 0]
+            np.testing.assert_allclose(ends, np.quantile(draws, [0.05, 0.95], axis=0).T)
             np.testing.assert_array_equal(np.round(line.get_ydata()), range(draws.shape[1]))
     assert links.get_title(loc="left") == "links: noise of 2 sources"
     assert [text.get_text() for text in triplets.get_legend().get_texts()] == ["an answer is wrong"]
@@ -320,23 +270,12 @@ def test_a_confusion_matrix_is_shown_by_its_diagonal(rng):
 
 @pytest.mark.parametrize("sources", [1, 12, 150])
 def test_any_number_of_sources_fits(sources, rng):
-    links = bc.PairwiseConstraints.sample(
-        np.repeat([0, 1], 30), size=300, n_sources=sources, seed=0
-    )
-    draws = {
-        "z": np.tile(np.repeat([0, 1], 30), (1, 20, 1)),
-        "p": rng.beta(9, 1, (1, 20, sources)),
-        "q": rng.beta(9, 2, (1, 20, sources)),
-    }
-    tree = to_datatree(
-        draws, constraints=[links], dims={"p": ("links_source",), "q": ("links_source",)}
-    )
+    truth = np.repeat([0, 1], 30)
+    links = bc.PairwiseConstraints.sample(truth, size=300, n_sources=sources, seed=0)
+    draws = {"z": np.tile(truth, (1, 20, 1))}
+    draws |= {name: rng.beta(9, 2, (1, 20, sources)) for name in "pq"}
+    tree = to_datatree(draws, constraints=[links], dims=dict.fromkeys("pq", ("links_source",)))
     (ax,) = bc.plots.reliability(tree)
-    figure = ax.figure
-    figure.canvas.draw()
-    box = figure.get_tightbbox()
-    assert min(box.x0, box.y0) >= 0
-    assert box.x1 <= figure.get_figwidth()
-    assert box.y1 <= figure.get_figheight()
+    assert overflow(ax.figure) <= 0
     assert len(ax.lines[0].get_xdata()) == sources
     assert len(ax.texts) == (sources if sources <= 40 else 0)

@@ -60,6 +60,14 @@ def test_arguments_that_do_not_fit_are_refused(posterior):
         (lambda: bc.plots.partitions([[0, 1]]), "no data to place its items in the plane: pass X"),
         (lambda: bc.plots.partitions([[0, 1]], [[0, 0]]), "X has 1 rows, but the posterior has 2"),
         (lambda: bc.plots.partitions(posterior, level=1), "level"),
+        (
+            lambda: bc.plots.partitions(posterior, axes=[None]),
+            "axes are 1, but the panels of a credible ball take 4",
+        ),
+        (
+            lambda: bc.plots.n_clusters([[0, 0, 1]], labels=[0, 1]),
+            "labels has 2 items, but the posterior has 3",
+        ),
     ]
     for call, words in refused:
         with pytest.raises(ValueError, match=words):

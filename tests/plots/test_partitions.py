@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -96,18 +95,6 @@ def test_two_columns_are_shown_as_they_are_and_missing_cells_at_their_mean():
     np.testing.assert_array_equal(ax.collections[0].get_offsets(), [[0, 5], [1, 7], [2, 9]])
 
 
-def test_what_does_not_fit_is_refused(posterior):
-    with pytest.raises(ValueError, match="no data to place its items in the plane: pass X"):
-        bc.plots.partitions([[0, 1]])
-    with pytest.raises(ValueError, match="X has 3 rows, but the posterior has 2 items"):
-        bc.plots.partitions([[0, 1]], [[0, 0], [1, 1], [2, 2]])
-    with pytest.raises(ValueError, match="axes are 1, but the panels of a credible ball take 4"):
-        bc.plots.partitions(posterior, axes=[None])
-    with pytest.raises(ValueError, match="level"):
-        bc.plots.partitions(posterior, level=1)
-    assert plt.get_fignums() == []
-
-
 def bits_by_hand(z):
     share = (z[:, :, None] == z[:, None, :]).mean(axis=0)
     inner = np.clip(share, 1e-300, 1 - 1e-16)
@@ -182,8 +169,3 @@ def test_a_partition_given_is_counted():
     assert ax.lines[-1].get_label() == "partition given: 1"
     low, high = ax.get_xlim()
     assert low < 1 < 3 < high
-
-
-def test_labels_of_other_items_are_refused():
-    with pytest.raises(ValueError, match="labels has 2 items, but the posterior has 3"):
-        bc.plots.n_clusters([[0, 0, 1]], labels=[0, 1])

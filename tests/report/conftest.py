@@ -3,16 +3,16 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.posterior.tree import to_datatree, with_names
-from bayesclust.report import report_page
+from bayesclust.report import findings, report_page
 
 SETTINGS = {"sampler": "collapsed", "family": "gaussian"}
 
 
 @pytest.fixture(scope="session")
 def make():
-    """Make a posterior around three clusters of 24 items, with doubtful links of two sources and triplets."""
+    """Make a posterior of 24 items in three clusters, with links of two sources and triplets."""
 
-    def build(*, shape=(4, 100), settings=SETTINGS, named=True, constraints=True, X=True):
+    def build(*, shape=(4, 50), settings=SETTINGS, constraints=True, X=True):
         rng = np.random.default_rng(5)
         truth = np.repeat([0, 1, 2], [10, 8, 6])
         z = np.tile(truth, (*shape, 1))
@@ -44,8 +44,6 @@ def make():
             dims=dims,
             attrs=attrs,
         )
-        if not named:
-            return tree
         names = [f"item {i}" for i in range(24)]
         names[3] = '<b>bold</b> & "co"'
         return with_names(
@@ -56,5 +54,15 @@ def make():
 
 
 @pytest.fixture(scope="session")
-def page(make):
-    return report_page(make())
+def tree(make):
+    return make()
+
+
+@pytest.fixture(scope="session")
+def found(tree):
+    return findings(tree)
+
+
+@pytest.fixture(scope="session")
+def page(tree):
+    return report_page(tree)

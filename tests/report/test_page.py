@@ -1,3 +1,5 @@
+"""The page: well-formed, complete by itself, and saying what was found."""
+
 import base64
 import re
 from html.parser import HTMLParser
@@ -10,6 +12,7 @@ from matplotlib.image import imread
 import bayesclust as bc
 from bayesclust.report import figures as drawing
 from bayesclust.report import findings, report_page
+from bayesclust.report.text import sections
 
 VOID = {"meta", "link", "img"}
 
@@ -17,9 +20,12 @@ VOID = {"meta", "link", "img"}
 class Reader(HTMLParser):
     """Tags, attributes and words of a page; complains where tags are not closed in order."""
 
-    def __init__(self):
+    def __init__(self, page):
         super().__init__()
         self.open, self.tags, self.words = [], [], {}
+        self.feed(page)
+        self.close()
+        assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
@@ -33,20 +39,8 @@ class Reader(HTMLParser):
         self.words.setdefault(self.open[-1] if self.open else "", []).append(data)
 
 
-def read(page):
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    assert reader.open == []
-    return reader
-
-
-def images(reader):
-    return [attrs for tag, attrs in reader.tags if tag == "img"]
-
-
 def test_the_page_is_well_formed_and_needs_nothing_else(page):
-    reader = read(page)
+    reader = Reader(page)
     assert page.startswith("<!DOCTYPE html>\n")
     assert not re.search(r"https?:|//[a-z]|@import|url\(", re.sub(r'"data:[^"]*"', "", page))
     kinds = {tag for tag, _ in reader.tags}
@@ -55,16 +49,15 @@ def test_the_page_is_well_formed_and_needs_nothing_else(page):
         for name in ("src", "href"):
             assert attrs.get(name, "data:").startswith("data:"), (tag, attrs)
         assert not any(name.startswith("on") for name in attrs)
-    assert (
-        "meta",
-        {"name": "viewport", "content": "width=device-width, initial-scale=1"},
-    ) in reader.tags
+    viewport = {"name": "viewport", "content": "width=device-width, initial-scale=1"}
+    assert ("meta", viewport) in reader.tags
     assert "prefers-color-scheme: dark" in page
 
 
 def test_every_figure_is_a_picture_that_says_what_it_shows(page):
-    found = images(read(page))
-    assert len(found) == 13
+    reader = Reader(page)
+    found = [attrs for tag, attrs in reader.tags if tag == "img"]
+    assert len(found) == 13 == sum(tag == "figcaption" for tag, _ in reader.tags)
     for attrs in found:
         kind, data = attrs["src"].split(",", 1)
         assert kind == "data:image/png;base64"
@@ -72,16 +65,12 @@ def test_every_figure_is_a_picture_that_says_what_it_shows(page):
         assert pixels.shape[:2] == (int(attrs["height"]), int(attrs["width"]))
         assert len(np.unique(pixels[::9, ::9, :3].reshape(-1, 3), axis=0)) > 10
         assert len(attrs["alt"]) > 10
-    assert (
-        len({attrs["src"] for attrs in found}) >= len(found) - 2
-    )  # bounds of the ball may be one partition
-    assert sum(tag == "figcaption" for tag, _ in read(page).tags) == len(found)
+    # bounds of the ball may be one partition
+    assert len({attrs["src"] for attrs in found}) >= len(found) - 2
 
 
-def test_names_are_escaped_wherever_they_stand(make, page):
-    titled = read(report_page(make(X=False, constraints=False), title="<i>title</i> & more")).words
-    assert titled["h1"] == ["<i>title</i> & more"] == titled["title"]
-    words = read(page).words
+def test_names_are_escaped_wherever_they_stand(page):
+    words = Reader(page).words
     cells = words["td"]
     assert any('<b>bold</b> & "co"' in cell for cell in cells)
     assert any("</script>" in cell for cell in cells)
@@ -90,84 +79,77 @@ def test_names_are_escaped_wherever_they_stand(make, page):
     assert "a<b>.csv" in words["dd"]
 
 
-def test_tables_say_what_was_found(make, page):
-    found = findings(make())
-    cells = read(page).words["td"]
-    for row in found.listed.to_dict("records"):
-        claim = (
-            f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
-        )
-        at = cells.index(claim)
-        assert cells[at + 1 : at + 3] == [
-            f"{row['credibility']:.3f}",
-            f"{row['credibility_loo']:.3f}",
-        ]
-    for row in found.sources.to_dict("records"):
-        at = next(
-            at
-            for at in range(len(cells))
-            if cells[at : at + 2] == [f"{row['source']}, {row['view']}", row["parameter"]]
-        )
-        assert cells[at + 2] == f"{row['mean']:.2f}"
-        assert cells[at + 4] == f"{row['wrong']:.1f} of {row['answers']}"
-    for row in found.clusters.to_dict("records"):
-        at = cells.index(", ".join(row["typical"]))
-        assert cells[at - 3 : at] == [
-            str(row["cluster"]),
-            str(row["items"]),
-            f"{row['confidence']:.3f}",
-        ]
+def test_tables_hold_what_was_found(found, page):
+    words = Reader(page).words
+    cells = iter(words["td"])
+    assert all(cell == next(cells) for part in sections(found) for row in part.rows for cell in row)
+    assert next(cells, None) is None
+    (clusters, *_) = sections(found)
+    assert [int(row[1]) for row in clusters.rows] == found.clusters["items"].tolist()
+    parts = {part.name: part for part in sections(found)}
+    credibility = [float(row[1]) for row in parts["answers"].rows]
+    np.testing.assert_allclose(credibility, found.listed["credibility"], atol=5e-4)
+    loo = [float(row[2]) for row in parts["answers"].rows]
+    np.testing.assert_allclose(loo, found.listed["credibility_loo"], atol=5e-4)
+    means = [float(row[2]) for row in parts["sources"].rows]
+    np.testing.assert_allclose(means, found.sources["mean"], atol=5e-3)
 
 
-def test_the_verdict_is_marked_by_more_than_its_colour(make, page):
-    def heads(page):
-        attrs = next(
-            attrs for tag, attrs in read(page).tags if attrs.get("class", "").startswith("verdict")
-        )
-        return attrs["class"].split()[1:], re.search(r'class="verdict[^>]*><b>([^<]*)</b>', page)[1]
-
-    bare = {"X": False, "constraints": False}
-    assert heads(page) == (["good"], "This run can be used.")
-    assert heads(report_page(make(shape=(1, 30), **bare))) == (
-        ["bad"],
-        "Do not rely on this run yet.",
-    )
-    assert heads(report_page(make(settings={"sampler": "variational"}, **bare))) == (
-        [],
-        "Nothing to diagnose.",
-    )
-    assert heads(report_page(make(shape=(1, 1), **bare))) == ([], "One partition, not a posterior.")
+@pytest.fixture
+def coarse(monkeypatch):
+    """Figures of few pixels, for what does not depend on them."""
+    monkeypatch.setattr(drawing, "DPI", 20)
 
 
-def test_the_same_posterior_gives_the_same_page_whatever_the_style(make, page):
+BARE = {"X": False, "constraints": False}
+
+
+@pytest.mark.parametrize(
+    ("made", "look", "head"),
+    [
+        ({}, ["good"], "This run can be used."),
+        ({"shape": (1, 30), **BARE}, ["bad"], "Do not rely on this run yet."),
+        ({"settings": {"sampler": "variational"}, **BARE}, [], "Nothing to diagnose."),
+        ({"shape": (1, 1), **BARE}, [], "One partition, not a posterior."),
+    ],
+)
+def test_the_verdict_is_marked_by_more_than_its_colour(make, page, coarse, made, look, head):
+    shown = report_page(make(**made)) if made else page
+    classes = (attrs.get("class", "").split() for _, attrs in Reader(shown).tags)
+    assert next(found[1:] for found in classes if found[:1] == ["verdict"]) == look
+    assert re.search(r'class="verdict[^>]*><b>([^<]*)</b>', shown)[1] == head
+
+
+def test_the_same_posterior_gives_the_same_page_whatever_the_style(tree, page):
     import matplotlib as mpl
 
     with mpl.rc_context({"font.size": 20, "axes.facecolor": "black", "savefig.dpi": 30}):
-        assert report_page(make()) == page
+        assert report_page(tree) == page
         assert mpl.rcParams["font.size"] == 20
 
 
 @pytest.mark.parametrize(
-    ("what", "number"),
+    ("made", "number"),
     [
         ({"X": False}, 7),
         ({"constraints": False}, 9),
         ({"shape": (1, 1)}, 5),
-        ({"settings": {"sampler": "variational"}}, 11),
+        ({"settings": {"sampler": "variational"}, "shape": (2, 20)}, 11),
     ],
 )
-def test_what_there_is_nothing_for_is_left_out(make, what, number):
-    assert len(images(read(report_page(make(**what))))) == number
+def test_figures_without_data_are_left_out(make, coarse, made, number):
+    tree = make(**made)
+    assert len(drawing.pictures(tree, findings(tree))) == number
 
 
-def test_large_problems_do_without_similarities_of_all_pairs(make, monkeypatch):
+def test_large_problems_do_without_similarities(tree, found, coarse, monkeypatch):
     monkeypatch.setattr(drawing, "LARGEST", 10)
-    titles = [picture.title for picture in drawing.pictures(make(), findings(make()))]
-    assert not any("similarity" in title or "unsure" in title for title in titles)
+    titles = [picture.title for picture in drawing.pictures(tree, found)]
+    assert not any("similarity" in title or "Entropy" in title for title in titles)
     assert len(titles) == 11
 
 
-def test_nothing_overflows_its_figure(make, monkeypatch):
+def test_nothing_overflows_its_figure(tree, found, monkeypatch):
     spilled, taken = [], drawing._taken
 
     def watch(figure, *arguments):
@@ -179,13 +161,17 @@ def test_nothing_overflows_its_figure(make, monkeypatch):
         return picture
 
     monkeypatch.setattr(drawing, "_taken", watch)
-    report_page(make())
+    assert len(drawing.pictures(tree, found)) == 13
     assert spilled == []
 
 
-def test_a_page_is_written(make, tmp_path):
-    tree = make(X=False, constraints=False)
-    assert bc.write_report(tree, tmp_path / "out.html") == tmp_path / "out.html"
-    assert (tmp_path / "out.html").read_text(encoding="utf-8") == report_page(tree)
+def test_a_page_is_written_with_its_title(make, coarse, tmp_path):
+    tree = make(shape=(1, 20), **BARE)
+    title = "<i>title</i> & more"
+    assert bc.write_report(tree, tmp_path / "out.html", title=title) == tmp_path / "out.html"
+    written = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert written == report_page(tree, title=title)
+    words = Reader(written).words
+    assert words["h1"] == [title] == words["title"]
     with pytest.raises(ValueError, match="level"):
         report_page(tree, level=2)

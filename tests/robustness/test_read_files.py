@@ -180,6 +180,7 @@ class Crafted:
 
 
 def test_crafted_files_run_nothing(tmp_path):
+    from bayesclust import cli
     from bayesclust.cli.ask import _data
 
     trap, archive, array = tmp_path / "ran", tmp_path / "s.npz", tmp_path / "x.npy"
@@ -191,7 +192,7 @@ def test_crafted_files_run_nothing(tmp_path):
     with pytest.raises(ValueError, match="is no session of bayesclust"):
         bc.InteractiveSession.load(archive, world.X)
     with pytest.raises(ValueError, match="allow_pickle=False"):
-        _data(str(array))
+        _data(cli.parser(with_models=False).parse_args(["ask", str(array), "--session", "s"]))
     assert not trap.exists()
     np.load(array, allow_pickle=True)  # the trap itself works
     assert trap.exists()

@@ -1,4 +1,4 @@
-"""Build the wheel and the sdist, and try each as a user would: in an empty environment, with types and warnings as errors.
+"""Build wheel and sdist, and try each in an empty environment, types and warnings as errors.
 
 The oldest dependencies that pyproject.toml allows are tried on the oldest Python, and whatever is
 newest on every Python that is found. Run by `make package`, which says with which sampler the
@@ -43,7 +43,7 @@ def oldest(dependencies: Sequence[str]) -> list[str]:
 
 
 def faults(held: Sequence[str], sources: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-    """What is wrong with the names of files in a wheel or an sdist, in words; `others` are folders beside the package."""
+    """What is wrong with the files of a wheel or an sdist; `others` are folders beside it."""
     rooms = {"bayesclust", *others}
     strange = [
         name
@@ -112,7 +112,7 @@ def run(command: Sequence[Any], folder: Path) -> None:
 def attempt(
     name: str, python: str, file: Path, bounds: Sequence[str], sampler: str, folder: Path
 ) -> None:
-    """Install a built file into an empty environment, run the user's program there, and check its types."""
+    """Install a built file into an empty environment, run user.py there, and check its types."""
     home = folder / name.replace(" ", "-")
     run([python, "-m", "venv", home], folder)
     inside = home / "bin" / "python"

@@ -1,4 +1,4 @@
-"""A user's own file: mypy reads it strictly, and it runs with warnings as errors, against the package as installed.
+"""A user's own file, checked by mypy --strict and run with warnings as errors.
 
 The argument names the sampler: "collapsed" compiles the most, "blocked" less.
 """
