@@ -517,27 +517,30 @@ class TVClust(ConstrainedClusterer):
         self, X: ArrayLike, y: object, constraints: Any, seed: int | Generator | None
     ) -> tuple[FloatArray, TVClustProblem]:
         """Validate the data; the model and the data, chosen or scaled to gamma where asked for."""
-        at = self.cluster_model if isinstance(self.cluster_model, AtGamma) else None
-        limit = None if at is None else at.unfitted_limit(seed)
-        missing = get_family(self.family).takes_missing if limit is None else takes_missing(limit)
+        model = self.cluster_model
+        if isinstance(model, AtGamma):
+            limit = model.unfitted_limit(seed)
+            missing = takes_missing(limit)
+        else:
+            missing = get_family(self.family).takes_missing
         read = partial(check_items, missing=missing)
         items, constraints = read_input(self, X, y, constraints, read=read)
-        if at is not None:
+        if isinstance(model, AtGamma):
             self.limit_ = fitted_limit(limit, X, constraints, items)
             problem, _ = limit_problem(self.limit_, items, constraints)
-            return items, model_at(at.gamma, self.limit_, problem, constraints).problem
-        several = self.cluster_model == AUTO and any(map(len, constraints))
+            return items, model_at(model.gamma, self.limit_, problem, constraints).problem
+        several = model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
         candidates = Candidates(families, tuple(constraints), as_nested(self.partition_prior))
         self.model_scores_ = None
-        if self.cluster_model == AUTO:
+        if model == AUTO:
             rng = check_random_state(seed).spawn(1)[0]
             choice, self.model_scores_ = choose(
                 candidates, self.power, items, self.moves, self._settings(), rng
             )
         else:
             power = 1.0 if self.power is None else float(self.power)
-            choice = Choice(self.cluster_model, power, next(iter(families)))
+            choice = Choice(model, power, next(iter(families)))
         self.cluster_model_, self.power_, self.family_ = choice
         return items, candidates.problem(choice)
 

@@ -294,8 +294,11 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
-    nothing = [np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints]
-    counts = answers.soft.counts(best.q) if answers.n_answers else nothing
+    counts: list[Counts] = [
+        np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints
+    ]
+    if answers.n_answers:
+        counts = answers.soft.counts(best.q)
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 

@@ -105,7 +105,7 @@ class DCRCChain:
             labels = np.eye(len(self.W))[self.z[self.named]]
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
             self._use_weights(W)
-            if self._learns_precision:
+            if self._learns_precision and self.problem.prior is not None:
                 self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
         if not freeze_noise:
             constraints = self.problem.constraints

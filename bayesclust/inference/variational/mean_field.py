@@ -69,14 +69,12 @@ OFF_THE_ENDS = 1e-12
 def line_of(one: Parameter, number: int) -> FloatArray:
     """Logarithms or log odds of a learned parameter, from end to end of its prior."""
     if one.unit:
-        low = betaincinv(one.a, one.b, TAIL)
-        high = 1.0 - betaincinv(one.b, one.a, TAIL)
+        low = float(betaincinv(one.a, one.b, TAIL))
+        high = 1.0 - max(float(betaincinv(one.b, one.a, TAIL)), OFF_THE_ENDS)
     else:
-        low = gammaincinv(one.a, TAIL) / one.b
-        high = gammainccinv(one.a, TAIL) / one.b
-    low = max(float(low), OFF_THE_ENDS)
-    high = min(float(high), 1.0 - OFF_THE_ENDS) if one.unit else float(high)
-    return np.linspace(one.to_line(low), one.to_line(high), number)
+        low = float(gammaincinv(one.a, TAIL)) / one.b
+        high = float(gammainccinv(one.a, TAIL)) / one.b
+    return np.linspace(one.to_line(max(low, OFF_THE_ENDS)), one.to_line(high), number)
 
 
 class PriorGrid:
@@ -91,7 +89,9 @@ class PriorGrid:
         self.nodes = [mesh.ravel() for mesh in np.meshgrid(*lines, indexing="ij")]
         size = number ** len(lines)
         self.log_mass: FloatArray = np.zeros(size)
-        self.values = {name: np.full(size, value) for name, value in prior.initial().items()}
+        self.values: dict[str, Any] = {
+            name: np.full(size, value) for name, value in prior.initial().items()
+        }
         for (name, one), node in zip(learned.items(), self.nodes, strict=True):
             self.values[name] = np.array([one.from_line(t) for t in node])
             self.log_mass += [
