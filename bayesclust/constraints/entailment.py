@@ -1,4 +1,4 @@
-"""What answers entail if all were right: components of must-links, and the cannot-links between them."""
+"""Entailments if all answers are right: components of must-links, cannot-links between them."""
 
 from __future__ import annotations
 

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.checks import each_is, positive_int
+from bayesclust.checks import check_int, each_is
 from bayesclust.constraints.base import N_PATTERNS, Constraints, equality_patterns
-from bayesclust.constraints.noise import DirichletNoise, DirichletRows, NoiseModel
 from bayesclust.typing import CodeArray, FloatArray, IntArray
 
 UNPLACED = -1
@@ -84,13 +83,11 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     """Merge constraints into one factor graph, their codes one after the other."""
     members = [np.zeros((0, 3), np.int64)]
     codes = [np.zeros(0, np.int64)]
-    offset = 0
-    for one in constraints:
+    for one, (rows, _) in zip(constraints, table_parts(constraints), strict=True):
         padded = np.full((len(one), 3), UNPLACED, dtype=np.int64)
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
-        codes.append(offset + one.source * one.n_answers + one.answers)
-        offset += one.n_sources * one.n_answers
+        codes.append(rows.start + one.codes)
     member, code = np.concatenate(members), np.concatenate(codes)
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
@@ -99,16 +96,23 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     return Sites(start, factor[order].astype(np.int64), member, code)
 
 
+def table_parts(constraints: Sequence[Constraints]) -> list[tuple[slice, slice]]:
+    """Codes and patterns of each of the constraints, in a table (codes, 5) of all of them."""
+    ends = np.cumsum([0, *(one.n_sources * one.n_answers for one in constraints)]).tolist()
+    return [
+        (slice(first, end), slice(one.n_patterns))
+        for one, first, end in zip(constraints, ends, ends[1:], strict=False)
+    ]
+
+
 def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
 ) -> NDArray[np.float64]:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
-    tables = [one.noise.log_table(noise) for one, noise in zip(constraints, noises, strict=True)]
-    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
-    first = 0
-    for table in tables:
-        stacked[first : first + len(table), : table.shape[1]] = table
-        first += len(table)
+    parts = table_parts(constraints)
+    stacked = np.zeros((parts[-1][0].stop if parts else 0, N_PATTERNS))
+    for one, noise, part in zip(constraints, noises, parts, strict=True):
+        stacked[part] = one.noise.log_table(noise)
     return stacked
 
 
@@ -257,7 +261,7 @@ def log_prob_touching(
 
 
 def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[IntArray, IntArray]:
-    """Return the graph that joins the items named together by some answer, as compressed rows.
+    """Return the graph that joins the items named together by some answer.
 
     Parameters
     ----------
@@ -288,7 +292,7 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
 
 
 def _checked(constraints: Sequence[Constraints], n_items: int) -> tuple[list[Constraints], int]:
-    number = positive_int(n_items, "n_items")
+    number = check_int(n_items, "n_items")
     found: list[Constraints] = each_is(constraints, (Constraints,), "constraints")
     for one in found:
         if one.n_items != number:
@@ -315,11 +319,6 @@ def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArra
     -------
     (n_items,) array of int64
         Colours 0..C-1; items without answers have colour 0.
-
-    Raises
-    ------
-    ValueError
-        If constraints are on another number of items.
 
     Examples
     --------
@@ -361,14 +360,6 @@ NONE = Dirichlets(
 """Those of no constraints."""
 
 
-def _rows_of(noise: NoiseModel) -> DirichletRows | None:
-    """The rows of a model, unless its marginal likelihood is written anew and may be another."""
-    if not isinstance(noise, DirichletNoise):
-        return None
-    derived = type(noise).log_marginal is DirichletNoise.log_marginal
-    return noise.dirichlet_rows() if derived else None
-
-
 def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
     """The rows of all noise that is learned, or None if some has no such form."""
     weights: list[Sequence[float]] = []
@@ -380,7 +371,7 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
         kind = np.full(shape, PASSED_OVER)
         factor = np.zeros(shape)
         noise = one.noise
-        rows = _rows_of(noise) if noise.free else None
+        rows = noise.dirichlet_rows() if noise.free else None
         if noise.free and rows is None:
             return None
         if rows is not None:
@@ -400,7 +391,7 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
 
 
 @device(fastmath=FAST, no_refcount=True)
-def unheard_surplus(
+def integrated_surplus(
     rows: Dirichlets,
     sites: Sites,
     table: NDArray[np.float64],

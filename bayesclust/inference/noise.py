@@ -30,9 +30,9 @@ from bayesclust.constraints.factor_graph import (
     Dirichlets,
     Sites,
     count_answers,
+    integrated_surplus,
     stack_dirichlets,
     stack_tables,
-    unheard_surplus,
 )
 from bayesclust.inference.assignment import set_labels
 from bayesclust.typing import FloatArray, IntArray
@@ -43,12 +43,8 @@ class Tally:
 
     def __init__(self, constraints: Sequence[Constraints], sites: Sites) -> None:
         self.constraints, self.sites = tuple(constraints), sites
-        ends = np.cumsum([0, *(each.n_sources * each.n_answers for each in constraints)])
-        self.shape = int(ends[-1]), N_PATTERNS
-        self._parts = [
-            (slice(a, b), slice(each.n_patterns))
-            for a, b, each in zip(ends, ends[1:], constraints, strict=False)
-        ]
+        self._parts = factor_graph.table_parts(constraints)
+        self.shape = self._parts[-1][0].stop if constraints else 0, N_PATTERNS
 
     def __call__(self, z: IntArray) -> IntArray:
         """Counts under labels z, laid out as `stack_tables` lays out their tables."""
@@ -106,9 +102,9 @@ def gain_of_split(
 ) -> float:
     """log p(s | z) - log p(s | z, `table`), less the same where `items` share the free slot `merged`."""
     mass, split = np.zeros(len(rows.weight)), z[items]
-    gain: float = unheard_surplus(rows, sites, table, z, mass)
+    gain: float = integrated_surplus(rows, sites, table, z, mass)
     z[items] = merged
-    gain -= unheard_surplus(rows, sites, table, z, mass)
+    gain -= integrated_surplus(rows, sites, table, z, mass)
     set_labels(z, items, split)
     return gain
 

@@ -173,7 +173,7 @@ def pose_answers(
     """
     if isinstance(confidence, tuple) and all(view.is_links for view in constraints):
         return link_graph(constraints, n_items), confidence
-    shapes = {view.name: (view.n_sources, *view.confidence_shape) for view in constraints}
+    shapes = {view.name: view.unit_confidence().shape for view in constraints}
     if (
         isinstance(confidence, tuple)
         or {name: np.shape(own) for name, own in confidence.items()} != shapes
