@@ -23,10 +23,10 @@ def shown(value: Any, most: int = 80) -> str:
 def rows_in_words(flags: BoolArray) -> str:
     """Say which rows have a flag, the first few."""
     rows = np.flatnonzero(flags.any(axis=1)).tolist()
-    return ("row " if len(rows) == 1 else "rows ") + _some(rows)
+    return ("row " if len(rows) == 1 else "rows ") + some_of(rows)
 
 
-def _some(values: Sequence[Any], first: int = 5) -> str:
+def some_of(values: Sequence[Any], first: int = 5) -> str:
     """Write a list in words, the first few only."""
     words = [str(value) for value in values[:first]]
     if len(values) > first:
@@ -202,8 +202,8 @@ def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray
     if len(array) < least:
         raise ValueError(f"{name} must name at least {least} items; got {len(array)}.")
     for row, value in enumerate(array.tolist()):
-        # only NaN differs from itself
-        if value is None or value != value:
+        # only NaN differs from itself, and pandas' NA is neither equal nor different
+        if value is None or type(value).__name__ == "NAType" or value != value:
             raise ValueError(f"{name}[{row}] is {array[row]}: pass a label for every item.")
     try:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
@@ -289,7 +289,7 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
         others = list(X.select_dtypes(exclude=["number", "bool", "object"]).columns)
         if others:
             one = len(others) == 1
-            which = f"column {others[0]} does not" if one else f"columns {_some(others)} do not"
+            which = f"column {others[0]} does not" if one else f"columns {some_of(others)} do not"
             them = "it" if one else "them"
             raise TypeError(
                 f"{name} must hold numbers, but {which}: drop {them} or encode {them} as numbers."

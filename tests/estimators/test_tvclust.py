@@ -8,7 +8,7 @@ import xarray as xr
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import Moves
 
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False}
 

@@ -29,9 +29,8 @@ from bayesclust.families import (
     SphericalGaussian,
     get_family,
 )
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.models import log_joint, tvclust
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes

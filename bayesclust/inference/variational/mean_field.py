@@ -50,7 +50,7 @@ from scipy.special import (
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import Components, Terms
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.partition_priors import Parameter, PartitionPrior
 from bayesclust.typing import Counts, FloatArray, IntArray

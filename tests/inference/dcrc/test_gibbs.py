@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.models.dcrc import WeightPrior, class_terms, dcrc_log_joint
 
 N, K = 9, 3

@@ -9,7 +9,7 @@ from scipy.special import betaln, logsumexp
 from bayesclust.constraints import LinkNoise
 from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families import FAMILIES
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.fit import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
