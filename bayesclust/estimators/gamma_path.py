@@ -23,13 +23,13 @@ from bayesclust.checks import (
     shown,
 )
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.estimators.base import MIXTURE
-from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
-from bayesclust.estimators.sampling import (
+from bayesclust.estimators.base import (
+    MIXTURE,
     check_draws_fit_in_memory,
     check_moves,
     check_schedule,
 )
+from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.families import as_divergence
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves
