@@ -26,7 +26,7 @@ NAMES = {
     ),
     "families.columns": "describe_columns",
     "inference.numpyro_kernel": "PartitionGibbs",
-    "inference.schedule": "Moves",
+    "inference.chain": "Moves",
     "inference.variational.fit": "VariationalSettings",
     "models": "constraint_sites",
     "posterior": (

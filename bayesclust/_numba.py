@@ -1,8 +1,9 @@
 """Compiled kernels: numba's `njit` and `overload` with the options that all of them share.
 
-numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes, but
-not when a function that it calls, from another file, does. In a checkout the tools of the project
-therefore use a cache folder that is named by a digest of the sources (`tools/kernel_cache.py`).
+numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes,
+but not when a function that it calls, from another file, does. In a checkout the tools of the
+project therefore use a cache folder that is named by a digest of the sources
+(`tools/kernel_cache.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from numba.extending import overload, register_jitable
 FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
 PACKAGE = __name__.partition(".")[0]
+KERNELS: list[Any] = []
+"""Every kernel of the process, for `number_compiled`."""
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 # A private option, the only one: counting references to arrays costs small functions 20-fold.
 HAS_NRT_OPTION = hasattr(
@@ -52,7 +55,14 @@ def kernel(
     """
     if function is None:
         return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **options)
-    return njit(cache=cache, **_options(no_refcount, options))(function)
+    compiled = njit(cache=cache, **_options(no_refcount, options))(function)
+    KERNELS.append(compiled)
+    return compiled
+
+
+def number_compiled() -> int:
+    """How often this process compiled a kernel, or is compiling one, instead of loading it."""
+    return sum(len(one.stats.cache_misses) for one in KERNELS if hasattr(one, "stats"))
 
 
 def device(
@@ -75,7 +85,7 @@ def device(
 def generic(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare a function that has one version for each type of its first argument, as a method has.
 
-    Kernels choose when they are compiled, and Python when it calls it. `implements` adds the versions.
+    Kernels choose when they are compiled, Python at each call. `implements` adds the versions.
     """
     versions: dict[Any, Callable[..., Any]] = {}
 
@@ -97,7 +107,7 @@ def implements(
     no_refcount: bool = False,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Register the version of a `generic` function for one named tuple; None is for all other types.
+    """Register the version of a `generic` function for a named tuple; None is for all others.
 
     >>> from typing import NamedTuple
     >>> class Square(NamedTuple):

@@ -29,9 +29,13 @@ from bayesclust.checks import check_choice, check_int, check_random_state, numbe
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.averaged_particles import AveragedParticles
-from bayesclust.inference.particles import THINNING, Particles, systematic
+from bayesclust.inference.particles import (
+    THINNING,
+    AveragedParticles,
+    Particles,
+    extends,
+    systematic,
+)
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
@@ -195,7 +199,7 @@ class PosteriorQueries:
         further = sum(map(len, constraints)) - sum(map(len, known))
         continues = same and extends(known, constraints) and further <= AT_ONCE
         if self._particles is not None and continues:
-            self._particles.hear(constraints, rng)
+            self._particles.update(constraints, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
             self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)

@@ -57,7 +57,8 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
             f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: "
             "pass those of the items."
         )
-    first, second = labels[..., 0], labels[..., 1]
+    first = labels[..., 0]
+    second = labels[..., 1]
     if labels.shape[-1] == 2:
         return np.asarray(first != second, dtype=np.int8)
     third = labels[..., 2]
@@ -116,15 +117,10 @@ class Constraints(ABC):
 
     Attributes
     ----------
-    items : (m, t) array of int64, read-only
-    answers : (m,) array of int8, read-only
-        Codes: positions in the vocabulary.
-    source : (m,) array of int64, read-only
+    items, answers, source, n_items, n_sources, noise, name
+        As given; answers are codes, positions in the vocabulary, and arrays are read-only.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
-    n_items, n_sources : int
-    noise : NoiseModel
-    name : str
     kind : str
         What kind of constraints they are, the same for all of a class.
     vocabulary : tuple of str
@@ -334,7 +330,8 @@ class Constraints(ABC):
         patterns = self.patterns(z)
         batch = patterns.shape[:-1]
         shape = (self.n_sources * self.n_answers, self.n_patterns)
-        n_tables, n_cells = prod(batch), prod(shape)
+        n_tables = prod(batch)
+        n_cells = prod(shape)
         cell = (self.codes * self.n_patterns + patterns).reshape(n_tables, len(self))
         cell += n_cells * np.arange(n_tables)[:, None]
         tally = np.bincount(cell.ravel(), minlength=n_tables * n_cells)
@@ -546,9 +543,11 @@ def _no_constraints(value: Any, what: str) -> str:
 
 
 def _renamed(given: Constraints, taken: set[str]) -> Constraints:
-    name, number = given.name, 2
+    name = given.name
+    number = 2
     while name in taken:
-        name, number = f"{given.name}_{number}", number + 1
+        name = f"{given.name}_{number}"
+        number = number + 1
     if name != given.name:
         given = copy.copy(given)
         given.name = name

@@ -403,7 +403,8 @@ def _values(prior: Prior) -> FloatArray:
 
 def _draw_rate(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw from Beta distributions (..., 2), kept off 0 and 1 so that logarithms stay finite."""
-    a, b = weights[..., 0], weights[..., 1]
+    a = weights[..., 0]
+    b = weights[..., 1]
     if a.size > FEW:
         return _off_the_ends(rng.beta(a, b))
     # the same numbers, for which a chain of a few sources asks in every sweep

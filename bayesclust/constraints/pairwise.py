@@ -151,7 +151,8 @@ class PairwiseConstraints(Constraints):
         (6, 2)
         """
         truth = check.true_labels(labels, least=2)
-        n, rng = len(truth), check.check_random_state(seed, "seed")
+        n = len(truth)
+        rng = check.check_random_state(seed, "seed")
         if ordered:
             pairs = sampling.random_ordered_pairs(
                 n, sampling.how_many(n * n, fraction, size, "ordered pairs"), rng

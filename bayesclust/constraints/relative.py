@@ -18,7 +18,9 @@ from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntAr
 if TYPE_CHECKING:
     import pandas as pd
 
-YES, NO, DNK = 0, 1, 2
+YES = 0
+NO = 1
+DNK = 2
 
 
 class RelativeConstraints(Constraints):
@@ -157,7 +159,8 @@ class RelativeConstraints(Constraints):
         np.False_
         """
         truth = check.true_labels(labels, least=3)
-        n, rng = len(truth), check.check_random_state(seed, "seed")
+        n = len(truth)
+        rng = check.check_random_state(seed, "seed")
         triplets = sampling.random_triplets(
             n, sampling.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng
         )
@@ -199,7 +202,8 @@ class RelativeConstraints(Constraints):
         must = np.concatenate([asked[yes][:, [0, 1]], asked[no][:, [0, 2]]])
         cannot = np.concatenate([asked[yes][:, [0, 2]], asked[no][:, [0, 1]]])
         component = entailment.must_link_components(must, self.n_items)
-        ij, ik = component[i] == component[j], component[i] == component[k]
+        ij = component[i] == component[j]
+        ik = component[i] == component[k]
         apart_ij = entailment.set_apart(component, cannot, asked[:, [0, 1]])
         apart_ik = entailment.set_apart(component, cannot, asked[:, [0, 2]])
         reason[dnk & ij & apart_ik] = "other answers entail yes"

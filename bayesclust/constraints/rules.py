@@ -306,7 +306,8 @@ class LabelConstraints(Rules):
         items, clusters = np.array(self.rows, dtype=np.int64).reshape(-1, 2).T
         first, second = np.triu_indices(len(items), k=1)
         distinct = items[first] != items[second]
-        first, second = first[distinct], second[distinct]
+        first = first[distinct]
+        second = second[distinct]
         return PairwiseConstraints(
             np.column_stack([items[first], items[second]]),
             clusters[first] == clusters[second],

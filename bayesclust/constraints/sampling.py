@@ -20,7 +20,8 @@ def random_ordered_pairs(n_items: int, size: int, rng: np.random.Generator) -> I
     """Draw distinct cells of the n x n matrix uniformly; return the unordered pairs they cover."""
     cells = rng.choice(n_items**2, size, replace=False)
     first, second = np.divmod(cells, n_items)
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
     ranks = np.unique((high * (high - 1) // 2 + low)[low < high])
     return unrank_pairs(rng.permutation(ranks))
 

@@ -193,7 +193,9 @@ def pattern_statement(items: Sequence[int], pattern: int) -> Statement:
     if len(items) == 2:
         return Together(*items) if pattern == 0 else Apart(*items)
     i, j, k = items
-    ij, ik, jk = (i, j), (i, k), (j, k)
+    ij = (i, j)
+    ik = (i, k)
+    jk = (j, k)
     if pattern == 4:
         return Every((Apart(*ij), Apart(*ik), Apart(*jk)))
     same, other = ((ij, ik), (ij, ik), (ik, ij), (jk, ij))[pattern]

@@ -23,13 +23,8 @@ class StoredConstraints:
 
     Attributes
     ----------
-    name, kind : str
-    items : (m, t) array of int64
-    answers : (m,) array of int8
-    source : (m,) array of int64
-    n_items, n_sources : int
-    vocabulary : tuple of str
-    truth : (n_patterns,) array of int8
+    name, kind, items, answers, source, n_items, n_sources, vocabulary, truth
+        As for `Constraints`.
     parameters : dict of str to str
         What the posterior calls each parameter of the noise.
     prior : dict of str to number or list

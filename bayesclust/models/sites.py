@@ -138,7 +138,8 @@ def patterns(z: Any, items: IntArray) -> Any:
     [0, 1]
     """
     jnp, _, _ = numpyro_modules()
-    first, second = z[items[:, 0]], z[items[:, 1]]
+    first = z[items[:, 0]]
+    second = z[items[:, 1]]
     if items.shape[1] == 2:
         return jnp.where(first == second, 0, 1)
     third = z[items[:, 2]]

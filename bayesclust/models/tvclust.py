@@ -91,14 +91,13 @@ def tvclust(
 
     Examples
     --------
-    >>> import jax, numpy as np
-    >>> import numpyro.infer
+    >>> import jax, numpyro
+    >>> import numpy as np
     >>> from bayesclust.models import tvclust
-    >>> prior = numpyro.infer.Predictive(tvclust, num_samples=3)
-    >>> given = {"family": "gaussian_spherical", "observe": False}
-    >>> draws = prior(jax.random.key(0), np.arange(10.0).reshape(5, 2), **given)
-    >>> draws["z"].shape, draws["x"].shape
-    ((3, 5), (3, 5, 2))
+    >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust, jax.random.key(0)))
+    >>> draw = program.get_trace(np.arange(10.0).reshape(5, 2), observe=False)
+    >>> draw["z"]["value"].shape, draw["x"]["value"].shape
+    ((5,), (5, 2))
     """
     _, numpyro, dist = numpyro_modules()
     items, answered, bound, hyper = _given(X, constraints, family)
@@ -145,14 +144,13 @@ def tvclust_mixture(
 
     Examples
     --------
-    >>> import jax, numpy as np
-    >>> import numpyro.infer
+    >>> import jax, numpyro
+    >>> import numpy as np
     >>> from bayesclust.models import tvclust_mixture
-    >>> prior = numpyro.infer.Predictive(tvclust_mixture, num_samples=3)
-    >>> given = {"family": "gaussian_spherical", "observe": False}
-    >>> draws = prior(jax.random.key(0), np.arange(10.0).reshape(5, 2), **given)
-    >>> draws["component"].shape, draws["x"].shape
-    ((3, 5), (3, 5, 2))
+    >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust_mixture, jax.random.key(0)))
+    >>> draw = program.get_trace(np.arange(10.0).reshape(5, 2), observe=False)
+    >>> draw["component"]["value"].shape, draw["x"]["value"].shape
+    ((5,), (5, 2))
     """
     _, numpyro, dist = numpyro_modules()
     items, answered, bound, hyper = _given(X, constraints, family)
@@ -212,7 +210,8 @@ def hyper_site(prior: HyperPrior) -> Any:
     _, numpyro, dist = numpyro_modules()
     if prior.log_sd == 0:
         return prior.median
-    logarithm, exp = dist.Normal(np.log(prior.median), prior.log_sd), dist.transforms.ExpTransform()
+    logarithm = dist.Normal(np.log(prior.median), prior.log_sd)
+    exp = dist.transforms.ExpTransform()
     if prior.lower > 0:
         lower = np.log(prior.lower)
         logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=lower)

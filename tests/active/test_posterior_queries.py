@@ -69,7 +69,7 @@ def test_the_gain_is_what_each_answer_takes_away(monkeypatch):
     for word, p in (("same", table["same"][0]), ("different", table["different"][0])):
         after = copy.deepcopy(before)
         pairs, words = [(0, 9), (3, 20), (2, 12)], ["different", "different", word]
-        after.hear([bc.PairwiseConstraints(pairs, words, 24)], rng)
+        after.update([bc.PairwiseConstraints(pairs, words, 24)], rng)
         wanted += p * (measure(before.weights) - measure(after.weights))
     assert table["gain"][0] == pytest.approx(wanted)
     assert table[["same", "different", "dnk"]].sum(axis=1)[0] == pytest.approx(1)

@@ -9,11 +9,9 @@ from scipy.special import logsumexp
 
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
-from bayesclust.inference.moves.parameters import PartitionPriorParameters
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.state import TwoLevelScan
+from bayesclust.inference.chain import Moves, PartitionPriorParameters, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.two_level.moves import TwoLevelScan
 from bayesclust.partition_priors import (
     DirichletProcess,
     KnownK,
@@ -90,7 +88,7 @@ def exact_posterior(case):
     return states, values
 
 
-def compared(case, moves, number, seed, sampler=mixture_chain):
+def compared(case, moves, number, seed, sampler=collapsed_chain):
     chain = sampler(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(100):
         chain.sweep(adapt=True)
@@ -160,7 +158,7 @@ def test_wrong_weight_of_new_components_is_noticed():
 
         return change
 
-    fault = faulty(TwoLevelScan, mixture_chain, before=scaled(2.0), after=scaled(0.5))
+    fault = faulty(TwoLevelScan, collapsed_chain, before=scaled(2.0), after=scaled(0.5))
     case = small("gaussian", 3, DirichletProcess(2.0))
     assert not compared(case, MOVES["single items and components"], 8000, 3, fault).agrees
 
@@ -208,7 +206,7 @@ def two_level_functionals(case, components, z, prior_values, within, hyper, nois
     return values
 
 
-def successive(template, number, rng, moves, sampler=mixture_chain):
+def successive(template, number, rng, moves, sampler=collapsed_chain):
     world = TwoLevelWorld(template, rng)
     chain = sampler(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
     state = chain.state
@@ -227,7 +225,7 @@ def successive(template, number, rng, moves, sampler=mixture_chain):
     return rows
 
 
-def geweke(name, number, seed, sampler=mixture_chain):
+def geweke(name, number, seed, sampler=collapsed_chain):
     rng = np.random.default_rng(seed)
     family = learned(FAMILIES[name])
     views = (
@@ -256,7 +254,7 @@ def test_joint_distribution():
 
 
 def test_miscounted_components_are_noticed():
-    fault = faulty(PartitionPriorParameters, mixture_chain, after=one_component_less)
+    fault = faulty(PartitionPriorParameters, collapsed_chain, after=one_component_less)
     assert_noticed(geweke("gaussian", 4000, 1, fault))
 
 

@@ -96,18 +96,6 @@ def test_the_balance_is_a_divergence_from_the_proportions(X, W):
     assert difference == pytest.approx(-2.0 * (mean * np.log(mean / sizes)).sum())
 
 
-def test_prior_draws_have_the_right_shapes_and_spread(X):
-    draws = numpyro.infer.Predictive(dcrc, num_samples=500)(
-        jax.random.key(0), X, K, answers(), WeightPrior(4.0, 2.0), observe=False
-    )
-    assert draws["z"].shape == (500, N)
-    assert draws["triplets_answer"].shape == (500, 4)
-    spread = np.std(draws["W"], axis=0)
-    np.testing.assert_allclose(
-        spread, np.tile([0.5, 0.5, 2.0], (K, 1)), rtol=0.16
-    )  # five standard errors
-
-
 def test_enumerated_labels_are_refused(X):
     enumerated = numpyro.handlers.substitute(dcrc, {"z": np.zeros((K, 1), int)})
     with pytest.raises(ValueError, match=r"^the labels z arrived enumerated"):

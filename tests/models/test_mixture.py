@@ -6,9 +6,8 @@ from numpyro.infer.util import log_density
 
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families import get_family
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import Moves, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.models import mixture_log_joint, tvclust_mixture
 from bayesclust.partition_priors import WITHIN, DirichletProcess, nested_log_prob
 from tests.families.reference import log_conditional
@@ -63,7 +62,7 @@ def test_sampler_keeps_the_same_joint():
     X, views = data_for("gaussian"), answers()
     bound = get_family("gaussian").bind(X)
     problem = TwoLevelProblem(bound, tuple(views))
-    chain = mixture_chain(problem, np.zeros(N, int), np.random.default_rng(0), Moves())
+    chain = collapsed_chain(problem, np.zeros(N, int), np.random.default_rng(0), Moves())
     for _ in range(20):
         chain.sweep(adapt=True)
         state = chain.state

@@ -29,9 +29,8 @@ from bayesclust.families import (
     SphericalGaussian,
     get_family,
 )
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.models import log_joint, tvclust
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes
@@ -96,25 +95,22 @@ def drawn(program, *given, **options):
     }
 
 
-ALL_LEARNED = {"gaussian": FullGaussian(mean_precision="learn")}
 DISCRETE_PARTS = [("bernoulli", [0, 2]), ("poisson", [5, 6]), ("categorical", [7, 8])]
-OTHERS = {
-    "holes": DiagonalGaussian(),
-    "mixed": Product([*DISCRETE_PARTS, (FullGaussian(), [1, 3]), ("gaussian_diagonal", 4)]),
-    "mixed with holes": Product([*DISCRETE_PARTS, (DiagonalGaussian(), [1, 3, 4])]),
-    "hurdle": Product([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)]),
-}
-CASES = (
-    [(name, get_family(name)) for name in FAMILIES]
-    + list(ALL_LEARNED.items())
-    + list(OTHERS.items())
-)
-WEIGHED = [
-    (0.3, *case) for case in CASES if case[0] in ("gaussian", "gaussian_tied", "mixed with holes")
+WITH_GAPS = Product([*DISCRETE_PARTS, (DiagonalGaussian(), [1, 3, 4])])
+CASES = [(1.0, name, get_family(name)) for name in FAMILIES]
+CASES += [(0.3, "gaussian_tied", get_family("gaussian_tied")), (0.3, "mixed with holes", WITH_GAPS)]
+MORE = [
+    (1.0, "gaussian", FullGaussian(mean_precision="learn")),
+    (0.3, "gaussian", FullGaussian()),
+    (1.0, "holes", DiagonalGaussian()),
+    (1.0, "mixed", Product([*DISCRETE_PARTS, (FullGaussian(), [1, 3]), ("gaussian_diagonal", 4)])),
+    (1.0, "mixed with holes", WITH_GAPS),
+    (1.0, "hurdle", Product([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)])),
 ]
+CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in MORE]
 
 
-@pytest.mark.parametrize(("power", "name", "family"), [*((1.0, *case) for case in CASES), *WEIGHED])
+@pytest.mark.parametrize(("power", "name", "family"), CASES)
 def test_program_and_collapsed_joint_are_one_model(power, name, family):
     """Candidate's identity: p(z, x, s, ...) = p(everything) / p(theta | x, z) / p(sticks | z)."""
     X, views = data_for(name), answers()

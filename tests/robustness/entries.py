@@ -177,7 +177,7 @@ WITHOUT_DATA = {
     "Moves": "switches of the samplers' moves, read by the estimators that take them",
     "*Warning": "public to be filtered by",
     "VariationalSettings": "numbers that TVClust checks when it is fitted",
-    "PartitionGibbs": "a kernel that NumPyro calls; see tests/inference/test_numpyro_scopes.py",
+    "PartitionGibbs": "a kernel that NumPyro calls; see tests/inference/test_numpyro_kernel.py",
     "constraint_sites": "called inside NumPyro programs; the programs are in the table",
     "constraints.DirichletNoise": "abstract; its subclasses are in the table",
     "constraints.NoiseModel": "abstract; its subclasses are in the table",

@@ -1,4 +1,4 @@
-"""The skeletons of a sampler and of a partition prior, by the exactness tests of the built-in ones."""
+"""The skeletons of a sampler and of a partition prior, in the tests of the built-in ones."""
 
 from dataclasses import replace
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.moves.scan import Scan
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess, PitmanYor
 from docs.skeletons.partition_prior import UniformNumber
 from docs.skeletons.sampler import metropolis_chain

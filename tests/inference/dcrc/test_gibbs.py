@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.models.dcrc import WeightPrior, class_terms, dcrc_log_joint
 
 N, K = 9, 3
@@ -72,7 +72,7 @@ def test_log_joint_is_that_of_the_model():
 
 
 def test_weights_are_drawn_from_the_density_of_the_model(rng):
-    """Free items' labels summed out, differences of the log joint and of the function that trajectories follow are equal."""
+    """Differences of the log joint, free labels summed out, are those of the objective."""
     posed = problem(PRIOR)
     chain = DCRCChain(posed, rng)
     chain.sweep()
