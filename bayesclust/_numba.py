@@ -1,8 +1,9 @@
 """Compiled kernels: numba's `njit` and `overload` with the options that all of them share.
 
-numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes, but
-not when a function that it calls, from another file, does. In a checkout the tools of the project
-therefore use a cache folder that is named by a digest of the sources (`tools/kernel_cache.py`).
+numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes,
+but not when a function that it calls, from another file, does. In a checkout the tools of the
+project therefore use a cache folder that is named by a digest of the sources
+(`tools/kernel_cache.py`).
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def device(
 def generic(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare a function that has one version for each type of its first argument, as a method has.
 
-    Kernels choose when they are compiled, and Python when it calls it. `implements` adds the versions.
+    Kernels choose when they are compiled, Python at each call. `implements` adds the versions.
     """
     versions: dict[Any, Callable[..., Any]] = {}
 
@@ -101,7 +102,7 @@ def implements(
     no_refcount: bool = False,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Register the version of a `generic` function for one named tuple; None is for all other types.
+    """Register the version of a `generic` function for a named tuple; None is for all others.
 
     >>> from typing import NamedTuple
     >>> class Square(NamedTuple):
