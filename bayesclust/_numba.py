@@ -1,8 +1,8 @@
 """Compiled kernels: numba's `njit` and `overload` with the options that all of them share.
 
-numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes, but
-not when a function that it calls, from another file, does. In a checkout the tools of the project
-therefore use a cache folder that is named by a digest of the sources (`tools/kernel_cache.py`).
+numba compiles again when the file that defines a kernel changes, but not when a function that it
+calls, from another file, does. In a checkout the tools of the project therefore use a cache folder
+that is named by a digest of the sources (`tools/kernel_cache.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from functools import wraps
 from typing import Any
 
 import numba
-from numba import njit
-from numba.extending import overload, register_jitable
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload, register_jitable
 
 FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
@@ -75,7 +76,7 @@ def device(
 def generic(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare a function that has one version for each type of its first argument, as a method has.
 
-    Kernels choose when they are compiled, and Python when it calls it. `implements` adds the versions.
+    Kernels choose when they are compiled, and Python when it calls it. See `implements`.
     """
     versions: dict[Any, Callable[..., Any]] = {}
 
@@ -97,7 +98,7 @@ def implements(
     no_refcount: bool = False,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Register the version of a `generic` function for one named tuple; None is for all other types.
+    """Register the version of a `generic` function for one named tuple; None is for all others.
 
     >>> from typing import NamedTuple
     >>> class Square(NamedTuple):
@@ -133,10 +134,31 @@ def implements(
 def _keep_out_of_the_cache(state_type: type) -> None:
     """Have code for types of other packages compiled in every process.
 
-    numba would not see that their functions changed, and could not read a cache that names a module
-    which is gone. Classes that are pickled by value are new to every process.
+    numba would not see that their functions changed, nor that a module is gone.
     """
     name = state_type.__module__
     if name.partition(".")[0] != PACKAGE and name != "__main__" and name in sys.modules:
         cloudpickle: Any = numba.cloudpickle
         cloudpickle.register_pickle_by_value(sys.modules[name])
+
+
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Tell the processor that array[index] will soon be read; out of bounds it does nothing."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        values = context.make_array(signature.args[0])(context, builder, arguments[0])
+        offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        place = builder.gep(values.data, [offset])
+        address = builder.bitcast(place, ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+        reading, keep, data = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(hint, [address, reading, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+"""For arrays larger than the caches that are read in no order."""

@@ -20,7 +20,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 @dataclass(frozen=True)
 class TsallisVI(bc.losses.AdditiveLoss):
-    """For ``bc.point_estimate(posterior, loss=TsallisVI())`` or ``bc.TVClust(loss=TsallisVI())``."""
+    """``bc.point_estimate(posterior, loss=TsallisVI())`` or ``bc.TVClust(loss=TsallisVI())``."""
 
     q: float = 1.5
 

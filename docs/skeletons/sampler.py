@@ -1,4 +1,4 @@
-"""A sampler: Metropolis proposals from the prior, whose cost does not grow with the number of clusters.
+"""A sampler: Metropolis proposals from the prior, as cheap for many clusters as for few.
 
 The collapsed scan asks for the predictive of every item in every cluster. Here an item, taken out
 of its cluster, draws one other place from the prior over partitions, as if there were no data: a
@@ -78,7 +78,7 @@ def metropolis_scan(
 
 
 def metropolis_chain(problem: TVClustProblem, z: IntArray, rng: Generator, moves: Moves) -> Chain:
-    """One chain: ``bc.TVClust(metropolis_chain)``; all but the scan is that of the collapsed sampler."""
+    """One chain: ``bc.TVClust(metropolis_chain)``; all but the scan is the collapsed sampler's."""
     scan = Scan(kernel=metropolis_scan, fast=False)
     groups, others = group_moves(MoveSchedule(moves)), parameter_moves(problem)
     return Chain(State(problem, z, rng), [Refresh(), scan, *groups, *others])

@@ -74,7 +74,7 @@ def answers_given(
 
 
 class World:
-    """Everything unknown, drawn from the template's priors, and the problem that follows from it."""
+    """Everything unknown, drawn from the template's priors, and the problem that follows."""
 
     def __init__(self, template: TVClustProblem, rng: Generator) -> None:
         prior = template.partition_prior

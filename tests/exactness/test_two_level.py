@@ -121,7 +121,7 @@ def test_known_concentrations_and_counts():
 
 
 def test_without_answers():
-    case = replace(small("gaussian_diagonal", 5, DirichletProcess(0.8)), constraints=())
+    case = replace(small("multinomial", 5, DirichletProcess(0.8)), constraints=())
     assert (result := compared(case, MOVES["default"], 5000, 5)).agrees, result
 
 

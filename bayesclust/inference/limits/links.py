@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._numba import implements
-from bayesclust._prefetch import prefetch
+from bayesclust._numba import implements, prefetch
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.limits.passes import add_costs
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
